@@ -1,5 +1,12 @@
 import { allAccess, type TableAccess } from '../shared/table/access.ts'
-import { type Access, ASKS_PROVIDER, BOTH_LANES, DEFAULTS, type Duty, type FunctionSpec } from './function-spec.ts'
+import {
+  type Access,
+  ASKS_PROVIDER,
+  BOTH_LANES,
+  DEFAULTS,
+  type Duty,
+  type FunctionSpec,
+} from './function-spec.ts'
 import {
   ADJUSTING,
   AUDITING,
@@ -18,9 +25,8 @@ import {
   TIMELINE,
 } from './table-access.ts'
 
-const actionOf =
-  (duty: Duty) =>
-  (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+function actionOf(duty: Duty) {
+  return (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
     ...DEFAULTS,
     name: file,
     entry: `functions/admin/${file}.ts`,
@@ -30,11 +36,20 @@ const actionOf =
     timeoutSeconds: 60,
     ...access,
   })
+}
 
-const [look, support, finance, admin] = [actionOf('look'), actionOf('support'), actionOf('finance'), actionOf('admin')]
+const [look, support, finance, admin] = [
+  actionOf('look'),
+  actionOf('support'),
+  actionOf('finance'),
+  actionOf('admin'),
+]
 
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] })),
+  admin(
+    'create-client',
+    allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] }),
+  ),
   admin(
     'update-client',
     allAccess(change('CLIENT'), { GetItem: ['LEDGER'], Query: ['LEDGER'], UpdateItem: ['LEDGER'] }),
@@ -42,15 +57,24 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   look('get-client', { GetItem: ['CLIENT'] }),
   look('list-clients', listOf('CLIENT', 'by-owner')),
-  admin('issue-api-key', allAccess(RECORDING, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] })),
+  admin(
+    'issue-api-key',
+    allAccess(RECORDING, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] }),
+  ),
   admin('revoke-api-key', allAccess(change('APIKEY'), { BatchGetItem: ['RATE'] })),
-  look('list-api-keys', allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listOf('APIKEY', 'by-owner'))),
+  look(
+    'list-api-keys',
+    allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listOf('APIKEY', 'by-owner')),
+  ),
   admin(
     'register-endpoint',
     allAccess(RECORDING, { GetItem: ['CLIENT'], UpdateFields: ['CLIENT'], PutItem: ['ENDPOINTS'] }),
     { endpointSecrets: 'seal' },
   ),
-  admin('update-endpoint', allAccess(RECORDING, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] })),
+  admin(
+    'update-endpoint',
+    allAccess(RECORDING, { GetFields: ['ENDPOINTS'], UpdateItem: ['ENDPOINTS'] }),
+  ),
   admin(
     'delete-endpoint',
     allAccess(RECORDING, {
@@ -61,9 +85,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     }),
   ),
   look('list-endpoints', { GetItem: ['CLIENT'], QueryFields: ['ENDPOINTS'] }),
-  support('send-test-event', allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['DELIVERY'] }), {
-    sends: BOTH_LANES,
-  }),
+  support(
+    'send-test-event',
+    allAccess(RECORDING, { GetFields: ['ENDPOINTS'], PutItem: ['DELIVERY'] }),
+    { sends: BOTH_LANES },
+  ),
   look('get-payment', TIMELINE),
   look(
     'find-payments',
@@ -75,10 +101,16 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     },
     { secrets: ['read-provider'] },
   ),
-  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDING), { ...ASKS_PROVIDER, sends: BOTH_LANES }),
+  support('refresh-payment', allAccess(NEWS, TIMELINE, RECORDING), {
+    ...ASKS_PROVIDER,
+    sends: BOTH_LANES,
+  }),
   support('erase-customer', ERASING),
   look('list-deliveries', allAccess({ GetItem: ['CLIENT'] }, OWN_DELIVERIES)),
-  support('redeliver', allAccess(BULK_REDELIVERING, RECORDING), { sends: BOTH_LANES, alerts: true }),
+  support('redeliver', allAccess(BULK_REDELIVERING, RECORDING), {
+    sends: BOTH_LANES,
+    alerts: true,
+  }),
   finance('trigger-settlement', allAccess(SETTLING, { Query: ['LEDGER'] }), {
     ...ASKS_PROVIDER,
     sends: ['settlements'],
@@ -86,11 +118,18 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   look('list-settlements', PAYOUT_LISTS, { timeoutSeconds: 300 }),
   finance('mark-settlement-paid', PAYING_OUT, { timeoutSeconds: 300 }),
-  finance('accept-difference', allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] })),
+  finance(
+    'accept-difference',
+    allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] }),
+  ),
   finance('mark-settlement-failed', change('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(change('SETTLEMENT'), { GetItem: ['LEDGER'], PutItem: ['JOURNAL'], UpdateItem: ['LEDGER'] }),
+    allAccess(change('SETTLEMENT'), {
+      GetItem: ['LEDGER'],
+      PutItem: ['JOURNAL'],
+      UpdateItem: ['LEDGER'],
+    }),
   ),
   look('get-settlement-statement', allAccess(JOURNAL_READ, { GetItem: ['SETTLEMENT'] })),
   finance('adjust-ledger', ADJUSTING),
@@ -98,10 +137,22 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   finance('recount-ledger', RECOUNTING, { secrets: ['read-provider'], timeoutSeconds: 300 }),
   look(
     'get-books',
-    allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), { GetItem: ['CLIENT'], Query: ['HOUSE'] }),
+    allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
+      GetItem: ['CLIENT'],
+      Query: ['HOUSE'],
+    }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },
   ),
-  look('list-audit', allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listOf('AUDIT', 'by-owner'))),
-  look('list-suspense', allAccess({ GetItem: ['CLIENT'] }, listOf('SUSPENSE', 'by-owner', 'by-status'))),
-  finance('resolve-suspense', allAccess(change('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] })),
+  look(
+    'list-audit',
+    allAccess({ GetItem: ['CLIENT'], Query: ['AUDIT'] }, listOf('AUDIT', 'by-owner')),
+  ),
+  look(
+    'list-suspense',
+    allAccess({ GetItem: ['CLIENT'] }, listOf('SUSPENSE', 'by-owner', 'by-status')),
+  ),
+  finance(
+    'resolve-suspense',
+    allAccess(change('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+  ),
 ]

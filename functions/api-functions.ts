@@ -21,9 +21,8 @@ import {
   ROUNDS,
 } from './table-access.ts'
 
-const routeOf =
-  (method: 'GET' | 'POST') =>
-  (path: string, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+function routeOf(method: 'GET' | 'POST') {
+  return (path: string, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
     ...DEFAULTS,
     name: `api-${file}`,
     entry: `functions/api/${file}.ts`,
@@ -32,6 +31,7 @@ const routeOf =
     table: allAccess({ BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
     ...access,
   })
+}
 
 const [get, post] = [routeOf('GET'), routeOf('POST')]
 
@@ -45,7 +45,11 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     payerDefaults: true,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  get('/v1/payments', 'list-payments', allAccess(BALANCE, PAYMENT_SEARCH, listOf('PAYMENT', 'by-owner', 'by-status'))),
+  get(
+    '/v1/payments',
+    'list-payments',
+    allAccess(BALANCE, PAYMENT_SEARCH, listOf('PAYMENT', 'by-owner', 'by-status')),
+  ),
   get('/v1/payments/{id}', 'get-payment', { GetItem: ['PAYMENT'] }),
   post('/v1/payments/{id}/cancel', 'cancel-payment', NEWS_OF_VISIBLE, {
     ...ASKS_PROVIDER,
@@ -53,7 +57,12 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   get('/v1/balance', 'get-balance', BALANCE),
-  get('/v1/balance/entries', 'list-balance-entries', allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner')), LOOKUP),
+  get(
+    '/v1/balance/entries',
+    'list-balance-entries',
+    allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner')),
+    LOOKUP,
+  ),
   get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
   get('/v1/settlements/{id}', 'get-settlement', { GetItem: ['SETTLEMENT'] }),
   get(
@@ -65,11 +74,12 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   get('/v1/webhook_endpoints', 'list-webhook-endpoints', { QueryFields: ['ENDPOINTS'] }, LOOKUP),
   get('/v1/webhook_deliveries', 'list-webhook-deliveries', OWN_DELIVERIES, LOOKUP),
   get('/v1/webhook_deliveries/{id}', 'get-webhook-delivery', OWN_DELIVERY, LOOKUP),
-  post('/v1/webhook_deliveries/{id}/redeliver', 'redeliver-webhook', allAccess(OWN_DELIVERY, ROUNDS), {
-    ...LOOKUP,
-    sends: BOTH_LANES,
-    alerts: true,
-  }),
+  post(
+    '/v1/webhook_deliveries/{id}/redeliver',
+    'redeliver-webhook',
+    allAccess(OWN_DELIVERY, ROUNDS),
+    { ...LOOKUP, sends: BOTH_LANES, alerts: true },
+  ),
   post('/v1/webhook_endpoints/{id}/redeliver', 'redeliver-to-endpoint', BULK_REDELIVERING, {
     ...LOOKUP,
     sends: BOTH_LANES,
@@ -78,7 +88,12 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   // Events are in the partitions of their payments. The ledger holds the number of partitions.
-  get('/v1/events', 'list-events', allAccess({ GetItem: ['LEDGER'] }, listOf('PAYMENT', 'by-owner')), LOOKUP),
+  get(
+    '/v1/events',
+    'list-events',
+    allAccess({ GetItem: ['LEDGER'] }, listOf('PAYMENT', 'by-owner')),
+    LOOKUP,
+  ),
   {
     ...DEFAULTS,
     name: 'api-not-found',

@@ -12,20 +12,36 @@ import {
   LOW_MEMORY,
   webhookRuns,
 } from './function-spec.ts'
-import { AUDITING, DUE_ALERTS, DUE_DELIVERIES, DUE_PAYMENTS, NEWS, PAUSES, SETTLING, SYNCING } from './table-access.ts'
+import {
+  AUDITING,
+  DUE_ALERTS,
+  DUE_DELIVERIES,
+  DUE_PAYMENTS,
+  NEWS,
+  PAUSES,
+  SETTLING,
+  SYNCING,
+} from './table-access.ts'
 
-const background = (
+function background(
   file: `${'callback' | 'queue' | 'schedule'}/${string}`,
   spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
-): FunctionSpec => ({ ...DEFAULTS, name: file.slice(file.indexOf('/') + 1), entry: `functions/${file}.ts`, ...spec })
+): FunctionSpec {
+  return {
+    ...DEFAULTS,
+    name: file.slice(file.indexOf('/') + 1),
+    entry: `functions/${file}.ts`,
+    ...spec,
+  }
+}
 
 /** A function for one kind of due work. A message of its queue names one slot. */
-const due = (
+function due(
   work: Parameters<typeof maxWorkers>[0],
   plural: 'payments' | 'deliveries' | 'alerts',
   access: Pick<FunctionSpec, 'table'> & Access,
-): FunctionSpec =>
-  background(`queue/check-due-${plural}`, {
+): FunctionSpec {
+  return background(`queue/check-due-${plural}`, {
     trigger: {
       kind: 'queue',
       queue: `due-${plural}`,
@@ -39,6 +55,7 @@ const due = (
     reservedConcurrency: maxWorkers(work, 0) + 1,
     ...access,
   })
+}
 
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   background('callback/receive-provider-callback', {
@@ -87,7 +104,12 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 60,
     reservedConcurrency: 1,
   }),
-  due('payment', 'payments', { table: DUE_PAYMENTS, sends: BOTH_LANES, alerts: true, secrets: ['read-provider'] }),
+  due('payment', 'payments', {
+    table: DUE_PAYMENTS,
+    sends: BOTH_LANES,
+    alerts: true,
+    secrets: ['read-provider'],
+  }),
   due('delivery', 'deliveries', { ...LOW_MEMORY, table: DUE_DELIVERIES, sends: BOTH_LANES }),
   due('alert', 'alerts', { ...LOW_MEMORY, table: DUE_ALERTS, alerts: true }),
   background('schedule/sweep-settlements', {

@@ -2,7 +2,11 @@ import type { QueueName } from '../shared/queues.ts'
 import type { CallLimits } from '../shared/runtime/aws/client-options.ts'
 import type { TableAccess } from '../shared/table/access.ts'
 
-export type QueueSource = { readonly queue: QueueName; readonly batchSize: number; readonly maxConcurrency: number }
+export type QueueSource = {
+  readonly queue: QueueName
+  readonly batchSize: number
+  readonly maxConcurrency: number
+}
 
 /** The load that a stage must handle. It decides the concurrency of some queues. */
 export type Load = {
@@ -39,8 +43,11 @@ export type Duty = keyof typeof DUTIES
 export type Role = Duty | 'deploy'
 export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
 
-export const mayInvoke = (role: Role, { trigger }: FunctionSpec): boolean =>
-  trigger.kind === 'operator' ? trigger.duty === role : trigger.kind === 'schedule' && role === 'deploy'
+export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
+  return trigger.kind === 'operator'
+    ? trigger.duty === role
+    : trigger.kind === 'schedule' && role === 'deploy'
+}
 
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
@@ -48,14 +55,19 @@ export type TimeOfDay = { readonly hour: number; readonly minute: number }
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
 /** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
-export const DAILY_TIMES: DailyTimes = { sweepAtUtc: { hour: 2, minute: 0 }, auditAtUtc: { hour: 4, minute: 0 } }
+export const DAILY_TIMES: DailyTimes = {
+  sweepAtUtc: { hour: 2, minute: 0 },
+  auditAtUtc: { hour: 4, minute: 0 },
+}
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
 /** The retries of a failed run. A daily run is retried, because its next run is a day later; it is safe to repeat. */
-export const retriesOf = (schedule: ScheduleSpec): number => ('dailyAt' in schedule ? 2 : 0)
+export function retriesOf(schedule: ScheduleSpec): number {
+  return 'dailyAt' in schedule ? 2 : 0
+}
 
 export type SecretAccess = 'read-provider' | 'read-callback-tokens'
 
@@ -88,7 +100,7 @@ export type FunctionSpec = {
 }
 
 /** The queues that trigger a function, its main queue first. With a `load`, some queues get more runs. */
-export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] => {
+export function queuesOf(trigger: Trigger, load?: Load): readonly QueueSource[] {
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
   const needed = load && runsAt ? runsAt(load) : 0
@@ -97,21 +109,28 @@ export const queuesOf = (trigger: Trigger, load?: Load): readonly QueueSource[] 
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
-export const functionName = (stage: string, spec: FunctionSpec): string => `gateway-${stage}-${spec.name}`
+export function functionName(stage: string, spec: FunctionSpec): string {
+  return `gateway-${stage}-${spec.name}`
+}
 
 /** The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP trigger. */
-export const routeKeyOf = ({ trigger }: FunctionSpec): string | undefined => {
+export function routeKeyOf({ trigger }: FunctionSpec): string | undefined {
   if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
   return trigger.kind === 'http-default' ? '$default' : undefined
 }
 
-export const runsByItself = ({ trigger }: FunctionSpec): boolean => trigger.kind !== 'operator'
+export function runsByItself({ trigger }: FunctionSpec): boolean {
+  return trigger.kind !== 'operator'
+}
 
-export const isHttp = (spec: FunctionSpec): boolean => routeKeyOf(spec) !== undefined
+export function isHttp(spec: FunctionSpec): boolean {
+  return routeKeyOf(spec) !== undefined
+}
 
 /** Whether clients call the function. Then it requires an API key, and a request counts against the rate limit. */
-export const answersClients = ({ name, trigger }: FunctionSpec): boolean =>
-  trigger.kind === 'http' && name.startsWith('api-')
+export function answersClients({ name, trigger }: FunctionSpec): boolean {
+  return trigger.kind === 'http' && name.startsWith('api-')
+}
 
 /** The optional fields of a manifest entry: all except name, file, trigger and table access. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
@@ -120,7 +139,13 @@ export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | '
  * Lambda assigns CPU time by memory: 1,769 MB are one CPU. With 512 MB a request computes for less time than it waits
  * for the table. A timeout of 10 s is several times the SDK's limit for a table that does not answer.
  */
-export const DEFAULTS = { sends: [], alerts: false, secrets: [], timeoutSeconds: 10, memoryMb: 512 } as const
+export const DEFAULTS = {
+  sends: [],
+  alerts: false,
+  secrets: [],
+  timeoutSeconds: 10,
+  memoryMb: 512,
+} as const
 
 /** For functions that mostly wait for merchants, queues or the provider. Cold starts are not slower with it. */
 export const LOW_MEMORY = { memoryMb: 256 } as const
@@ -134,9 +159,14 @@ export const ASKS_PROVIDER = { alerts: true, secrets: ['read-provider'] } as con
 /** The sender of a delivery message chooses its lane by the endpoint, if it knows the endpoint. */
 export const BOTH_LANES = ['webhooks', 'webhooks-slow'] as const
 
-export const webhookSeconds = ({ endpointsAPayment, attemptMs }: Omit<Load, 'callsPerMinute'>): number =>
-  (endpointsAPayment * attemptMs) / 1_000
+export function webhookSeconds({
+  endpointsAPayment,
+  attemptMs,
+}: Omit<Load, 'callsPerMinute'>): number {
+  return (endpointsAPayment * attemptMs) / 1_000
+}
 
 /** A run for each attempt in progress, and a third more. A run can take several messages: the reserve for retries. */
-export const webhookRuns = (load: Load): number =>
-  Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * (4 / 3))
+export function webhookRuns(load: Load): number {
+  return Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * (4 / 3))
+}

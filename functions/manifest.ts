@@ -4,4 +4,8 @@ import { BACKGROUND_FUNCTIONS } from './background-functions.ts'
 import type { FunctionSpec } from './function-spec.ts'
 
 /** Every function, its trigger and its permissions. The CDK stack and the local gateway both read this list. */
-export const MANIFEST: readonly FunctionSpec[] = [...API_FUNCTIONS, ...BACKGROUND_FUNCTIONS, ...ADMIN_FUNCTIONS]
+export const MANIFEST: readonly FunctionSpec[] = [
+  ...API_FUNCTIONS,
+  ...BACKGROUND_FUNCTIONS,
+  ...ADMIN_FUNCTIONS,
+]

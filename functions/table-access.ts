@@ -12,7 +12,9 @@ export const NEWS_OF_VISIBLE: TableAccess = {
 }
 
 /** Applies any news. A payment that becomes visible also gets search pointers from its destination and reference. */
-export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, { PutItem: ['DESTINATION', 'REFERENCE'] })
+export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, {
+  PutItem: ['DESTINATION', 'REFERENCE'],
+})
 
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
@@ -54,12 +56,13 @@ export const TIMELINE: TableAccess = {
 }
 
 /** An index gives candidates; a consistent batch read decides. */
-export const listOf = (kind: Partition, ...indexes: readonly IndexName[]): TableAccess => ({
-  BatchGetItem: [kind],
-  indexes,
-})
+export function listOf(kind: Partition, ...indexes: readonly IndexName[]): TableAccess {
+  return { BatchGetItem: [kind], indexes }
+}
 
-export const change = (kind: Partition): TableAccess => allAccess(RECORDING, { GetItem: [kind], UpdateItem: [kind] })
+export function change(kind: Partition): TableAccess {
+  return allAccess(RECORDING, { GetItem: [kind], UpdateItem: [kind] })
+}
 
 export const PAYMENT_SEARCH: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
@@ -96,7 +99,10 @@ const ALERTING: TableAccess = {
 }
 
 /** Starts a new round of a delivery, and extends the retention of its event, which is in the payment's partition. */
-export const ROUNDS: TableAccess = allAccess(ALERTING, { GetFields: ['PAYMENT'], UpdateItem: ['DELIVERY', 'PAYMENT'] })
+export const ROUNDS: TableAccess = allAccess(ALERTING, {
+  GetFields: ['PAYMENT'],
+  UpdateItem: ['DELIVERY', 'PAYMENT'],
+})
 
 export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],

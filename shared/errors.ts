@@ -29,7 +29,11 @@ export class GatewayError extends Error {
   readonly code: ErrorCode
   readonly details: Details
 
-  constructor(code: ErrorCode, message: string, { cause, ...details }: Details & { readonly cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { cause, ...details }: Details & { readonly cause?: unknown } = {},
+  ) {
     super(message, { cause })
     this.code = code
     this.details = details
@@ -37,18 +41,29 @@ export class GatewayError extends Error {
 }
 
 /** One text for an absent id and another client's id, so that a caller cannot distinguish them (spec section 7). */
-export const notFound = (what: string) => new GatewayError('not_found', `${what} not found`)
+export function notFound(what: string) {
+  return new GatewayError('not_found', `${what} not found`)
+}
 
-export const invalid = (message: string, fieldErrors?: FieldErrors, actionHint?: string, payout: Details = {}) =>
-  new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
+export function invalid(
+  message: string,
+  fieldErrors?: FieldErrors,
+  actionHint?: string,
+  payout: Details = {},
+) {
+  return new GatewayError('validation', message, { fieldErrors, actionHint, ...payout })
+}
 
-const UNKNOWN = new GatewayError('internal_error', 'internal error; retry, or quote the request id to support')
+const UNKNOWN = new GatewayError(
+  'internal_error',
+  'internal error; retry, or quote the request id to support',
+)
 
 /**
  * Makes the reply to any thrown error. Details of unknown errors go only to the log. `expected`: false for an internal
  * failure, which is logged with its cause.
  */
-export const toErrorReply = (error: unknown) => {
+export function toErrorReply(error: unknown) {
   const { message, code, details } = error instanceof GatewayError ? error : UNKNOWN
   const { fieldErrors, actionHint, retryAfterSeconds, confirm, retryAt } = details
   const status: number = HTTP_STATUS[code]
@@ -71,11 +86,11 @@ export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }
 
-export const assertInvariant: (holds: boolean, what: string) => asserts holds = (holds, what) => {
+export function assertInvariant(holds: boolean, what: string): asserts holds {
   if (!holds) throw new InvariantError(what)
 }
 
 /** Closes an exhaustive switch: a new member of the union does not compile. */
-export const assertNever = (value: never): never => {
+export function assertNever(value: never): never {
   throw new InvariantError(`unexpected value: ${String(value)}`)
 }

@@ -3,26 +3,29 @@ import { type FieldErrors, invalid, notFound } from './errors.ts'
 import { ifValid } from './if-valid.ts'
 
 /** Errors of a field whose name cannot be shown are filed under `body`. */
-export const shownField = (field: string): string => (field.isWellFormed() && field.length <= 100 ? field : 'body')
+export function shownField(field: string): string {
+  return field.isWellFormed() && field.length <= 100 ? field : 'body'
+}
 
 export type FieldError = { readonly field: string; readonly message: string }
 
 /** The envelope's `field_errors`, of the first fields. */
-export const byField = (errors: readonly FieldError[], mostFields = errors.length): FieldErrors => {
+export function byField(errors: readonly FieldError[], mostFields = errors.length): FieldErrors {
   const fields = Map.groupBy(errors, ({ field }) => field)
     .entries()
     .take(mostFields)
-  return Object.fromEntries(fields.map(([field, found]) => [field, found.map(({ message }) => message)]))
+  return Object.fromEntries(
+    fields.map(([field, found]) => [field, found.map(({ message }) => message)]),
+  )
 }
 
 /** An issue of the whole input is filed under `body`. */
-export const errorOf = (issue: v.BaseIssue<unknown>): FieldError => ({
-  field: v.getDotPath(issue) ?? 'body',
-  message: describeIssue(issue),
-})
+export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
+  return { field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) }
+}
 
 /** Says what was expected and never quotes the value, which may be a secret or a phone number. */
-const describeIssue = (issue: v.BaseIssue<unknown>): string => {
+function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
   // valibot says of an integer only that it is not one.
@@ -33,11 +36,11 @@ const describeIssue = (issue: v.BaseIssue<unknown>): string => {
 }
 
 /** Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty. */
-export const parseInput = <const Schema extends v.GenericSchema>(
+export function parseInput<const Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
   actionHint?: string,
-): v.InferOutput<Schema> => {
+): v.InferOutput<Schema> {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
   const { field, message } = errorOf(result.issues[0])
@@ -47,11 +50,11 @@ export const parseInput = <const Schema extends v.GenericSchema>(
 }
 
 /** Throws 404: a malformed id is one that does not exist (design section 5). */
-export const parseId = <const Schema extends v.GenericSchema>(
+export function parseId<const Schema extends v.GenericSchema>(
   schema: Schema,
   id: string,
   what: string,
-): v.InferOutput<Schema> => {
+): v.InferOutput<Schema> {
   const parsed = ifValid(schema, id)
   if (parsed === undefined) throw notFound(what)
   return parsed

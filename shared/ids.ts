@@ -27,51 +27,65 @@ export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
 /** A UUID (version 8) of `parts`. Each length is hashed too, so that ("ab","c") and ("a","bc") differ. */
-export const derivedUuid = (...parts: readonly string[]): string => {
+export function derivedUuid(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
   return uuidOf(hash.digest().subarray(0, 16), 8)
 }
 
-const uuidOf = (bytes: Buffer, version: number): string => {
+function uuidOf(bytes: Buffer, version: number): string {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | (version << 4)
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }
 
 /** The payment id of a client and an idempotency key (design section 4, Create, step 2). */
-export const paymentIdForKey = (clientId: ClientId, idempotencyKey: string): PaymentId =>
-  v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
+export function paymentIdForKey(clientId: ClientId, idempotencyKey: string): PaymentId {
+  return v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
+}
 
 /** The event id of a payment and an event name: the type, and a suffix if several events have this type. */
-export const eventIdFor = (paymentId: PaymentId, name: string): EventId =>
-  v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
+export function eventIdFor(paymentId: PaymentId, name: string): EventId {
+  return v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
+}
 
 /** The delivery id of an event and an endpoint, so that an event has one delivery to each endpoint. */
-export const deliveryIdFor = (eventId: EventId, endpointId: EndpointId): DeliveryId =>
-  v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
+export function deliveryIdFor(eventId: EventId, endpointId: EndpointId): DeliveryId {
+  return v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
+}
 
 /** A UUID (version 7): ids sort by their time in milliseconds. `entropy`: ten random bytes. */
-export const timeOrderedUuid = (epochMs: number, entropy: Buffer): string => {
+export function timeOrderedUuid(epochMs: number, entropy: Buffer): string {
   const bytes = Buffer.alloc(16)
   bytes.writeUIntBE(epochMs, 0, 6)
   entropy.copy(bytes, 6, 0, 10)
   return uuidOf(bytes, 7)
 }
 
-export const timeOfUuid = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+export function timeOfUuid(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
+}
 
-const hashOf = (id: string): Buffer => createHash('sha256').update(id).digest()
+function hashOf(id: string): Buffer {
+  return createHash('sha256').update(id).digest()
+}
 
 /** The slot of an id, from 0 to `slots` - 1: stable and evenly spread. */
-export const slotOf = (id: string, slots: number): number => hashOf(id).readUInt32BE(0) % slots
+export function slotOf(id: string, slots: number): number {
+  return hashOf(id).readUInt32BE(0) % slots
+}
 
 /** The part of an id. It uses other bits than the slot, so that each part has ids of every slot. */
-export const partOf = (id: string, parts: number): number => hashOf(id).readUInt32BE(4) % parts
+export function partOf(id: string, parts: number): number {
+  return hashOf(id).readUInt32BE(4) % parts
+}
 
 /** The reference of an attempt in all provider objects: `<payment id>-<attempt>`. */
-export const referenceOf = (paymentId: PaymentId, attempt: number): string => `${paymentId}-${attempt}`
+export function referenceOf(paymentId: PaymentId, attempt: number): string {
+  return `${paymentId}-${attempt}`
+}
 
 /** The payment that a reference names; undefined when it is not one of ours. */
-export const paymentIdOf = (reference: string): PaymentId | undefined =>
-  ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])
+export function paymentIdOf(reference: string): PaymentId | undefined {
+  return ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])
+}

@@ -6,7 +6,7 @@ type JsonRead<Value = unknown> =
   | { readonly ok: false; readonly reason: string }
 
 /** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
-export const scan = (text: string): { readonly depth: number; readonly members: number } => {
+export function scan(text: string): { readonly depth: number; readonly members: number } {
   let depth = 0
   let deepest = 0
   let members = 0
@@ -24,14 +24,16 @@ export const scan = (text: string): { readonly depth: number; readonly members: 
   return { depth: deepest, members }
 }
 
-const isContainer = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !isLosslessNumber(value)
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isLosslessNumber(value)
+}
 
 /** A JSON object: not null, no array, no number of `readJson`. */
-export const isJsonObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  isContainer(value) && !Array.isArray(value)
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return isContainer(value) && !Array.isArray(value)
+}
 
-const membersOf = (value: unknown): number => {
+function membersOf(value: unknown): number {
   let members = 0
   const found = [value]
   // The list grows during the loop, so that nesting needs no stack.
@@ -45,7 +47,7 @@ const membersOf = (value: unknown): number => {
 }
 
 /** Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the text. */
-export const readJson = (bytes: Buffer): JsonRead => {
+export function readJson(bytes: Buffer): JsonRead {
   if (!isUtf8(bytes)) return { ok: false, reason: 'the body is not UTF-8' }
   const text = bytes.toString('utf8')
   if (text.trim() === '') return { ok: false, reason: 'the body is empty' }
@@ -55,25 +57,29 @@ export const readJson = (bytes: Buffer): JsonRead => {
   try {
     const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
     // The parser accepts a duplicate key with equal values. Fewer members than colons reveal every duplicate.
-    return membersOf(value) === members ? { ok: true, value, text } : { ok: false, reason: 'a key appears twice' }
+    return membersOf(value) === members
+      ? { ok: true, value, text }
+      : { ok: false, reason: 'a key appears twice' }
   } catch {
     return { ok: false, reason: 'not well-formed JSON' }
   }
 }
 
 /** Reads the body of a request: a JSON object of at most 64 KB (design section 5). */
-export const readBody = (rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> => {
+export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> {
   if (rawBody.length > 65_536) return { ok: false, reason: 'the body is larger than 64 KB' }
   const json = readJson(rawBody)
   if (!json.ok) return json
-  return isJsonObject(json.value) ? { ...json, value: json.value } : { ok: false, reason: 'expected an object' }
+  return isJsonObject(json.value)
+    ? { ...json, value: json.value }
+    : { ok: false, reason: 'expected an object' }
 }
 
 const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
 const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
 
 /** The members of a JSON object, or elements of an array, as texts. Parsing would reorder integer-like keys. */
-export const partTexts = (text: string): readonly string[] => {
+export function partTexts(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0
   let part = ''
@@ -87,14 +93,15 @@ export const partTexts = (text: string): readonly string[] => {
   return parts
 }
 
-export const memberText = (text: string, name: string): string | undefined =>
-  partTexts(text).flatMap((part) => {
+export function memberText(text: string, name: string): string | undefined {
+  return partTexts(text).flatMap((part) => {
     const [key = '""'] = part.match(`^${STRING}`) ?? []
     return JSON.parse(key) === name ? [part.slice(key.length + 1)] : []
   })[0]
+}
 
 /** The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. */
-export const toInteger = (value: LosslessNumber): number => {
+export function toInteger(value: LosslessNumber): number {
   const { digits, exponent } = splitNumber(value.value)
   const number = Number(value.value)
   return exponent >= digits.length - 1 && Number.isFinite(number) ? number : Number.NaN
@@ -111,19 +118,23 @@ declare global {
 }
 
 /** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
-export const parseOwnJson = (text: string): unknown =>
-  parse(text, undefined, {
+export function parseOwnJson(text: string): unknown {
+  return parse(text, undefined, {
     // JavaScript would write other numbers differently.
-    parseNumber: (digits) => (String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits)),
+    parseNumber: (digits) =>
+      String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits),
   })
+}
 
 const TEXT = Symbol('JSON text')
 
 /** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
-export const jsonText = (text: string) => ({ [TEXT]: text, toJSON: () => parseOwnJson(text) })
+export function jsonText(text: string) {
+  return { [TEXT]: text, toJSON: () => parseOwnJson(text) }
+}
 
 /** Writes JSON as `JSON.stringify` does, and each `jsonText` unchanged. */
-export const toJson = (value: unknown): string => {
+export function toJson(value: unknown): string {
   if (!isContainer(value)) return JSON.stringify(value) ?? 'null'
   if (TEXT in value) return String(value[TEXT])
   if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
@@ -132,8 +143,10 @@ export const toJson = (value: unknown): string => {
 }
 
 /** True if no string or key has a lone surrogate, which cannot be stored as UTF-8. */
-export const isWellFormedDeep = (value: unknown): boolean => {
+export function isWellFormedDeep(value: unknown): boolean {
   if (typeof value === 'string') return value.isWellFormed()
   if (!isContainer(value)) return true
-  return Object.entries(value).every(([key, inner]) => key.isWellFormed() && isWellFormedDeep(inner))
+  return Object.entries(value).every(
+    ([key, inner]) => key.isWellFormed() && isWellFormedDeep(inner),
+  )
 }

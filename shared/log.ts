@@ -72,9 +72,6 @@ type LoggedPayment = {
 }
 
 /** A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics read them. */
-export const loggedPayment = ({ paymentId, clientId, method, channelCode }: LoggedPayment) => ({
-  payment_id: paymentId,
-  client_id: clientId,
-  method,
-  channel: channelCode,
-})
+export function loggedPayment({ paymentId, clientId, method, channelCode }: LoggedPayment) {
+  return { payment_id: paymentId, client_id: clientId, method, channel: channelCode }
+}

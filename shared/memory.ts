@@ -15,10 +15,12 @@ export interface Memory {
 export type Cached = { readonly from: Timestamp; readonly until: Timestamp }
 
 /** By the wall clock, because a frozen environment's other clock may stop. Not when it was set back. */
-export const isFresh = ({ from, until }: Cached, now: Timestamp): boolean => from <= now && now < until
+export function isFresh({ from, until }: Cached, now: Timestamp): boolean {
+  return from <= now && now < until
+}
 
 /** Makes room for one more: the oldest entry leaves a map that has `most`. */
-export const keepNewest = <Key, Value>(map: Map<Key, Value>, most: number): Map<Key, Value> => {
+export function keepNewest<Key, Value>(map: Map<Key, Value>, most: number): Map<Key, Value> {
   const [oldest] = map.size < most ? [] : map.keys()
   if (oldest !== undefined) map.delete(oldest)
   return map

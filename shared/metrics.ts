@@ -61,7 +61,9 @@ export const METRICS = {
 
 export type MetricName = keyof typeof METRICS
 
-export const isMetric = (name: string): name is MetricName => name in METRICS
+export function isMetric(name: string): name is MetricName {
+  return name in METRICS
+}
 
 /** A fixed value, or the field with the number. A line without a number in that field has no metric. */
 type Measured = Readonly<Partial<Record<MetricName, 1 | 0 | string>>>
@@ -94,7 +96,11 @@ export const LOG_METRICS: Readonly<Partial<Record<LogCode, Measured>>> = {
   'write.contended': { ConflictRetries: 'retries', ConflictsLost: 'gave_up' },
   'provider.called': { ProviderLatency: 'call_ms', ProviderErrors: 0 },
   'provider.call_failed': { ProviderLatency: 'call_ms', ProviderErrors: 'trouble' },
-  'provider.call_refused': { ProviderLatency: 'call_ms', ProviderErrors: 'trouble', CallsRefused: 1 },
+  'provider.call_refused': {
+    ProviderLatency: 'call_ms',
+    ProviderErrors: 'trouble',
+    CallsRefused: 1,
+  },
   'callback.refused': { CallbacksRefused: 1 },
   'settlement.recorded': { Settlements: 1, SettlementAmount: 'net_minor' },
   'sweep.completed': { SweepRuns: 1, SweptClients: 'clients' },

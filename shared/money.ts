@@ -6,7 +6,7 @@ export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
 export type Minor = v.InferOutput<typeof MinorSchema>
 
 /** Brands an integer as money. Throws if it is not a safe integer, so that no rounded amount enters the ledger. */
-export const minor = (amount: number): Minor => {
+export function minor(amount: number): Minor {
   assertInvariant(Number.isSafeInteger(amount), 'an amount is not a safe integer')
   // -0 becomes 0, so that comparisons and JSON are equal.
   return v.parse(MinorSchema, amount === 0 ? 0 : amount)
@@ -14,17 +14,29 @@ export const minor = (amount: number): Minor => {
 
 export const ZERO = minor(0)
 
-export const plus = (a: Minor, b: Minor): Minor => minor(a + b)
-export const less = (a: Minor, b: Minor): Minor => minor(a - b)
-export const smaller = (a: Minor, b: Minor): Minor => minor(Math.min(a, b))
-export const atLeastZero = (amount: Minor): Minor => minor(Math.max(amount, 0))
+export function plus(a: Minor, b: Minor): Minor {
+  return minor(a + b)
+}
+export function less(a: Minor, b: Minor): Minor {
+  return minor(a - b)
+}
+export function smaller(a: Minor, b: Minor): Minor {
+  return minor(Math.min(a, b))
+}
+export function atLeastZero(amount: Minor): Minor {
+  return minor(Math.max(amount, 0))
+}
 
 /** `amount * bps / 10000`, rounded down. In BigInt, because the product may exceed 2^53. */
-export const bpsFloor = (amount: Minor, bps: number): Minor => {
-  assertInvariant(amount >= 0 && Number.isSafeInteger(bps) && bps >= 0, 'bpsFloor takes nonnegative integers')
+export function bpsFloor(amount: Minor, bps: number): Minor {
+  assertInvariant(
+    amount >= 0 && Number.isSafeInteger(bps) && bps >= 0,
+    'bpsFloor takes nonnegative integers',
+  )
   return minor(Number((BigInt(amount) * BigInt(bps)) / 10_000n))
 }
 
 /** What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts; credited as is. */
-export const netOf = (notionalMinor: Minor, providerFeeMinor: Minor, markupMinor: Minor): Minor =>
-  less(less(notionalMinor, providerFeeMinor), markupMinor)
+export function netOf(notionalMinor: Minor, providerFeeMinor: Minor, markupMinor: Minor): Minor {
+  return less(less(notionalMinor, providerFeeMinor), markupMinor)
+}

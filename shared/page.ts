@@ -9,12 +9,13 @@ const MAX_PER_PAGE = 100
 
 export type Page = { readonly page: number; readonly perPage: number }
 
-const integerParam = (name: string, fallback: number) =>
-  v.pipe(
+function integerParam(name: string, fallback: number) {
+  return v.pipe(
     v.optional(v.string(), String(fallback)),
     v.regex(/^[+-]?\d+$/, `${name} must be an integer`),
     v.transform(Number),
   )
+}
 
 /** `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53 are refused. */
 export const pageParams = {
@@ -24,14 +25,21 @@ export const pageParams = {
     v.maxValue(Number.MAX_SAFE_INTEGER, `page must be <= ${Number.MAX_SAFE_INTEGER}`),
     v.toMinValue(1),
   ),
-  per_page: v.pipe(integerParam('per_page', DEFAULT_PER_PAGE), v.toMinValue(1), v.toMaxValue(MAX_PER_PAGE)),
+  per_page: v.pipe(
+    integerParam('per_page', DEFAULT_PER_PAGE),
+    v.toMinValue(1),
+    v.toMaxValue(MAX_PER_PAGE),
+  ),
 }
 
 /** `limit` of a list with cursors: `fallback` if absent, at most `most`. */
-export const limitParamOf = (fallback: number, most: number) =>
-  v.pipe(integerParam('limit', fallback), v.toMinValue(1), v.toMaxValue(most))
+export function limitParamOf(fallback: number, most: number) {
+  return v.pipe(integerParam('limit', fallback), v.toMinValue(1), v.toMaxValue(most))
+}
 
-const integerField = (fallback: number) => v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
+function integerField(fallback: number) {
+  return v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
+}
 
 /** `page` and `per_page` as numbers, for operator payloads. */
 export const pageFields = {
@@ -40,20 +48,27 @@ export const pageFields = {
 }
 
 /** The rate-limit points of a list, taken before it is read (design section 9). */
-export const listPoints = (perPage: number): number =>
-  Number.isNaN(perPage) ? 1 : 1 + Math.floor(Math.min(Math.max(perPage, 1), MAX_PER_PAGE) / 50)
+export function listPoints(perPage: number): number {
+  return Number.isNaN(perPage)
+    ? 1
+    : 1 + Math.floor(Math.min(Math.max(perPage, 1), MAX_PER_PAGE) / 50)
+}
 
-export const pageOf = (params: { readonly page: number; readonly per_page: number }): Page => ({
-  page: params.page,
-  perPage: params.per_page,
-})
+export function pageOf(params: { readonly page: number; readonly per_page: number }): Page {
+  return { page: params.page, perPage: params.per_page }
+}
 
-export const firstOfPage = ({ page, perPage }: Page): number => (page - 1) * perPage
+export function firstOfPage({ page, perPage }: Page): number {
+  return (page - 1) * perPage
+}
 
-export const ofPage = <One>(all: readonly One[], page: Page): readonly One[] =>
-  all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+export function ofPage<One>(all: readonly One[], page: Page): readonly One[] {
+  return all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+}
 
-export const encodeCursor = (position: object): string => Buffer.from(JSON.stringify(position)).toString('base64url')
+export function encodeCursor(position: object): string {
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
+}
 
 /** A time in a cursor. It must exist, because anybody can write a cursor. */
 export const CursorTime = v.pipe(
@@ -62,18 +77,24 @@ export const CursorTime = v.pipe(
 )
 
 /** The position in the cursor of a request's `field`. Throws 422 for a text that is no such position. */
-export const readCursor = <const Schema extends v.GenericSchema>(
+export function readCursor<const Schema extends v.GenericSchema>(
   schema: Schema,
   cursor: string | undefined,
   field: 'cursor' | 'after' = 'cursor',
-): v.InferOutput<Schema> | undefined => {
+): v.InferOutput<Schema> | undefined {
   if (cursor === undefined) return undefined
   const text = Buffer.from(cursor, 'base64url').toString('utf8')
   const position = ifValid(schema, ifValid(v.pipe(v.string(), v.parseJson()), text))
   if (position !== undefined) return position
   const reason = 'must be the cursor of an earlier answer to the same request'
-  throw invalid(`${field}: ${reason}`, { [field]: [reason] }, 'Omit it to begin with the first page.')
+  throw invalid(
+    `${field}: ${reason}`,
+    { [field]: [reason] },
+    'Omit it to begin with the first page.',
+  )
 }
 
 /** The short pagination object of settlements and operator lists. */
-export const pagination = ({ page, perPage }: Page) => ({ page, per_page: perPage })
+export function pagination({ page, perPage }: Page) {
+  return { page, per_page: perPage }
+}

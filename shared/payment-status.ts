@@ -16,5 +16,6 @@ export type FailureReason = (typeof FAILURE_REASONS)[number]
 export const PAYMENT_METHODS = ['virtual_account', 'ewallet', 'qris'] as const
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number]
 
-export const isPaymentMethod = (text: string | undefined): text is PaymentMethod =>
-  PAYMENT_METHODS.some((method) => method === text)
+export function isPaymentMethod(text: string | undefined): text is PaymentMethod {
+  return PAYMENT_METHODS.some((method) => method === text)
+}

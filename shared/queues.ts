@@ -13,16 +13,20 @@ export const QUEUE_NAMES = [
 ] as const
 export type QueueName = (typeof QUEUE_NAMES)[number]
 
-export const byQueue = <Value>(valueOf: (name: QueueName) => Value): Readonly<Record<QueueName, Value>> => ({
-  webhooks: valueOf('webhooks'),
-  'webhooks-slow': valueOf('webhooks-slow'),
-  settlements: valueOf('settlements'),
-  sync: valueOf('sync'),
-  audits: valueOf('audits'),
-  'due-payments': valueOf('due-payments'),
-  'due-deliveries': valueOf('due-deliveries'),
-  'due-alerts': valueOf('due-alerts'),
-})
+export function byQueue<Value>(
+  valueOf: (name: QueueName) => Value,
+): Readonly<Record<QueueName, Value>> {
+  return {
+    webhooks: valueOf('webhooks'),
+    'webhooks-slow': valueOf('webhooks-slow'),
+    settlements: valueOf('settlements'),
+    sync: valueOf('sync'),
+    audits: valueOf('audits'),
+    'due-payments': valueOf('due-payments'),
+    'due-deliveries': valueOf('due-deliveries'),
+    'due-alerts': valueOf('due-alerts'),
+  }
+}
 
 export type QueueMessage = {
   readonly body: object
@@ -40,8 +44,9 @@ export type Queues = {
 export const MAX_DELAY_SECONDS = 900
 
 /** Throws for a delay that SQS refuses, so that local runs fail too. */
-export const assertDelay = (delaySeconds: number): void =>
+export function assertDelay(delaySeconds: number): void {
   assertInvariant(
     Number.isInteger(delaySeconds) && delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS,
     'a delay must be a whole number of seconds from 0 to 900',
   )
+}

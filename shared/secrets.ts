@@ -8,13 +8,19 @@ export type Secrets = {
 }
 
 /** JSON `{"secret_key"}`: authenticates us to the provider. */
-export const providerSecretName = (stage: string) => `gateway/${stage}/provider`
+export function providerSecretName(stage: string) {
+  return `gateway/${stage}/provider`
+}
 
 /** JSON `{"callback_tokens": [one, or two during a rotation]}`: authenticates the provider's callbacks. */
-export const callbackSecretName = (stage: string) => `gateway/${stage}/provider-callback`
+export function callbackSecretName(stage: string) {
+  return `gateway/${stage}/provider-callback`
+}
 
 /** JSON `{"current", "previous"}`: the front adds the value to requests. `previous` only during a rotation. */
-export const originSecretName = (stage: string) => `gateway/${stage}/origin`
+export function originSecretName(stage: string) {
+  return `gateway/${stage}/origin`
+}
 
 /** The owner of a sealed secret. It can be unsealed only for this client and endpoint of this stage. */
 export type SealedFor = { readonly clientId: string; readonly endpointId: string }
@@ -27,20 +33,21 @@ export type Sealer = {
 }
 
 /** The encryption context of a sealed secret. KMS writes it to the AWS account's trail. */
-export const sealContext = (stage: string, { clientId, endpointId }: SealedFor): Record<string, string> => ({
-  stage,
-  client: clientId,
-  endpoint: endpointId,
-})
+export function sealContext(
+  stage: string,
+  { clientId, endpointId }: SealedFor,
+): Record<string, string> {
+  return { stage, client: clientId, endpoint: endpointId }
+}
 
 /** Reads and parses a secret. Throws if it is missing, malformed or unreadable; the error never has its value. */
-export const readSecret = async <Schema extends v.GenericSchema>(
+export async function readSecret<Schema extends v.GenericSchema>(
   secrets: Pick<Secrets, 'get'>,
   what: string,
   name: string,
   schema: Schema,
   fresh: 'fresh' | undefined,
-): Promise<v.InferOutput<Schema>> => {
+): Promise<v.InferOutput<Schema>> {
   const text = await secrets.get(name, fresh)
   if (text === undefined) throw new Error(`the ${what} secret is missing`)
   const parsed = v.safeParse(schema, text)
@@ -49,20 +56,23 @@ export const readSecret = async <Schema extends v.GenericSchema>(
   return parsed.output
 }
 
-const digest = (text: string) => createHash('sha256').update(text).digest()
+function digest(text: string) {
+  return createHash('sha256').update(text).digest()
+}
 
-const isAmong = (known: readonly string[], given: string): boolean =>
-  known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
+function isAmong(known: readonly string[], given: string): boolean {
+  return known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
+}
 
 /**
  * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
  * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
  * rotated.
  */
-export const isKnownSecret = async (
+export async function isKnownSecret(
   read: (fresh?: 'fresh') => Promise<readonly string[]>,
   given: string | undefined,
-): Promise<boolean> => {
+): Promise<boolean> {
   const known = await read()
   return given !== undefined && (isAmong(known, given) || isAmong(await read('fresh'), given))
 }

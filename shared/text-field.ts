@@ -1,15 +1,29 @@
 import * as v from 'valibot'
 
 /** Counts code points, as the fields of a create. */
-export const atMost = (characters: number) =>
-  v.check<string, string>((text) => Array.from(text).length <= characters, `at most ${characters} characters`)
+export function atMost(characters: number) {
+  return v.check<string, string>(
+    (text) => Array.from(text).length <= characters,
+    `at most ${characters} characters`,
+  )
+}
 
 /** The table may store half of a surrogate pair as another character, which breaks the digest of an audit record. */
-const isWellFormed = v.check<string, string>((text) => text.isWellFormed(), 'must be well-formed Unicode')
+const isWellFormed = v.check<string, string>(
+  (text) => text.isWellFormed(),
+  'must be well-formed Unicode',
+)
 
 /** An operator's text: trimmed and not empty. */
-export const textField = (characters: number) =>
-  v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), atMost(characters), isWellFormed)
+export function textField(characters: number) {
+  return v.pipe(
+    v.string(),
+    v.trim(),
+    v.minLength(1, 'must not be empty'),
+    atMost(characters),
+    isWellFormed,
+  )
+}
 
 /** Control characters, line breaks, halves of a character, and characters that change the text direction. */
 const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
@@ -17,11 +31,16 @@ const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 const REFUSED = ['must not contain control characters or line breaks']
 
 /** Finds texts with control characters or line breaks, by path, in an input of bounded depth. */
-export const hiddenCharactersIn = (value: unknown, path = 'body'): Readonly<Record<string, readonly string[]>> => {
+export function hiddenCharactersIn(
+  value: unknown,
+  path = 'body',
+): Readonly<Record<string, readonly string[]>> {
   if (typeof value === 'string') return HIDDEN.test(value) ? { [path]: REFUSED } : {}
   if (typeof value !== 'object' || value === null) return {}
   const fields = Object.entries(value)
-  const found = fields.map(([name, one]) => hiddenCharactersIn(one, path === 'body' ? name : `${path}.${name}`))
+  const found = fields.map(([name, one]) =>
+    hiddenCharactersIn(one, path === 'body' ? name : `${path}.${name}`),
+  )
   return Object.assign({}, ...found)
 }
 

@@ -4,7 +4,10 @@ import { assertInvariant } from './errors.ts'
 /** RFC 3339 UTC with exactly three fraction digits. All have one width, so comparing texts compares times. */
 export const TimestampSchema = v.pipe(
   v.string(),
-  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/, 'must be an RFC 3339 UTC time with milliseconds'),
+  v.regex(
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/,
+    'must be an RFC 3339 UTC time with milliseconds',
+  ),
   v.brand('Timestamp'),
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
@@ -17,22 +20,34 @@ export const MINUTE_MS = 60 * SECOND_MS
 export const HOUR_MS = 60 * MINUTE_MS
 export const DAY_MS = 24 * HOUR_MS
 
-export const timestampOf = (epochMs: number): Timestamp => v.parse(TimestampSchema, new Date(epochMs).toISOString())
+export function timestampOf(unixMs: number): Timestamp {
+  return v.parse(TimestampSchema, new Date(unixMs).toISOString())
+}
 
-export const epochMs = (time: Timestamp): number => Date.parse(time)
+export function epochMs(time: Timestamp): number {
+  return Date.parse(time)
+}
 
-export const addMs = (time: Timestamp, ms: number): Timestamp => timestampOf(epochMs(time) + ms)
+export function addMs(time: Timestamp, ms: number): Timestamp {
+  return timestampOf(epochMs(time) + ms)
+}
 
-export const msBetween = (from: Timestamp, to: Timestamp): number => epochMs(to) - epochMs(from)
+export function msBetween(from: Timestamp, to: Timestamp): number {
+  return epochMs(to) - epochMs(from)
+}
 
-export const earlier = (a: Timestamp, b: Timestamp): Timestamp => (a < b ? a : b)
-export const later = (a: Timestamp, b: Timestamp): Timestamp => (a > b ? a : b)
+export function earlier(a: Timestamp, b: Timestamp): Timestamp {
+  return a < b ? a : b
+}
+export function later(a: Timestamp, b: Timestamp): Timestamp {
+  return a > b ? a : b
+}
 
 /** The upper bound: later times, or sums with them, would have another width. */
 const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
 
 /** Parses a foreign timestamp in any RFC 3339 form from 1970 on; undefined if it is invalid. */
-export const parseForeignTime = (text: string): Timestamp | undefined => {
+export function parseForeignTime(text: string): Timestamp | undefined {
   const ms = Date.parse(text)
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
 }
@@ -40,7 +55,7 @@ export const parseForeignTime = (text: string): Timestamp | undefined => {
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
 /** Whether a day exists, because `Date.parse` moves 31 February to March. */
-const isDay = (text: string): boolean => {
+function isDay(text: string): boolean {
   const midnight = Date.parse(`${text}T00:00:00Z`)
   return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
 }
@@ -52,16 +67,20 @@ export const AnyTimeSchema = v.pipe(
     (text) => isDay(RFC_3339.exec(text)?.[1] ?? '') && !Number.isNaN(Date.parse(text)),
     'must be an RFC 3339 time',
   ),
-  v.transform((text) => timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_FOREIGN_MS - 1))),
+  v.transform((text) =>
+    timestampOf(Math.min(Math.max(Date.parse(text), 0), LATEST_FOREIGN_MS - 1)),
+  ),
 )
 
 /** The table's `ttl` of an item that is kept this long, in whole seconds. */
-export const expiresAfter = (from: Timestamp, keptMs: number): number => Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
+export function expiresAfter(from: Timestamp, keptMs: number): number {
+  return Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
+}
 
 /** In force from a time until the next entry of its list. A list begins with the oldest, so old facts stay explainable. */
 export type Dated = { readonly effectiveFrom: Timestamp }
 
-export const inForce = <Entry extends Dated>(entries: readonly Entry[], at: string): Entry => {
+export function inForce<Entry extends Dated>(entries: readonly Entry[], at: string): Entry {
   const entry = entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
   assertInvariant(entry !== undefined, 'nothing is in force yet')
   return entry

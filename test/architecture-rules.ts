@@ -1,90 +1,144 @@
 import { basename, dirname, extname } from 'node:path/posix'
 import type { ESTree } from 'vite'
-import { IMPORT_RULES, infraPlace, isCode, isOfAnyProvider, LAYERS, layerOf, type Rule } from './import-rules.ts'
+import {
+  IMPORT_RULES,
+  infraPlace,
+  isCode,
+  isOfAnyProvider,
+  LAYERS,
+  layerOf,
+  type Rule,
+} from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
 /** The files of the manifest are directly in functions/; handlers are in its folders. */
-export const isOfManifest = (path: string): boolean => /^functions\/[^/]+$/.test(path)
-
-const isDomainOrHandler = ({ path }: SourceFile) =>
-  layerOf(path) >= 0 && layerOf(path) <= LAYERS.indexOf('functions') && !path.startsWith('shared/runtime/')
-
-const at = (file: SourceFile, node: ESTree.Node, what: string) => `line ${lineOf(file, node)}: ${what}`
-
-const memberOf = (node: ESTree.Node): string | undefined =>
-  node.type === 'MemberExpression' && node.object.type === 'Identifier' && node.property.type === 'Identifier'
-    ? `${node.object.name}.${node.property.name}`
-    : undefined
-
-const AMBIENT_MEMBERS = ['Date.now', 'Math.random', 'process.env', 'performance.now', 'crypto.randomUUID']
-const AMBIENT_NAMES = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']
-
-const noAmbientValues: Rule = (file) =>
-  isDomainOrHandler(file)
-    ? file.nodes.flatMap((node) => {
-        const member = memberOf(node)
-        if (member !== undefined && AMBIENT_MEMBERS.includes(member)) return [at(file, node, member)]
-        if (node.type === 'ImportSpecifier' && 'name' in node.imported && AMBIENT_NAMES.includes(node.imported.name)) {
-          return [at(file, node, node.imported.name)]
-        }
-        const isDate = 'callee' in node && node.callee.type === 'Identifier' && node.callee.name === 'Date'
-        if (node.type === 'CallExpression' && isDate) return [at(file, node, 'Date()')]
-        if (node.type !== 'NewExpression' || !isDate) return []
-        return node.arguments.length > 0 && file.path === 'shared/time.ts' ? [] : [at(file, node, 'new Date')]
-      })
-    : []
-
-const textOf = (node: ESTree.Node): string | undefined => {
-  if (node.type === 'TemplateElement') return node.value.raw
-  return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string' ? node.raw : undefined
+export function isOfManifest(path: string): boolean {
+  return /^functions\/[^/]+$/.test(path)
 }
 
-const keysAreBuiltInOnePlace: Rule = (file) =>
-  isCode(file) && file.path !== 'shared/table/keys.ts'
+function isDomainOrHandler({ path }: SourceFile) {
+  return (
+    layerOf(path) >= 0 &&
+    layerOf(path) <= LAYERS.indexOf('functions') &&
+    !path.startsWith('shared/runtime/')
+  )
+}
+
+function at(file: SourceFile, node: ESTree.Node, what: string) {
+  return `line ${lineOf(file, node)}: ${what}`
+}
+
+function memberOf(node: ESTree.Node): string | undefined {
+  return node.type === 'MemberExpression' &&
+    node.object.type === 'Identifier' &&
+    node.property.type === 'Identifier'
+    ? `${node.object.name}.${node.property.name}`
+    : undefined
+}
+
+const AMBIENT_MEMBERS = [
+  'Date.now',
+  'Math.random',
+  'process.env',
+  'performance.now',
+  'crypto.randomUUID',
+]
+const AMBIENT_NAMES = ['randomUUID', 'randomBytes', 'randomInt', 'getRandomValues']
+
+function noAmbientValues(file: SourceFile): readonly string[] {
+  return isDomainOrHandler(file)
+    ? file.nodes.flatMap((node) => {
+        const member = memberOf(node)
+        if (member !== undefined && AMBIENT_MEMBERS.includes(member))
+          return [at(file, node, member)]
+        if (
+          node.type === 'ImportSpecifier' &&
+          'name' in node.imported &&
+          AMBIENT_NAMES.includes(node.imported.name)
+        ) {
+          return [at(file, node, node.imported.name)]
+        }
+        const isDate =
+          'callee' in node && node.callee.type === 'Identifier' && node.callee.name === 'Date'
+        if (node.type === 'CallExpression' && isDate) return [at(file, node, 'Date()')]
+        if (node.type !== 'NewExpression' || !isDate) return []
+        return node.arguments.length > 0 && file.path === 'shared/time.ts'
+          ? []
+          : [at(file, node, 'new Date')]
+      })
+    : []
+}
+
+function textOf(node: ESTree.Node): string | undefined {
+  if (node.type === 'TemplateElement') return node.value.raw
+  return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string'
+    ? node.raw
+    : undefined
+}
+
+function keysAreBuiltInOnePlace(file: SourceFile): readonly string[] {
+  return isCode(file) && file.path !== 'shared/table/keys.ts'
     ? file.nodes.flatMap((node) => {
         const text = textOf(node) ?? ''
         return /(^|[^A-Z])[A-Z]{3,}#/.test(text) ? [at(file, node, text)] : []
       })
     : []
+}
 
 /** Xendit's name (except fields that the specification names so), its forms of ids, its codes of channels and accounts. */
-const PROVIDERS_WORD = /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
+const PROVIDERS_WORD =
+  /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
 
-const domainHasNoProvidersWords: Rule = (file) =>
-  isOfAnyProvider(file.path) && file.path !== 'shared/table/upstream.ts'
+function domainHasNoProvidersWords(file: SourceFile): readonly string[] {
+  return isOfAnyProvider(file.path) && file.path !== 'shared/table/upstream.ts'
     ? file.nodes.flatMap((node) => {
-        const text = node.type === 'Literal' && typeof node.value === 'string' ? node.value : textOf(node)
+        const text =
+          node.type === 'Literal' && typeof node.value === 'string' ? node.value : textOf(node)
         return text !== undefined && PROVIDERS_WORD.test(text) ? [at(file, node, text)] : []
       })
     : []
+}
 
-const namesAreSpecific: Rule = ({ path }) =>
-  path.split('/').flatMap((part) => {
+function namesAreSpecific({ path }: SourceFile): readonly string[] {
+  return path.split('/').flatMap((part) => {
     const name = part.replace(/(\.test)?\.tsx?$/, '')
     if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return [`${part} is not kebab-case`]
     const isVague = /(^|-)(utils?|helpers?|common|types?|services?|misc|index)$/.test(name)
     return isVague ? [`${part} is too general`] : []
   })
-
-const lettersOf = (name: string) => name.replaceAll(/[-_]/g, '').toLowerCase()
-
-/** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
-const filesHaveTheNameOfTheirExport: Rule = (file) => {
-  const values = file.exports.filter(({ isType }) => !isType)
-  // Lambda and the SDK's clients require these names.
-  if (!isCode(file) || values.length !== 1 || /^(handler|defaultProvider)$/.test(values[0]?.name ?? '')) return []
-  const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
-  const names = [called, `to${called}`, `${called}of`, `${called.replace(/s$/, '')}of`]
-  return file.exports.some(({ name }) => names.includes(lettersOf(name))) ? [] : [`exports ${values[0]?.name}`]
 }
 
-const contains = (outer: ESTree.Node, inner: ESTree.Node) =>
-  outer !== inner && outer.start <= inner.start && inner.end <= outer.end
+function lettersOf(name: string) {
+  return name.replaceAll(/[-_]/g, '').toLowerCase()
+}
+
+/** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
+function filesHaveTheNameOfTheirExport(file: SourceFile): readonly string[] {
+  const values = file.exports.filter(({ isType }) => !isType)
+  // Lambda and the SDK's clients require these names.
+  if (
+    !isCode(file) ||
+    values.length !== 1 ||
+    /^(handler|defaultProvider)$/.test(values[0]?.name ?? '')
+  )
+    return []
+  const called = lettersOf(basename(file.path).replace(/\.tsx?$/, ''))
+  const names = [called, `to${called}`, `${called}of`, `${called.replace(/s$/, '')}of`]
+  return file.exports.some(({ name }) => names.includes(lettersOf(name)))
+    ? []
+    : [`exports ${values[0]?.name}`]
+}
+
+function contains(outer: ESTree.Node, inner: ESTree.Node) {
+  return outer !== inner && outer.start <= inner.start && inner.end <= outer.end
+}
 
 /** Counts a function's own lines, without the functions inside it: each of those is measured by itself. */
-const functionsAreShort: Rule = (file) => {
+function functionsAreShort(file: SourceFile): readonly string[] {
   if (!isCode(file)) return []
-  const functions = file.nodes.filter(({ type }) => /^(Arrow)?Function(Declaration|Expression)$/.test(type))
+  const functions = file.nodes.filter(({ type }) =>
+    /^(Arrow)?Function(Declaration|Expression)$/.test(type),
+  )
   const breaks = ({ start, end }: ESTree.Node) => file.text.slice(start, end).split('\n').length - 1
   return functions.flatMap((node) => {
     const inner = functions.filter((other) => contains(node, other))
@@ -94,12 +148,15 @@ const functionsAreShort: Rule = (file) => {
   })
 }
 
-const noTodoComments: Rule = ({ comments }) =>
-  comments.flatMap((comment) =>
-    /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(comment)
+function noTodoComments({ comments }: SourceFile): readonly string[] {
+  return comments.flatMap((comment) =>
+    /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(
+      comment,
+    )
       ? [comment.trim()]
       : [],
   )
+}
 
 /** Rules that oxlint does not have. The key is the rule in words. */
 export const RULES = {
@@ -119,27 +176,38 @@ export type RuleName = keyof typeof RULES
 type TreeRule = (paths: readonly string[]) => readonly string[]
 
 /** Folders in which a file is found by its name: operator actions, and what tests share. */
-const LONG_FOLDERS: Readonly<Record<string, number>> = { 'functions/admin': Infinity, 'test/support': 45 }
+const LONG_FOLDERS: Readonly<Record<string, number>> = {
+  'functions/admin': Infinity,
+  'test/support': 45,
+}
 
-const infraFiles = (paths: readonly string[]) => paths.filter((path) => path.startsWith('infra/'))
+function infraFiles(paths: readonly string[]) {
+  return paths.filter((path) => path.startsWith('infra/'))
+}
 
-const infraHasThreeFolders: TreeRule = (paths) =>
-  infraFiles(paths).filter((path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path))
+function infraHasThreeFolders(paths: readonly string[]): readonly string[] {
+  return infraFiles(paths).filter(
+    (path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path),
+  )
+}
 
-const infraNamesAreUnique: TreeRule = (paths) =>
-  [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
+function infraNamesAreUnique(paths: readonly string[]): readonly string[] {
+  return [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
     .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(infraPlace)).size > 1)
     .flatMap(([, homes]) => homes)
+}
 
-const withParents = (folder: string): string[] => (folder === '.' ? [] : [folder, ...withParents(dirname(folder))])
+function withParents(folder: string): string[] {
+  return folder === '.' ? [] : [folder, ...withParents(dirname(folder))]
+}
 
-const foldersStandAlone: TreeRule = (paths) => {
+function foldersStandAlone(paths: readonly string[]): readonly string[] {
   const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
 }
 
 /** Test files do not count, because their names are enough. */
-const foldersAreShort: TreeRule = (paths) => {
+function foldersAreShort(paths: readonly string[]): readonly string[] {
   const counted = paths.filter((path) => !path.endsWith('.test.ts'))
   return [...Map.groupBy(counted, (path) => dirname(path))].flatMap(([folder, files]) => {
     const limit = LONG_FOLDERS[folder] ?? 22

@@ -4,26 +4,31 @@ import type { SourceFile } from './support/source-file.ts'
 type Graph = ReadonlyMap<string, readonly string[]>
 
 /** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
-const folderOf = (path: string) => path.split('/').slice(0, -1).slice(0, 2).join('/')
+function folderOf(path: string) {
+  return path.split('/').slice(0, -1).slice(0, 2).join('/')
+}
 
 /** Who imports from whom. What imports only types loads nothing, and is told apart. */
-const importsOf = (sources: readonly SourceFile[], kind: 'values' | 'types'): Graph => {
+function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Graph {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>
     sources
       .filter(({ path }) => folderOf(path) === folder)
       .flatMap(({ imports }) => imports)
-      .flatMap((used) => (used.path?.endsWith('.ts') && used.typeOnly === typeOnly ? [folderOf(used.path)] : []))
+      .flatMap((used) =>
+        used.path?.endsWith('.ts') && used.typeOnly === typeOnly ? [folderOf(used.path)] : [],
+      )
   return new Map(
     folders.map((folder) => {
       const values = usedBy(folder, false)
-      const used = kind === 'values' ? values : usedBy(folder, true).filter((other) => !values.includes(other))
+      const used =
+        kind === 'values' ? values : usedBy(folder, true).filter((other) => !values.includes(other))
       return [folder, [...new Set(used)].filter((other) => other !== folder).toSorted()]
     }),
   )
 }
 
-const reachable = (graph: Graph, from: string): ReadonlySet<string> => {
+function reachable(graph: Graph, from: string): ReadonlySet<string> {
   const found = new Set(graph.get(from))
   // What is added while a set is walked through is walked through as well.
   for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)
@@ -31,26 +36,36 @@ const reachable = (graph: Graph, from: string): ReadonlySet<string> => {
 }
 
 /** Folders that reach each other are one box. An arrow that a longer way also says is left out. */
-const drawn = (graph: Graph) => {
+function drawn(graph: Graph) {
   const folders = [...graph.keys()]
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
   const reaches = (from: string, to: string) => reach.get(from)?.has(to) === true
   const boxOf = (folder: string) =>
-    folders.filter((other) => other === folder || (reaches(folder, other) && reaches(other, folder)))
+    folders.filter(
+      (other) => other === folder || (reaches(folder, other) && reaches(other, folder)),
+    )
   const firsts = folders.filter((folder) => boxOf(folder)[0] === folder)
   const arrows = firsts.flatMap((from) => {
     const below = firsts.filter((to) => to !== from && reaches(from, to))
-    const next = below.filter((to) => !below.some((between) => between !== to && reaches(between, to)))
+    const next = below.filter(
+      (to) => !below.some((between) => between !== to && reaches(between, to)),
+    )
     return next.map((to) => [from, to])
   })
   return { firsts, boxOf, arrows }
 }
 
-const idOf = (folder: string) => folder.replaceAll(/\W/g, '_')
-const topOf = (folder: string) => folder.split('/')[0] ?? folder
-const nameOf = (folder: string) => folder.split('/')[1] ?? `${folder}/*.ts`
+function idOf(folder: string) {
+  return folder.replaceAll(/\W/g, '_')
+}
+function topOf(folder: string) {
+  return folder.split('/')[0] ?? folder
+}
+function nameOf(folder: string) {
+  return folder.split('/')[1] ?? `${folder}/*.ts`
+}
 
-const mermaidOf = (graph: Graph): string => {
+function mermaidOf(graph: Graph): string {
   const { firsts, boxOf, arrows } = drawn(graph)
   const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
     `  subgraph ${top}_[${top}]`,
@@ -63,17 +78,19 @@ const mermaidOf = (graph: Graph): string => {
   return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
-const tableOf = (values: Graph, types: Graph) =>
-  [
+function tableOf(values: Graph, types: Graph) {
+  return [
     '| Folder | Imports from | Only types from |',
     '|---|---|---|',
     ...[...values].map(
-      ([folder, used]) => `| ${folder} | ${used.join(', ')} | ${(types.get(folder) ?? []).join(', ')} |`,
+      ([folder, used]) =>
+        `| ${folder} | ${used.join(', ')} | ${(types.get(folder) ?? []).join(', ')} |`,
     ),
   ].join('\n')
+}
 
 /** What docs/dependencies.md shows of the code as it is. */
-export const dependencyPicture = (sources: readonly SourceFile[]): string => {
+export function dependencyPicture(sources: readonly SourceFile[]): string {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }

@@ -3,7 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { demoWalk } from '../infra/local/demo-walk.ts'
 import { startLocalCloud } from '../infra/local/local-cloud.ts'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../infra/local/terminal/command-line.ts'
+import {
+  readOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../infra/local/terminal/command-line.ts'
 import { DESCRIPTION } from './support/described-answers.ts'
 import { makePythonEnvironment, runTool } from './support/run-tool.ts'
 
@@ -41,26 +46,29 @@ const NOT_OURS = [
   'positive_data_acceptance',
 ]
 
-const numberOf = (text: string | undefined, fallback: number): number => {
+function numberOf(text: string | undefined, fallback: number): number {
   const number = text === undefined ? fallback : wholeNumber(text)
   if (number === undefined || number < 1) throw new UsageError('a number from 1 on is needed')
   return number
 }
 
-const fuzz = async (requests: number, seed: number): Promise<number> => {
+async function fuzz(requests: number, seed: number): Promise<number> {
   await makePythonEnvironment(ENVIRONMENT, [`schemathesis==${SCHEMATHESIS}`])
   writeFileSync(CONFIG_FILE, CONFIG)
   let answered = 0
   const bugs: string[] = []
   const count = (line: string) => {
     if (line.includes('"request.completed"') || line.includes('"request.failed"')) answered++
-    if (line.includes('"request.failed"') && !line.includes('"error_name":"GatewayError"')) bugs.push(line)
+    if (line.includes('"request.failed"') && !line.includes('"error_name":"GatewayError"'))
+      bugs.push(line)
   }
   const cloud = await startLocalCloud({ port: 0, writeLog: count })
   try {
     // So that there is something of every kind to be found.
     await demoWalk(cloud, () => undefined)
-    const operations = Object.values(DESCRIPTION.paths).flatMap((methods) => Object.keys(methods)).length
+    const operations = Object.values(DESCRIPTION.paths).flatMap((methods) =>
+      Object.keys(methods),
+    ).length
     // An operation that takes little has few different requests: what a round leaves to be sent, another seed sends.
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const args = [
@@ -74,7 +82,9 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
         '--request-timeout=30',
         '--continue-on-failure',
       ]
-      const { code, output, errors } = await runTool(join(ENVIRONMENT, 'bin/schemathesis'), args, { cwd: tmpdir() })
+      const { code, output, errors } = await runTool(join(ENVIRONMENT, 'bin/schemathesis'), args, {
+        cwd: tmpdir(),
+      })
       console.log(`${output}${errors}\n${answered} requests were answered.`)
       for (const line of bugs) console.log(line)
       if (code !== 0 || bugs.length > 0) return 1
@@ -87,6 +97,9 @@ const fuzz = async (requests: number, seed: number): Promise<number> => {
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const options = readOptions(argv, { requests: { type: 'string' }, seed: { type: 'string' } } as const)
+  const options = readOptions(argv, {
+    requests: { type: 'string' },
+    seed: { type: 'string' },
+  } as const)
   return fuzz(numberOf(options.requests, REQUESTS), numberOf(options.seed, 1))
 })

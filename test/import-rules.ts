@@ -6,57 +6,75 @@ export type Rule = (file: SourceFile) => readonly string[]
 /** The layers, lowest first. A file imports only from its own layer and lower layers. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
-export const layerOf = (path: string) => LAYERS.indexOf(path.split('/')[0] ?? '')
-export const isCode = ({ path }: Pick<SourceFile, 'path'>) => layerOf(path) < LAYERS.indexOf('test')
+export function layerOf(path: string) {
+  return LAYERS.indexOf(path.split('/')[0] ?? '')
+}
+export function isCode({ path }: Pick<SourceFile, 'path'>) {
+  return layerOf(path) < LAYERS.indexOf('test')
+}
 
 /** Merchants copy the examples, so these import none of our code, and only tests import them. */
-const isExample = (path: string) => path.startsWith('docs/examples/')
+function isExample(path: string) {
+  return path.startsWith('docs/examples/')
+}
 
-const importing = ({ imports }: SourceFile, isRefused: (used: SourceFile['imports'][number]) => boolean) =>
-  imports.filter(isRefused).map(({ from }) => `imports ${from}`)
+function importing(
+  { imports }: SourceFile,
+  isRefused: (used: SourceFile['imports'][number]) => boolean,
+) {
+  return imports.filter(isRefused).map(({ from }) => `imports ${from}`)
+}
 
 /** A file imports only from its own place in an order and earlier places. */
-const inOrder =
-  (placeOf: (path: string) => number): Rule =>
-  (file) =>
-    placeOf(file.path) < 0 ? [] : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
+function inOrder(placeOf: (path: string) => number): Rule {
+  return (file) =>
+    placeOf(file.path) < 0
+      ? []
+      : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
+}
 
-const importsToward: Rule = (file) =>
-  importing(file, ({ path: used }) => {
+function importsToward(file: SourceFile): readonly string[] {
+  return importing(file, ({ path: used }) => {
     if (used === undefined) return false
     const isTest = file.path.startsWith('test/')
     if (isExample(used) && (isExample(file.path) || isTest)) return false
     const isSetting = isTest && /^[^/]+\.json$/.test(used)
     return !isSetting && (layerOf(used) < 0 || layerOf(used) > layerOf(file.path))
   })
+}
 
 /** The folders of shared in the order of its README. */
 export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)
 
-const foldersKeepTheirOrder: Rule = (file) => {
+function foldersKeepTheirOrder(file: SourceFile): readonly string[] {
   const order = ['shared', ...SHARED_FOLDERS]
   const place = order.indexOf(dirname(file.path))
   return importing(file, ({ path: used }) => {
     if (!file.path.startsWith('shared/') || !used?.startsWith('shared/')) return false
     // The two ports that are in folders.
-    if (file.path === 'shared/deps.ts' && /^shared\/(table\/table|provider\/provider)\.ts$/.test(used)) return false
+    if (
+      file.path === 'shared/deps.ts' &&
+      /^shared\/(table\/table|provider\/provider)\.ts$/.test(used)
+    )
+      return false
     const usedPlace = order.indexOf(dirname(used))
     return usedPlace < 0 || usedPlace > place
   })
 }
 
 /** The simulation's folders in order. A file imports only from its own folder and earlier folders. */
-const SIMULATION_FOLDERS = 'world sometimes watching scenes promises histories crashes conformance'.split(' ')
+const SIMULATION_FOLDERS =
+  'world sometimes watching scenes promises histories crashes conformance'.split(' ')
 
 /** -1 outside the simulation, and in an unknown folder. */
-const simulationPlace = (path: string): number => {
+function simulationPlace(path: string): number {
   const [match, folder = ''] = /^test\/simulation\/(?:([a-z-]+)\/)?[^/]+$/.exec(path) ?? []
   return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
 
-const simulationKeepsItsOrder: Rule = (file) => {
+function simulationKeepsItsOrder(file: SourceFile): readonly string[] {
   const isLost = file.path.startsWith('test/simulation/') && simulationPlace(file.path) < 0
   return isLost ? ['is in a folder that SIMULATION_FOLDERS lacks'] : inOrder(simulationPlace)(file)
 }
@@ -67,39 +85,48 @@ const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] 
   { packages: /^(@middy\/|aws-lambda$)/, files: /^shared\/runtime\// },
 ]
 
-const vendorsStayInRuntime: Rule = (file) =>
-  layerOf(file.path) > LAYERS.indexOf('functions')
+function vendorsStayInRuntime(file: SourceFile): readonly string[] {
+  return layerOf(file.path) > LAYERS.indexOf('functions')
     ? []
     : VENDORS.filter(({ files }) => !files.test(file.path)).flatMap(({ packages }) =>
         importing(file, ({ from }) => packages.test(from)),
       )
+}
 
 /** Alarms and dashboard are plain data. Two constructs beside them translate it for CloudWatch. */
-const cdkStaysInTheStack: Rule = (file) =>
-  /^infra\/(app\.ts$|stack\/(?!monitoring\/(alarms|dashboard)\/))/.test(file.path) || !isCode(file)
+function cdkStaysInTheStack(file: SourceFile): readonly string[] {
+  return /^infra\/(app\.ts$|stack\/(?!monitoring\/(alarms|dashboard)\/))/.test(file.path) ||
+    !isCode(file)
     ? []
     : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
+}
 
 /** The place among the folders of infra: a file imports only from its own folder and earlier folders. -1 outside. */
-export const infraPlace = (path: string) => {
+export function infraPlace(path: string) {
   const [top, folder = ''] = path.split('/')
   if (path === 'infra/app.ts') return 0
   return top === 'infra' ? ['stack', 'local', 'operate'].indexOf(folder) : -1
 }
 
-const storesMakeSteps: Rule = (file) => {
-  const isOther = isCode(file) && !file.path.endsWith('-store.ts') && !/^shared\/(table|runtime)\//.test(file.path)
-  return isOther ? importing(file, ({ path, typeOnly }) => !typeOnly && path === 'shared/table/step.ts') : []
+function storesMakeSteps(file: SourceFile): readonly string[] {
+  const isOther =
+    isCode(file) &&
+    !file.path.endsWith('-store.ts') &&
+    !/^shared\/(table|runtime)\//.test(file.path)
+  return isOther
+    ? importing(file, ({ path, typeOnly }) => !typeOnly && path === 'shared/table/step.ts')
+    : []
 }
 
 const ADAPTER = /^shared\/provider\/[a-z-]+\//
 
 /** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
-export const isOfAnyProvider = (path: string): boolean =>
-  path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
+export function isOfAnyProvider(path: string): boolean {
+  return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
+}
 
 /** Where a provider is chosen, and where its callbacks arrive. */
-const oneFileChoosesTheProvider: Rule = (file) => {
+function oneFileChoosesTheProvider(file: SourceFile): readonly string[] {
   const chooses = /^(shared\/runtime\/chosen-provider\.ts$|functions\/callback\/)/.test(file.path)
   return layerOf(file.path) >= 0 && isCode(file) && !ADAPTER.test(file.path) && !chooses
     ? importing(file, ({ path = '' }) => ADAPTER.test(path))
@@ -109,10 +136,12 @@ const oneFileChoosesTheProvider: Rule = (file) => {
 export const IMPORT_RULES = {
   'imports point only from test to infra to functions to shared': importsToward,
   'a folder of shared imports only from itself and earlier folders': foldersKeepTheirOrder,
-  'a folder of the simulation imports only from itself and earlier folders': simulationKeepsItsOrder,
+  'a folder of the simulation imports only from itself and earlier folders':
+    simulationKeepsItsOrder,
   'vendor packages stay in the runtime': vendorsStayInRuntime,
   'only infra/stack imports CDK': cdkStaysInTheStack,
-  'in infra, operate imports local and stack, and local imports stack; nothing else': inOrder(infraPlace),
+  'in infra, operate imports local and stack, and local imports stack; nothing else':
+    inOrder(infraPlace),
   'only stores build steps and conditions': storesMakeSteps,
   'only the chosen provider and its callbacks import an adapter': oneFileChoosesTheProvider,
 }

@@ -10,8 +10,10 @@ Runs all tests, or the named files. Some tests need DynamoDB Local; without Java
 Exit code: 0 every test passed, 1 one failed, 2 wrong arguments.`
 
 /** Begins the tests in this process. They set its exit code. */
-const startTests = async (argv: readonly string[]): Promise<number> => {
-  const words = argv.flatMap((word) => (word.startsWith('--table=') ? word.split(/(?<==)/) : [word]))
+async function startTests(argv: readonly string[]): Promise<number> {
+  const words = argv.flatMap((word) =>
+    word.startsWith('--table=') ? word.split(/(?<==)/) : [word],
+  )
   const at = words.findIndex((word) => word === '--table' || word === '--table=')
   if (at !== -1) process.env['TEST_TABLE'] = tableFrom(words[at + 1] ?? '')
   const others = at === -1 ? words : words.toSpliced(at, 2)

@@ -1,11 +1,20 @@
-import { type AlarmSpec, headingOf, severityOf, thresholdOf } from '../infra/stack/monitoring/alarms/alarm-spec.ts'
+import {
+  type AlarmSpec,
+  headingOf,
+  severityOf,
+  thresholdOf,
+} from '../infra/stack/monitoring/alarms/alarm-spec.ts'
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-const several = (count: number, unit: string) => `${count} ${unit}${count === 1 ? '' : 's'}`
-const span = (minutes: number) => (minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute'))
+function several(count: number, unit: string) {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+function span(minutes: number) {
+  return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
+}
 
-const seenIn = (spec: AlarmSpec): string => {
+function seenIn(spec: AlarmSpec): string {
   const { when, unit } = spec
   const threshold = thresholdOf(spec)
   if (unit === 'milliseconds') return `above ${several(threshold / 60_000, 'minute')} late`
@@ -14,14 +23,14 @@ const seenIn = (spec: AlarmSpec): string => {
   return threshold === 0 ? `any ${unit}` : `above ${threshold.toLocaleString('en')} ${unit}`
 }
 
-const conditionOf = (spec: AlarmSpec): string => {
+function conditionOf(spec: AlarmSpec): string {
   const { minutes, periods, outOf = periods } = spec.when
   const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`
   return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
 }
 
 /** What a person wrote of a heading: below the lines of its alarms, as far as the next heading. */
-const writtenUnder = (heading: string, runbook: string): string => {
+function writtenUnder(heading: string, runbook: string): string {
   const [, after = ''] = runbook.split(`\n## ${heading}\n`)
   const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)
   return (
@@ -32,7 +41,7 @@ const writtenUnder = (heading: string, runbook: string): string => {
   )
 }
 
-const entry = (heading: string, specs: readonly AlarmSpec[], runbook: string): string => {
+function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
   const means = specs.map(
     (spec) =>
       `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
@@ -41,10 +50,14 @@ const entry = (heading: string, specs: readonly AlarmSpec[], runbook: string): s
 }
 
 /** The entries of docs/runbook.md, from the table that makes the alarms, above what a person wrote. */
-export const runbookEntries = (watched: Watched, runbook: string): string =>
-  alarmTable(watched)
+export function runbookEntries(watched: Watched, runbook: string): string {
+  return alarmTable(watched)
     .map(({ heading, alarms }) => {
       const entries = Map.groupBy(alarms, headingOf)
-      return [`# ${heading}`, ...[...entries].map(([id, specs]) => entry(id, specs, runbook))].join('\n\n')
+      return [
+        `# ${heading}`,
+        ...[...entries].map(([id, specs]) => runbookEntry(id, specs, runbook)),
+      ].join('\n\n')
     })
     .join('\n\n')
+}

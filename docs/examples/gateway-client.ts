@@ -15,7 +15,12 @@ import type {
   WebhookDeliveryList,
   WebhookEndpointList,
 } from './gateway-schemas.ts'
-import { GatewayRefused, type GatewayRequest, type RetryOptions, retryingGateway } from './retrying-gateway.ts'
+import {
+  GatewayRefused,
+  type GatewayRequest,
+  type RetryOptions,
+  retryingGateway,
+} from './retrying-gateway.ts'
 
 /*
  * A client for the gateway. Copy it with the two files that it imports; it needs nothing else. Its types are those of
@@ -45,7 +50,7 @@ type ListFilter = { readonly status?: Payment['status']; readonly external_refer
 const PER_PAGE = 100
 
 /** Every call that a merchant can make. */
-export const gatewayClient = (options: ClientOptions) => {
+export function gatewayClient(options: ClientOptions) {
   const call = retryingGateway(options)
 
   const get = <Answer>(path: string, query: GatewayRequest['query'] = {}) =>
@@ -54,7 +59,10 @@ export const gatewayClient = (options: ClientOptions) => {
   const getPayment = (id: string) => get<Payment>(`/v1/payments/${encodeURIComponent(id)}`)
 
   return {
-    createPayment: (body: CreatePayment, { idempotencyKey = randomUUID() }: CreateOptions = {}): Promise<Payment> =>
+    createPayment: (
+      body: CreatePayment,
+      { idempotencyKey = randomUUID() }: CreateOptions = {},
+    ): Promise<Payment> =>
       call<Payment>({ method: 'POST', path: '/v1/payments', body, idempotencyKey }),
 
     getPayment,
@@ -62,7 +70,10 @@ export const gatewayClient = (options: ClientOptions) => {
     /** Returns the cancelled payment, even if an earlier try of this call cancelled it. */
     cancelPayment: async (id: string): Promise<Payment> => {
       try {
-        return await call<Payment>({ method: 'POST', path: `/v1/payments/${encodeURIComponent(id)}/cancel` })
+        return await call<Payment>({
+          method: 'POST',
+          path: `/v1/payments/${encodeURIComponent(id)}/cancel`,
+        })
       } catch (error) {
         const payment = isStateConflict(error) ? await getPayment(id) : undefined
         if (payment?.status === 'cancelled') return payment
@@ -76,19 +87,26 @@ export const gatewayClient = (options: ClientOptions) => {
 
     /** All payments of the filter, newest first, each once. A payment created during the iteration may be missing. */
     listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
-      everyItemByPage((page) => get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE })),
+      everyItemByPage((page) =>
+        get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE }),
+      ),
 
     getBalance: () => get<Balance>('/v1/balance', { include: 'settlements' }),
 
     getSettlement: (id: string) => get<Settlement>(`/v1/settlements/${encodeURIComponent(id)}`),
 
     listSettlements: (): AsyncGenerator<Settlement, void> =>
-      everyItemByPage((page) => get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE })),
+      everyItemByPage((page) =>
+        get<SettlementList>('/v1/settlements', { page, per_page: PER_PAGE }),
+      ),
 
     /** The entries of a settlement. Their sums are the sums of the settlement. */
     listSettlementEntries: (id: string): AsyncGenerator<Entry, void> =>
       everyItemByCursor((after) =>
-        get<EntryList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, { after, limit: 1_000 }),
+        get<EntryList>(`/v1/settlements/${encodeURIComponent(id)}/payments`, {
+          after,
+          limit: 1_000,
+        }),
       ),
 
     /**
@@ -96,7 +114,10 @@ export const gatewayClient = (options: ClientOptions) => {
      * in the next call. Recent events appear again, so process each `event_id` once.
      */
     eventPages: ({ after, since }: { readonly after?: string; readonly since?: string } = {}) =>
-      eventPages((position) => get<EventList>('/v1/events', { ...position, limit: PER_PAGE }), { after, since }),
+      eventPages((position) => get<EventList>('/v1/events', { ...position, limit: PER_PAGE }), {
+        after,
+        since,
+      }),
 
     listWebhookEndpoints: () => get<WebhookEndpointList>('/v1/webhook_endpoints'),
 
@@ -105,7 +126,8 @@ export const gatewayClient = (options: ClientOptions) => {
         get<WebhookDeliveryList>('/v1/webhook_deliveries', { ...filter, page, per_page: PER_PAGE }),
       ),
 
-    getWebhookDelivery: (id: string) => get<WebhookDelivery>(`/v1/webhook_deliveries/${encodeURIComponent(id)}`),
+    getWebhookDelivery: (id: string) =>
+      get<WebhookDelivery>(`/v1/webhook_deliveries/${encodeURIComponent(id)}`),
 
     /** Starts a new round of attempts. The gateway refuses it while a round is in progress. */
     redeliverWebhook: (id: string) =>
@@ -121,7 +143,11 @@ export const gatewayClient = (options: ClientOptions) => {
       const sums = { count: 0, passed_over: 0 }
       for (let cursor: string | null = null; ; ) {
         const body: RedeliverToEndpoint = { ...missed, cursor }
-        const { count, passed_over: passedOver = 0, next }: Redelivered = await call({ method: 'POST', path, body })
+        const {
+          count,
+          passed_over: passedOver = 0,
+          next,
+        }: Redelivered = await call({ method: 'POST', path, body })
         sums.count += count
         sums.passed_over += passedOver
         if (next === null) return sums
@@ -134,10 +160,19 @@ export const gatewayClient = (options: ClientOptions) => {
 export type GatewayClient = ReturnType<typeof gatewayClient>
 
 /** A 422 without field errors: the request is valid, but the state of the item does not allow it. */
-const isStateConflict = (error: unknown): boolean =>
-  error instanceof GatewayRefused && error.code === 'validation' && error.fieldErrors === undefined
+function isStateConflict(error: unknown): boolean {
+  return (
+    error instanceof GatewayRefused &&
+    error.code === 'validation' &&
+    error.fieldErrors === undefined
+  )
+}
 
-type CursorPage<Item> = { readonly data: readonly Item[]; readonly next: string | null; readonly has_more: boolean }
+type CursorPage<Item> = {
+  readonly data: readonly Item[]
+  readonly next: string | null
+  readonly has_more: boolean
+}
 
 async function* everyItemByCursor<Item>(
   pageOf: (after?: string) => Promise<CursorPage<Item>>,

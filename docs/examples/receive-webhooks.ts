@@ -79,36 +79,42 @@ export type Receiver = {
 }
 
 /** Answers one request. The gateway sends it again unless the answer is 2xx. */
-export const receiveWebhook = async (
+export async function receiveWebhook(
   { secrets, once, handle, report = print }: Receiver,
   request: WebhookRequest,
-): Promise<{ readonly status: number; readonly body: string }> => {
+): Promise<{ readonly status: number; readonly body: string }> {
   try {
     const event = verifyWebhook(request, secrets)
     if (isPaymentEvent(event)) await once(event.event_id, () => handle(event))
     return { status: 200, body: 'ok' }
   } catch (error) {
     report(error)
-    if (error instanceof WebhookRefused) return { status: 401, body: `${error.code}: ${error.message}` }
+    if (error instanceof WebhookRefused)
+      return { status: 401, body: `${error.code}: ${error.message}` }
     return { status: 500, body: 'not handled; send it again' }
   }
 }
 
-const isPaymentEvent = (event: WebhookEvent): event is PaymentEvent => event.event.startsWith('payment.')
+function isPaymentEvent(event: WebhookEvent): event is PaymentEvent {
+  return event.event.startsWith('payment.')
+}
 
 /** A refusal is one line without a stack, because strangers can cause many. */
-const print = (error: unknown): void =>
-  console.error(error instanceof WebhookRefused ? `webhook refused: ${error.code}: ${error.message}` : error)
+function print(error: unknown): void {
+  console.error(
+    error instanceof WebhookRefused ? `webhook refused: ${error.code}: ${error.message}` : error,
+  )
+}
 
 /** How far a signed timestamp may differ from this clock, as in Standard Webhooks. */
 const TOLERANCE_SECONDS = 300
 
 /** Checks the signatures of a request with your secrets. Returns its event, or throws `WebhookRefused`. */
-export const verifyWebhook = (
+export function verifyWebhook(
   { headers, body }: WebhookRequest,
   secrets: readonly string[],
   nowSeconds = Date.now() / 1_000,
-): WebhookEvent => {
+): WebhookEvent {
   const header = (name: string) => headerOf(headers, name)
   const bytes = rawBytes(body)
   const signature = header('x-gateway-signature')
@@ -123,21 +129,31 @@ export const verifyWebhook = (
   const event: WebhookEvent = JSON.parse(bytes.toString('utf8'))
   const signatures = header('webhook-signature')
   if (signatures !== undefined) {
-    const standard = { id: header('webhook-id') ?? '', seconds: header('webhook-timestamp') ?? '', signatures }
+    const standard = {
+      id: header('webhook-id') ?? '',
+      seconds: header('webhook-timestamp') ?? '',
+      signatures,
+    }
     verifyStandard(standard, { secret, bytes, event, nowSeconds })
   }
   return event
 }
 
 /** The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret, `whsec_` included. */
-const signatureOf = (secret: string, bytes: Buffer): string => createHmac('sha256', secret).update(bytes).digest('hex')
+function signatureOf(secret: string, bytes: Buffer): string {
+  return createHmac('sha256', secret).update(bytes).digest('hex')
+}
 
-const isSame = (one: string, other: string): boolean => {
+function isSame(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-type StandardHeaders = { readonly id: string; readonly seconds: string; readonly signatures: string }
+type StandardHeaders = {
+  readonly id: string
+  readonly seconds: string
+  readonly signatures: string
+}
 
 type Signed = {
   readonly secret: string
@@ -147,12 +163,15 @@ type Signed = {
 }
 
 /** Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request can be replayed. */
-const verifyStandard = (
+function verifyStandard(
   { id, seconds, signatures }: StandardHeaders,
   { secret, bytes, event, nowSeconds }: Signed,
-): void => {
+): void {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const expected = createHmac('sha256', key).update(`${id}.${seconds}.`).update(bytes).digest('base64')
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${seconds}.`)
+    .update(bytes)
+    .digest('base64')
   const isSigned = signatures.split(' ').some((one) => isSame(one, `v1,${expected}`))
   if (!isSigned || id !== event.event_id) {
     throw new WebhookRefused(
@@ -162,55 +181,72 @@ const verifyStandard = (
   }
   const age = Math.round(nowSeconds - Number(seconds))
   if (!(Math.abs(age) <= TOLERANCE_SECONDS)) {
-    throw new WebhookRefused('too_old', `signed ${age} seconds ago: set this server's clock, or it is a replay`)
+    throw new WebhookRefused(
+      'too_old',
+      `signed ${age} seconds ago: set this server's clock, or it is a replay`,
+    )
   }
 }
 
-const rawBytes = (body: unknown): Buffer => {
+function rawBytes(body: unknown): Buffer {
   if (typeof body === 'string') return Buffer.from(body, 'utf8')
   if (body instanceof Uint8Array) return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   throw new WebhookRefused('changed_body', 'the body was already parsed: pass its raw bytes')
 }
 
-const headerOf = (headers: WebhookRequest['headers'], name: string): string | undefined => {
+function headerOf(headers: WebhookRequest['headers'], name: string): string | undefined {
   if (headers instanceof Headers) return headers.get(name) ?? undefined
   const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? []
   return typeof value === 'string' ? value : value?.[0]
 }
 
 /** Finds the likely cause of a wrong signature: the common mistake that would explain it. */
-const diagnosed = (
+function diagnosed(
   bytes: Buffer,
   signature: string,
   secrets: readonly string[],
   contentLength: string | undefined,
-): WebhookRefused => {
+): WebhookRefused {
   const matches = (secret: string, body: Buffer) => isSame(signatureOf(secret, body), signature)
-  const misspelt = secrets.some((secret) => spellingsOf(secret).some((other) => matches(other, bytes)))
+  const misspelt = secrets.some((secret) =>
+    spellingsOf(secret).some((other) => matches(other, bytes)),
+  )
   if (misspelt) {
-    return new WebhookRefused('wrong_secret', 'take the whole secret, with whsec_ and without spaces or quotes')
+    return new WebhookRefused(
+      'wrong_secret',
+      'take the whole secret, with whsec_ and without spaces or quotes',
+    )
   }
   const compact = compacted(bytes.toString('utf8'))
   if (compact !== undefined && secrets.some((secret) => matches(secret, compact))) {
-    return new WebhookRefused('changed_body', 'the secret is right, but the body was reformatted: take raw bytes')
+    return new WebhookRefused(
+      'changed_body',
+      'the secret is right, but the body was reformatted: take raw bytes',
+    )
   }
   if (contentLength !== undefined && Number(contentLength) !== bytes.length) {
     const sizes = `Content-Length is ${contentLength}, but the body has ${bytes.length} bytes`
     return new WebhookRefused('changed_body', `${sizes}: a proxy or parser changed it`)
   }
   if (compact?.equals(bytes) !== true) {
-    return new WebhookRefused('changed_body', 'not compact JSON: it was reformatted, or the gateway did not send it')
+    return new WebhookRefused(
+      'changed_body',
+      'not compact JSON: it was reformatted, or the gateway did not send it',
+    )
   }
-  return new WebhookRefused('wrong_secret', 'signed with another secret: check yours, or it is not from the gateway')
+  return new WebhookRefused(
+    'wrong_secret',
+    'signed with another secret: check yours, or it is not from the gateway',
+  )
 }
 
-const spellingsOf = (secret: string): readonly string[] => {
+function spellingsOf(secret: string): readonly string[] {
   const bare = secret.trim().replaceAll(/^["']|["']$/g, '')
   return [bare, `whsec_${bare}`]
 }
 
 /** Compact JSON, as the gateway writes it. Undefined if the text is not JSON. */
-const compacted = (text: string): Buffer | undefined => {
+function compacted(text: string): Buffer | undefined {
   try {
     return Buffer.from(JSON.stringify(JSON.parse(text)), 'utf8')
   } catch {
@@ -221,7 +257,7 @@ const compacted = (text: string): Buffer | undefined => {
 const REMEMBERED = 10_000
 
 /** `once` for experiments: it loses the ids when the process ends. In production, store them in your database. */
-export const onceInMemory = (): Receiver['once'] => {
+export function onceInMemory(): Receiver['once'] {
   const works = new Map<string, Promise<void>>()
   return async (eventId, work) => {
     const running = works.get(eventId) ?? work()

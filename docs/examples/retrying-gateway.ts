@@ -56,7 +56,12 @@ export class GatewayRefused extends Error {
 }
 
 /** The error codes that allow a retry. */
-export const RETRIED_CODES: readonly string[] = ['rate_limit', 'internal_error', 'network', 'server_error']
+export const RETRIED_CODES: readonly string[] = [
+  'rate_limit',
+  'internal_error',
+  'network',
+  'server_error',
+]
 
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 16_000
@@ -71,7 +76,7 @@ const SYSTEM_CLOCK: Clock = {
 }
 
 /** Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline has passed. */
-export const retryingGateway = (options: RetryOptions) => {
+export function retryingGateway(options: RetryOptions) {
   const { deadlineMs = 60_000, timeoutMs = 35_000, clock = SYSTEM_CLOCK } = options
 
   return async <Answer>(request: GatewayRequest): Promise<Answer> => {
@@ -88,8 +93,9 @@ export const retryingGateway = (options: RetryOptions) => {
 }
 
 /** 1, 2, 4, 8, then 16 seconds, each shortened at random by up to half. */
-const jittered = (tries: number, { random }: Clock): number =>
-  Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (1 - random() / 2)
+function jittered(tries: number, { random }: Clock): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (1 - random() / 2)
+}
 
 /** The answer is assumed to have the type of the API's description. It is not checked. */
 type Answered = { readonly ok: true; readonly answer: ReturnType<JSON['parse']> }
@@ -101,11 +107,11 @@ type Failed = {
   readonly error: GatewayRefused
 }
 
-const tryOnce = async (
+async function tryOnce(
   { baseUrl, apiKey, fetch: send = fetch }: RetryOptions,
   { method, path, query = {}, body, idempotencyKey, once = false }: GatewayRequest,
   timeoutMs: number,
-): Promise<Failed | Answered> => {
+): Promise<Failed | Answered> {
   const url = new URL(path, baseUrl)
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined) url.searchParams.set(name, String(value))
@@ -128,7 +134,13 @@ const tryOnce = async (
     if (response.ok) return { ok: true, answer: JSON.parse(text) }
     return refusal(response, text, { idempotencyKey, once })
   } catch (error) {
-    const nothing = { status: 0, code: undefined, fieldErrors: undefined, requestId: undefined, idempotencyKey }
+    const nothing = {
+      status: 0,
+      code: undefined,
+      fieldErrors: undefined,
+      requestId: undefined,
+      idempotencyKey,
+    }
     const reason = error instanceof Error ? error.message : String(error)
     return {
       ok: false,
@@ -141,7 +153,11 @@ const tryOnce = async (
 
 type RetryRules = Pick<GatewayRequest, 'idempotencyKey' | 'once'>
 
-const refusal = ({ status, headers }: Response, text: string, { idempotencyKey, once }: RetryRules): Failed => {
+function refusal(
+  { status, headers }: Response,
+  text: string,
+  { idempotencyKey, once }: RetryRules,
+): Failed {
   const envelope = envelopeIn(text)
   const facts = {
     status,
@@ -151,7 +167,9 @@ const refusal = ({ status, headers }: Response, text: string, { idempotencyKey, 
     idempotencyKey,
   }
   const isTemporary =
-    envelope.code === undefined ? status === 429 || status >= 500 : RETRIED_CODES.includes(envelope.code)
+    envelope.code === undefined
+      ? status === 429 || status >= 500
+      : RETRIED_CODES.includes(envelope.code)
   const seconds = Number(headers.get('retry-after') ?? Number.NaN)
   return {
     ok: false,
@@ -169,7 +187,7 @@ type Envelope = {
 }
 
 /** The body of an error. Empty if it is not JSON, because a proxy may have answered. */
-const envelopeIn = (text: string): Envelope => {
+function envelopeIn(text: string): Envelope {
   try {
     const body: unknown = JSON.parse(text)
     return typeof body === 'object' && body !== null ? body : {}

@@ -7,9 +7,11 @@ import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 const MAX_BYTES = 256 * 1024
 
 /** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */
-export const forNode =
-  (receiver: Receiver) =>
-  async (request: IncomingMessage & { readonly body?: unknown }, response: ServerResponse): Promise<void> => {
+export function forNode(receiver: Receiver) {
+  return async (
+    request: IncomingMessage & { readonly body?: unknown },
+    response: ServerResponse,
+  ): Promise<void> => {
     // In Express, a body parser puts its result here. With `express.raw()`, that is the bytes.
     const body = request.body ?? (await readBytes(request))
     if (body === undefined) {
@@ -19,9 +21,10 @@ export const forNode =
     const answer = await receiveWebhook(receiver, { headers: request.headers, body })
     response.writeHead(answer.status, { 'content-type': 'text/plain' }).end(answer.body)
   }
+}
 
 /** The whole body; undefined if it is too long. */
-const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> => {
+async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request) {
@@ -36,15 +39,15 @@ const readBytes = async (request: IncomingMessage): Promise<Buffer | undefined> 
  * Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno,
  * Bun.
  */
-export const forFetch =
-  (receiver: Receiver) =>
-  async (request: Request): Promise<Response> => {
+export function forFetch(receiver: Receiver) {
+  return async (request: Request): Promise<Response> => {
     const { status, body } = await receiveWebhook(receiver, {
       headers: request.headers,
       body: Buffer.from(await request.arrayBuffer()),
     })
     return new Response(body, { status })
   }
+}
 
 type LambdaEvent = {
   readonly headers: Readonly<Record<string, string | undefined>>
@@ -56,10 +59,14 @@ type LambdaEvent = {
  * AWS Lambda behind API Gateway (both payload versions) or a function URL: `export const handler =
  * forLambda(receiver)`.
  */
-export const forLambda =
-  (receiver: Receiver) =>
-  async ({ headers, body, isBase64Encoded }: LambdaEvent) => {
+export function forLambda(receiver: Receiver) {
+  return async ({ headers, body, isBase64Encoded }: LambdaEvent) => {
     const bytes = Buffer.from(body ?? '', isBase64Encoded === true ? 'base64' : 'utf8')
     const answer = await receiveWebhook(receiver, { headers, body: bytes })
-    return { statusCode: answer.status, headers: { 'content-type': 'text/plain' }, body: answer.body }
+    return {
+      statusCode: answer.status,
+      headers: { 'content-type': 'text/plain' },
+      body: answer.body,
+    }
   }
+}

@@ -7,8 +7,15 @@ const summary =
   'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If the difference changes, the ' +
   'acceptance no longer counts.'
 
-const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...DifferenceSchema.entries, notes: NOTES })
+const input = v.strictObject({
+  operator: OPERATOR,
+  client_id: v.string(),
+  ...DifferenceSchema.entries,
+  notes: NOTES,
+})
 
-export const handler = adminHandler({ summary, input }, ({ clientId, operator, notes, ...difference }, deps) =>
-  acceptDifference(deps, { clientId, difference, operator, notes }),
+export const handler = adminHandler(
+  { summary, input },
+  ({ clientId, operator, notes, ...difference }, deps) =>
+    acceptDifference(deps, { clientId, difference, operator, notes }),
 )

@@ -14,8 +14,14 @@ const ascii = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
-const within = (amount: number) => Math.abs(amount) <= MAX_MINOR
-const amount = v.pipe(v.number(), v.safeInteger(), v.check(within, `at most ${MAX_MINOR} either way`))
+function within(amount: number) {
+  return Math.abs(amount) <= MAX_MINOR
+}
+const amount = v.pipe(
+  v.number(),
+  v.safeInteger(),
+  v.check(within, `at most ${MAX_MINOR} either way`),
+)
 
 const input = v.strictObject({
   operator: OPERATOR,

@@ -6,4 +6,6 @@ const summary =
   "Recomputes a merchant's ledger from its payments and settlements, lists every difference and reports it. Changes no money."
 const input = v.strictObject({ client_id: v.string() })
 
-export const handler = adminHandler({ summary, input }, ({ clientId }, deps) => auditLedger(deps, clientId))
+export const handler = adminHandler({ summary, input }, ({ clientId }, deps) =>
+  auditLedger(deps, clientId),
+)

@@ -21,5 +21,9 @@ const input = v.pipe(
 
 export const handler = adminHandler({ summary, input }, ({ operator, ...asked }, deps) => {
   const { clientId, externalReference: reference = '', paymentId = '' } = asked
-  return eraseCustomers(deps, clientId === undefined ? { paymentId } : { clientId, reference }, operator)
+  return eraseCustomers(
+    deps,
+    clientId === undefined ? { paymentId } : { clientId, reference },
+    operator,
+  )
 })

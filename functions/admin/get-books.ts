@@ -14,7 +14,8 @@ const input = v.pipe(
     provider_balance: v.optional(v.boolean(), false),
   }),
   v.check(
-    ({ client_id, format, provider_balance }) => !provider_balance || (client_id === undefined && format === 'json'),
+    ({ client_id, format, provider_balance }) =>
+      !provider_balance || (client_id === undefined && format === 'json'),
     'provider_balance covers the whole account: omit client_id, and use format json',
   ),
 )

@@ -10,4 +10,6 @@ const input = v.strictObject({
   format: v.optional(v.picklist(['json', 'csv']), 'json'),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) => settlementStatement(deps, request))
+export const handler = adminHandler({ summary, input }, (request, deps) =>
+  settlementStatement(deps, request),
+)

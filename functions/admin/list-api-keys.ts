@@ -4,7 +4,8 @@ import { requireClient } from '../../shared/client/client-store.ts'
 import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
-const summary = "A merchant's keys, without the secret texts, newest first; revoked and expired keys are included."
+const summary =
+  "A merchant's keys, without the secret texts, newest first; revoked and expired keys are included."
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {

@@ -23,10 +23,13 @@ const input = v.pipe(
   ),
 )
 
-export const handler = adminHandler({ summary, input }, async ({ subject = '', clientId, ...page }, deps) => {
-  if (clientId !== undefined) await requireClient(deps, clientId)
-  const records = await (clientId
-    ? findAuditRecordsOfClient(deps, clientId, page)
-    : findAuditRecordsOf(deps, subject, page))
-  return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
-})
+export const handler = adminHandler(
+  { summary, input },
+  async ({ subject = '', clientId, ...page }, deps) => {
+    if (clientId !== undefined) await requireClient(deps, clientId)
+    const records = await (clientId
+      ? findAuditRecordsOfClient(deps, clientId, page)
+      : findAuditRecordsOf(deps, subject, page))
+    return { data: records.map(toAuditRecordDto), pagination: pagination(page) }
+  },
+)

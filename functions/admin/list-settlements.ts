@@ -20,8 +20,9 @@ const fields = v.strictObject({
   ...periodFields,
   ...pageFields,
 })
-const isAsked = ({ client_id, status, from, to }: v.InferOutput<typeof fields>) =>
-  (client_id ?? status ?? from ?? to) !== undefined
+function isAsked({ client_id, status, from, to }: v.InferOutput<typeof fields>) {
+  return (client_id ?? status ?? from ?? to) !== undefined
+}
 const input = v.pipe(fields, v.check(isAsked, 'give client_id, status, from or to'))
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
@@ -30,9 +31,17 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const hasDays = from !== undefined || to !== undefined
   const isPayouts = clientId === undefined && status === 'recorded' && !hasDays
   const isPaged = format === 'json' && (isPayouts || (status === undefined && !hasDays))
-  if (isPaged && cursor !== undefined) throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
-  if (!isPaged && page.page > 1) throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
+  if (isPaged && cursor !== undefined)
+    throw invalid('cursor: use page instead', { cursor: ['use page instead'] })
+  if (!isPaged && page.page > 1)
+    throw invalid('page: use cursor instead', { page: ['use cursor instead'] })
   if (!isPaged) return isPayouts ? payoutFile(deps, cursor) : settlementsOfPeriod(deps, request)
-  const found = clientId === undefined ? await listPayouts(deps, page) : await listSettlements(deps, clientId, page)
-  return { data: found.map((one) => toOperatorSettlement(one, deps.now())), pagination: pagination(page) }
+  const found =
+    clientId === undefined
+      ? await listPayouts(deps, page)
+      : await listSettlements(deps, clientId, page)
+  return {
+    data: found.map((one) => toOperatorSettlement(one, deps.now())),
+    pagination: pagination(page),
+  }
 })

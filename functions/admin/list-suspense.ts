@@ -15,13 +15,16 @@ const input = v.strictObject({
   ...pageFields,
 })
 
-export const handler = adminHandler({ summary, input }, async ({ status, clientId, paymentId, ...page }, deps) => {
-  if (clientId === undefined && paymentId === undefined) {
-    const items = await listSuspense(deps, status, page)
-    return { data: items.map(toSuspenseDto), pagination: pagination(page) }
-  }
-  if (clientId !== undefined) await requireClient(deps, clientId)
-  const paymentIds = paymentId === undefined ? undefined : [paymentId]
-  const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
-  return { data: ofPage(items, page).map(toSuspenseDto), pagination: pagination(page), complete }
-})
+export const handler = adminHandler(
+  { summary, input },
+  async ({ status, clientId, paymentId, ...page }, deps) => {
+    if (clientId === undefined && paymentId === undefined) {
+      const items = await listSuspense(deps, status, page)
+      return { data: items.map(toSuspenseDto), pagination: pagination(page) }
+    }
+    if (clientId !== undefined) await requireClient(deps, clientId)
+    const paymentIds = paymentId === undefined ? undefined : [paymentId]
+    const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
+    return { data: ofPage(items, page).map(toSuspenseDto), pagination: pagination(page), complete }
+  },
+)

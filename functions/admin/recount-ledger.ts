@@ -17,4 +17,6 @@ const input = v.strictObject({
   ),
 })
 
-export const handler = adminHandler({ summary, input }, (request, deps) => recountLedger(deps, request))
+export const handler = adminHandler({ summary, input }, (request, deps) =>
+  recountLedger(deps, request),
+)

@@ -3,7 +3,8 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
-const summary = 'Returns the net of a failed settlement to available, once; the next sweep or trigger settles it again.'
+const summary =
+  'Returns the net of a failed settlement to available, once; the next sweep or trigger settles it again.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>

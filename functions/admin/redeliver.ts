@@ -1,21 +1,37 @@
 import * as v from 'valibot'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { redeliver, redeliverToEndpoint } from '../../shared/webhook/delivery/redeliver.ts'
-import { RedeliverFields, redeliverTarget, toRedeliveredDto } from '../../shared/webhook/delivery/redeliver-dto.ts'
+import {
+  RedeliverFields,
+  redeliverTarget,
+  toRedeliveredDto,
+} from '../../shared/webhook/delivery/redeliver-dto.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited number per call. `next` ' +
   'is the cursor of the next call; --all makes all calls. Safe to repeat: it skips deliveries in progress.'
-const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), ...RedeliverFields.entries })
-
-export const handler = adminHandler({ summary, input }, async ({ operator, clientId, ...fields }, deps) => {
-  const target = redeliverTarget(fields)
-  if (target.deliveryId !== undefined) {
-    await redeliver(deps, { ...target, clientId, operator })
-    return { count: 1 }
-  }
-  const endpointId = parseEndpointId(target.endpointId)
-  const redelivered = await redeliverToEndpoint(deps, { ...target, clientId, operator, endpointId })
-  return { ...toRedeliveredDto(redelivered), next: redelivered.next }
+const input = v.strictObject({
+  operator: OPERATOR,
+  client_id: v.string(),
+  ...RedeliverFields.entries,
 })
+
+export const handler = adminHandler(
+  { summary, input },
+  async ({ operator, clientId, ...fields }, deps) => {
+    const target = redeliverTarget(fields)
+    if (target.deliveryId !== undefined) {
+      await redeliver(deps, { ...target, clientId, operator })
+      return { count: 1 }
+    }
+    const endpointId = parseEndpointId(target.endpointId)
+    const redelivered = await redeliverToEndpoint(deps, {
+      ...target,
+      clientId,
+      operator,
+      endpointId,
+    })
+    return { ...toRedeliveredDto(redelivered), next: redelivered.next }
+  },
+)

@@ -3,7 +3,8 @@ import { paymentTimeline } from '../../shared/inquiry/payment-timeline.ts'
 import { refreshPayment } from '../../shared/payment/news/refresh-payment.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary = 'Asks the provider for a payment now, applies the answer, and shows the payment. Safe to repeat.'
+const summary =
+  'Asks the provider for a payment now, applies the answer, and shows the payment. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, payment_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ paymentId, operator }, deps) =>

@@ -3,7 +3,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { registerEndpoint } from '../../shared/webhook/endpoint/change-endpoint.ts'
 import { ENDPOINT_FIELDS, toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-const summary = "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing secret."
+const summary =
+  "Registers a merchant's webhook endpoint (spec 2.4). Only this answer shows the signing secret."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { revokeApiKey, shownKeys } from '../../shared/client/api-key-store.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
-const summary = 'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
+const summary =
+  'Revokes a key permanently; every request with it is refused within 15 s. Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

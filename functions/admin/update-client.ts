@@ -9,9 +9,14 @@ const summary =
   'Changes the fields given; null clears bank, return_url, rate_limit_per_second or payout_hold. Safe to repeat.'
 const input = v.pipe(
   v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
-  v.check((fields) => Object.keys(Changes.entries).some((field) => field in fields), 'name a field to change'),
+  v.check(
+    (fields) => Object.keys(Changes.entries).some((field) => field in fields),
+    'name a field to change',
+  ),
 )
 
-export const handler = adminHandler({ summary, input }, async ({ clientId, operator, ...changes }, deps) =>
-  toClientDto(await changeClient(deps, { clientId, operator, changes })),
+export const handler = adminHandler(
+  { summary, input },
+  async ({ clientId, operator, ...changes }, deps) =>
+    toClientDto(await changeClient(deps, { clientId, operator, changes })),
 )

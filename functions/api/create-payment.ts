@@ -1,5 +1,8 @@
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
-import { parseIdempotencyKey, parsePaymentRequest } from '../../shared/payment/create/parse-payment-request.ts'
+import {
+  parseIdempotencyKey,
+  parsePaymentRequest,
+} from '../../shared/payment/create/parse-payment-request.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
 

@@ -2,7 +2,10 @@ import * as v from 'valibot'
 import { limitParamOf } from '../../shared/page.ts'
 import { apiHandler, asksForCsv, csvReply, ok } from '../../shared/runtime/api-handler.ts'
 import { csv } from '../../shared/settlement/statement/csv.ts'
-import { balanceEntries, ENTRY_COLUMNS } from '../../shared/settlement/statement/settlement-entries.ts'
+import {
+  balanceEntries,
+  ENTRY_COLUMNS,
+} from '../../shared/settlement/statement/settlement-entries.ts'
 import { AnyTimeSchema, timestampOf } from '../../shared/time.ts'
 
 /** The default of `since`: before the client's first entry. */
@@ -18,7 +21,8 @@ const query = v.object({
 export const handler = apiHandler({ query }, async ({ clientId, query: asked, accept }, deps) => {
   const { since = BEGINNING, ...page } = asked
   const { entries, next } = await balanceEntries(deps, { clientId, since, ...page })
-  if (!asksForCsv(accept)) return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
+  if (!asksForCsv(accept))
+    return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
   const more = next && `/v1/balance/entries?since=${since}&after=${next}&limit=${asked.limit}`
   return csvReply(csv(ENTRY_COLUMNS, entries), more)
 })

@@ -1,6 +1,10 @@
 import { NEVER_EMPTY, paymentsQuery } from '../../shared/inquiry/payments-query.ts'
 import { pageOf, pagination } from '../../shared/page.ts'
-import { listPayments, paymentsOfKey, paymentsOfReference } from '../../shared/payment/list-payments.ts'
+import {
+  listPayments,
+  paymentsOfKey,
+  paymentsOfReference,
+} from '../../shared/payment/list-payments.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 

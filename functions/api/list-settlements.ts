@@ -5,8 +5,11 @@ import { toSettlementDto } from '../../shared/settlement/settlement-dto.ts'
 import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 
 /** GET /v1/settlements (spec 4.6). */
-export const handler = apiHandler({ query: v.object(pageParams) }, async ({ clientId, query }, deps) => {
-  const page = pageOf(query)
-  const settlements = await listSettlements(deps, clientId, page)
-  return ok({ data: settlements.map(toSettlementDto), pagination: pagination(page) })
-})
+export const handler = apiHandler(
+  { query: v.object(pageParams) },
+  async ({ clientId, query }, deps) => {
+    const page = pageOf(query)
+    const settlements = await listSettlements(deps, clientId, page)
+    return ok({ data: settlements.map(toSettlementDto), pagination: pagination(page) })
+  },
+)

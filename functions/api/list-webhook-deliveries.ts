@@ -11,14 +11,24 @@ const query = v.object({
   ...pageParams,
   endpoint_id: v.optional(v.string()),
   event_id: v.optional(EventIdSchema),
-  status: v.optional(v.picklist(DELIVERY_STATUSES, `status must be one of ${DELIVERY_STATUSES.join(', ')}`)),
+  status: v.optional(
+    v.picklist(DELIVERY_STATUSES, `status must be one of ${DELIVERY_STATUSES.join(', ')}`),
+  ),
 })
 
 /** GET /v1/webhook_deliveries (design section 8). */
 export const handler = apiHandler({ query }, async ({ clientId, query: asked }, deps) => {
   const page = pageOf(asked)
-  const endpointId = asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
+  const endpointId =
+    asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
   const { event_id: eventId, status } = asked
-  const { deliveries } = await listDeliveries(deps, { clientId, status, endpointId, eventId, page, maxLooked: 1_000 })
+  const { deliveries } = await listDeliveries(deps, {
+    clientId,
+    status,
+    endpointId,
+    eventId,
+    page,
+    maxLooked: 1_000,
+  })
   return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
 })

@@ -15,5 +15,9 @@ const message = v.object({
 
 /** Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
 export const handler = queueHandler(message, async ({ client_id, operator, ...from }, deps) => {
-  await settleClient(deps, client_id, { operator, requestId: from.request_id, after: from.overdue_after })
+  await settleClient(deps, client_id, {
+    operator,
+    requestId: from.request_id,
+    after: from.overdue_after,
+  })
 })

@@ -42,7 +42,10 @@ type Assembly = LocalCloudOptions & {
 }
 
 /** Assembles the local gateway. It registers every started part in `started`, which ends them. */
-export const assembleCloud = async (started: AsyncDisposableStack, { data, tableOpening, ...options }: Assembly) => {
+export async function assembleCloud(
+  started: AsyncDisposableStack,
+  { data, tableOpening, ...options }: Assembly,
+) {
   const clock = openClock(data)
   started.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
@@ -50,8 +53,18 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   // The servers start first. So a port in use ends the start at once, and callbacks of an earlier run are received.
   const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
   let demoClient: DemoClient | undefined
-  const secrets: InboxSecrets = { ofDemo: () => demoClient?.signing_secret, ofDelivery: async () => undefined }
-  const servers = await startServers(started, { port: options.port, clock, log, data, ready, secrets })
+  const secrets: InboxSecrets = {
+    ofDemo: () => demoClient?.signing_secret,
+    ofDelivery: async () => undefined,
+  }
+  const servers = await startServers(started, {
+    port: options.port,
+    clock,
+    log,
+    data,
+    ready,
+    secrets,
+  })
 
   options.onProgress?.('queues, the table and its functions')
   const messaging = await openQueues(started, data, clock)
@@ -76,7 +89,11 @@ export const assembleCloud = async (started: AsyncDisposableStack, { data, table
   })
 
   options.onProgress?.('a demo merchant')
-  demoClient = await seedDemoClient({ host, inboxUrl: servers.merchant.url, file: data?.demoClient })
+  demoClient = await seedDemoClient({
+    host,
+    inboxUrl: servers.merchant.url,
+    file: data?.demoClient,
+  })
   options.signal?.throwIfAborted()
   const activity = startActivityFeed({ clock, log })
   started.defer(() => activity.close())
@@ -113,10 +130,10 @@ type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
 }
 
 /** Listens on the four ports, until `started` is disposed. */
-const startServers = async (
+async function startServers(
   started: AsyncDisposableStack,
   { port, clock, log, data, ready, secrets }: ServersOptions,
-) => {
+) {
   const family = new Set<number>()
   const at = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
   const kept = <Server extends { close(): Promise<void> }>(server: Server): Server => {
@@ -141,7 +158,7 @@ const startServers = async (
 }
 
 /** Reads the secret that signed a delivery, as the function that sends deliveries does. */
-const secretsOfDeliveries = (depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] => {
+function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] {
   const spec = MANIFEST.find(({ name }) => name === 'deliver-webhook')
   if (spec === undefined) throw new Error('no function delivers webhooks')
   const { table, sealer } = depsFor(spec)
@@ -158,7 +175,7 @@ const secretsOfDeliveries = (depsFor: ReturnType<typeof localDeps>): InboxSecret
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
 /** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
-const openClock = (data: DataDirectory | undefined): LocalClock => {
+function openClock(data: DataDirectory | undefined): LocalClock {
   if (!data) return startLocalClock()
   return startLocalClock({
     offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
@@ -167,12 +184,17 @@ const openClock = (data: DataDirectory | undefined): LocalClock => {
 }
 
 /** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
-const openQueues = async (started: AsyncDisposableStack, data: DataDirectory | undefined, clock: LocalClock) => {
+async function openQueues(
+  started: AsyncDisposableStack,
+  data: DataDirectory | undefined,
+  clock: LocalClock,
+) {
   const emulator = await startQueueEmulator(data?.queues)
   started.defer(() => emulator.close())
   const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
   const urls = new Map<QueueName, string>()
-  for (const name of QUEUE_NAMES) urls.set(name, await emulator.queue(named(name), QUEUE_SETTINGS[name]))
+  for (const name of QUEUE_NAMES)
+    urls.set(name, await emulator.queue(named(name), QUEUE_SETTINGS[name]))
   const queueUrls = byQueue((name) => urls.get(name) ?? '')
   const queueUrl = await emulator.queue(named('operator'))
   const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)

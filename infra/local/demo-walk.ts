@@ -26,7 +26,12 @@ const Balance = v.object({
   in_settlement_minor: v.number(),
   paid_out_minor: v.number(),
 })
-const Settlement = v.object({ id: v.string(), status: v.string(), net_minor: v.number(), payment_count: v.number() })
+const Settlement = v.object({
+  id: v.string(),
+  status: v.string(),
+  net_minor: v.number(),
+  payment_count: v.number(),
+})
 const Settlements = v.object({ data: v.array(Settlement) })
 
 type Print = (line: string) => void
@@ -35,7 +40,10 @@ type Print = (line: string) => void
  * Takes one payment from its creation to the payout, by HTTP only, and prints each step. It acts as merchant, customer,
  * provider and operator. It throws at the first wrong result, with a message for a person. Every wait is bounded.
  */
-export const demoWalk = async (cloud: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print): Promise<void> => {
+export async function demoWalk(
+  cloud: Pick<LocalCloud, 'urls' | 'demoClient'>,
+  print: Print,
+): Promise<void> {
   const demo = aDemo(cloud, print)
   const paymentId = await walkToCredit(demo, cloud.demoClient.signing_secret)
   await walkToPayout(demo, paymentId)
@@ -43,9 +51,13 @@ export const demoWalk = async (cloud: Pick<LocalCloud, 'urls' | 'demoClient'>, p
 
 type Demo = ReturnType<typeof aDemo>
 
-const aDemo = ({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) => {
+function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) {
   const caller = localCaller({ urls })
-  const call = async <const Schema extends v.GenericSchema>(schema: Schema, name: string, input: CallInput = {}) => {
+  const call = async <const Schema extends v.GenericSchema>(
+    schema: Schema,
+    name: string,
+    input: CallInput = {},
+  ) => {
     const { status, body } = await caller.call(name, { key: demoClient.api_key, ...input })
     expect(status < 300, `${name} answered ${status}: ${JSON.stringify(body)}`)
     return v.parse(schema, body)
@@ -62,13 +74,23 @@ const aDemo = ({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, pr
 }
 
 /** Creates a payment, pays it, and returns its id. */
-const walkToCredit = async ({ caller, call, print, printBalance }: Demo, secret: string): Promise<string> => {
+async function walkToCredit(
+  { caller, call, print, printBalance }: Demo,
+  secret: string,
+): Promise<string> {
   print('\n1. The merchant creates a payment by BCA virtual account')
-  const body = { method: 'virtual_account', channel_code: 'BCA', amount: AMOUNT_MINOR, currency: 'IDR' }
+  const body = {
+    method: 'virtual_account',
+    channel_code: 'BCA',
+    amount: AMOUNT_MINOR,
+    currency: 'IDR',
+  }
   const create = { idempotencyKey: 'demo-1', body }
   const created = await call(Payment, 'api-create-payment', create)
   print(`   payment      ${created.id}, ${created.status}`)
-  print(`   destination  ${created.payment_destination} (the account number that the customer sees)`)
+  print(
+    `   destination  ${created.payment_destination} (the account number that the customer sees)`,
+  )
 
   print('\n2. The merchant retries the same request, as after a lost answer')
   const replayed = await call(Payment, 'api-create-payment', create)
@@ -82,21 +104,36 @@ const walkToCredit = async ({ caller, call, print, printBalance }: Demo, secret:
   print('\n4. The webhook reaches the merchant')
   const webhook = await caller.webhook('payment.succeeded', created.id)
   const signature = createHmac('sha256', secret).update(webhook.body).digest('hex')
-  expect(webhook.headers['x-gateway-signature'] === signature, 'the webhook is not signed with the endpoint’s secret')
+  expect(
+    webhook.headers['x-gateway-signature'] === signature,
+    'the webhook is not signed with the endpoint’s secret',
+  )
   print(`   event        ${String(webhook.headers['x-gateway-event'])}`)
-  print(`   signature    ${signature.slice(0, 16)}… verified: HMAC-SHA256 of the body with the endpoint's secret`)
+  print(
+    `   signature    ${signature.slice(0, 16)}… verified: HMAC-SHA256 of the body with the endpoint's secret`,
+  )
 
   print('\n5. The payment and the balance')
   const paid = await call(Payment, 'api-get-payment', { id: created.id })
   expect(paid.status === 'succeeded', `the payment is ${paid.status}`)
-  print(`   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${netOf(paid)} of ${paid.notional_minor}`)
+  print(
+    `   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${netOf(paid)} of ${paid.notional_minor}`,
+  )
   const credited = await printBalance()
-  expect(credited.pending_minor === paid.client_net_minor, 'the balance is not the net of the one payment')
+  expect(
+    credited.pending_minor === paid.client_net_minor,
+    'the balance is not the net of the one payment',
+  )
   return created.id
 }
 
-const walkToPayout = async ({ caller, call, print, printBalance }: Demo, id: string): Promise<void> => {
-  print(`\n6. ${DAYS_TO_PAYOUT} days later, the provider has settled the payment, and its fee is final`)
+async function walkToPayout(
+  { caller, call, print, printBalance }: Demo,
+  id: string,
+): Promise<void> {
+  print(
+    `\n6. ${DAYS_TO_PAYOUT} days later, the provider has settled the payment, and its fee is final`,
+  )
   await caller.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
   await caller.invoke('sync-provider-transactions', {})
   const final = await call(Payment, 'api-get-payment', { id })
@@ -107,18 +144,25 @@ const walkToPayout = async ({ caller, call, print, printBalance }: Demo, id: str
   await caller.invoke('sweep-settlements', {})
   const recorded = async () => (await call(Settlements, 'api-list-settlements')).data[0]
   const settlement = await eventually('no settlement', recorded)
-  expect(settlement.net_minor === final.client_net_minor, 'the settlement is not the net of the one payment')
+  expect(
+    settlement.net_minor === final.client_net_minor,
+    'the settlement is not the net of the one payment',
+  )
   print(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
   await printBalance()
   const closed = v.parse(Settlement, await caller.payOut(settlement.id, 'DEMO-1'))
   print(`   settlement   ${closed.status}`)
   const { paid_out_minor } = await printBalance()
-  expect(paid_out_minor === final.client_net_minor, 'the amount paid out is not the net of the one payment')
+  expect(
+    paid_out_minor === final.client_net_minor,
+    'the amount paid out is not the net of the one payment',
+  )
 }
 
-const netOf = ({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) =>
-  `${client_net_minor} (fee ${fee_status})`
+function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) {
+  return `${client_net_minor} (fee ${fee_status})`
+}
 
-const expect = (holds: boolean, message: string): void => {
+function expect(holds: boolean, message: string): void {
   if (!holds) throw new Error(message)
 }

@@ -13,12 +13,19 @@ Starts the gateway on free ports, takes one payment from creation to payout, and
   --help, -h   this text
 Exit code: 0 every step succeeded, 1 a step failed, 2 wrong arguments.`
 
-const print = (text: string) => console.log(printableLines(text))
+function print(text: string) {
+  return console.log(printableLines(text))
+}
 
-const walk = async (table: TableKind | undefined): Promise<number> => {
+async function walk(table: TableKind | undefined): Promise<number> {
   const lifecycle = watchProcess()
   console.log('Starting the gateway on free ports…')
-  const cloud = await startLocalCloud({ port: 0, table, signal: lifecycle.signal, onFailure: lifecycle.fail })
+  const cloud = await startLocalCloud({
+    port: 0,
+    table,
+    signal: lifecycle.signal,
+    onFailure: lifecycle.fail,
+  })
   try {
     print(`Its table is ${cloud.table.place}.`)
     const interrupted = lifecycle.ended.then(() => Promise.reject(new Error('interrupted')))

@@ -32,23 +32,31 @@ const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), 
 
 export type ReceivedWebhook = v.InferOutput<typeof Received>[number]
 
-const routeOf = (operation: string) => {
+function routeOf(operation: string) {
   const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
   if (trigger?.kind !== 'http') throw new Error(`the manifest has no HTTP route of ${operation}`)
   return trigger
 }
 
 /** Calls the local gateway as merchant, customer, provider and operator. Every wait is bounded. */
-export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
-  const send = (url: string, init: RequestInit = {}) => fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
+  const send = (url: string, init: RequestInit = {}) =>
+    fetch(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
 
-  const post = async (url: string, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<unknown> => {
+  const post = async (
+    url: string,
+    body: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<unknown> => {
     const answer = await send(url, { method: 'POST', headers, body: JSON.stringify(body) })
     if (!answer.ok) throw new Error(`POST ${url} answered ${answer.status}: ${await answer.text()}`)
     return answer.json()
   }
 
-  const call = async (operation: string, { key, id = '', query, body, idempotencyKey }: CallInput): Promise<Answer> => {
+  const call = async (
+    operation: string,
+    { key, id = '', query, body, idempotencyKey }: CallInput,
+  ): Promise<Answer> => {
     const { method, path } = routeOf(operation)
     const url = `${urls.api}${path.replace('{id}', id)}${query === undefined ? '' : `?${query}`}`
     const headers = {
@@ -58,11 +66,18 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     }
     const answer = await send(url, { method, headers, ...(body && { body: JSON.stringify(body) }) })
     const { status } = answer
-    return { operation, status, ...(body && { request: body }), body: v.parse(Body, await answer.json()) }
+    return {
+      operation,
+      status,
+      ...(body && { request: body }),
+      body: v.parse(Body, await answer.json()),
+    }
   }
 
   const requestOf = async (paymentId: unknown) => {
-    const found = await send(`${urls.provider}/_simulator/payment_requests?reference_id=${String(paymentId)}`)
+    const found = await send(
+      `${urls.provider}/_simulator/payment_requests?reference_id=${String(paymentId)}`,
+    )
     return v.parse(Requests, await found.json()).at(-1)?.payment_request_id ?? ''
   }
 
@@ -72,7 +87,8 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
   const act = async (action: string, payload: object): Promise<Json> =>
     v.parse(Acted, await invoke(action, { operator: 'operator@gateway.example', ...payload })).body
 
-  const advance = (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds })
+  const advance = (seconds: number) =>
+    post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds })
 
   return {
     call,
@@ -88,15 +104,25 @@ export const localCaller = ({ urls }: Pick<LocalCloud, 'urls'>) => {
     },
     /** Calls a control of the provider's simulator. */
     control: async (paymentId: unknown, what: string, body: object = {}) =>
-      post(`${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`, body),
-    fault: (target: string, fault: string) => post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
+      post(
+        `${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`,
+        body,
+      ),
+    fault: (target: string, fault: string) =>
+      post(`${urls.provider}/_simulator/faults`, { target, fault, times: 1 }),
     pay: async (paymentId: unknown) =>
-      post(`${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`, {}, PROVIDER_HEADERS),
+      post(
+        `${urls.provider}/v3/payment_requests/${await requestOf(paymentId)}/simulate`,
+        {},
+        PROVIDER_HEADERS,
+      ),
     /** Waits for a webhook of the event; with an id, for one about that payment. */
     webhook: (event: string, paymentId = ''): Promise<ReceivedWebhook> =>
       eventually(`no ${event}`, async () => {
         const all = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
-        return all.find(({ headers, body }) => headers['x-gateway-event'] === event && body.includes(paymentId))
+        return all.find(
+          ({ headers, body }) => headers['x-gateway-event'] === event && body.includes(paymentId),
+        )
       }),
   }
 }

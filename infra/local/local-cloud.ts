@@ -23,9 +23,10 @@ export type LocalCloudOptions = {
  * Starts the gateway on this machine: the manifest's functions, on emulators of the services they use (design section
  * 6). If the start fails, it ends the started parts in reverse order.
  */
-export const startLocalCloud = async (options: LocalCloudOptions) => {
+export async function startLocalCloud(options: LocalCloudOptions) {
   await using started = new AsyncDisposableStack()
-  const data = options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
+  const data =
+    options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
   started.defer(() => data?.close())
 
   // Java starts slowest, so it starts before this process loads the rest of its code.

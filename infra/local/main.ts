@@ -3,7 +3,13 @@ import { join } from 'node:path'
 import { TABLE_OPTION, tableFrom } from './emulators/local-table.ts'
 import { watchProcess } from './process/watch-process.ts'
 import { banner } from './terminal/banner.ts'
-import { DEFAULT_PORT, portFrom, readOptions, runCommand, UsageError } from './terminal/command-line.ts'
+import {
+  DEFAULT_PORT,
+  portFrom,
+  readOptions,
+  runCommand,
+  UsageError,
+} from './terminal/command-line.ts'
 import { printableLines } from './terminal/printable.ts'
 
 /** Closing takes about a second. After this deadline the process exits anyway. */
@@ -25,11 +31,13 @@ const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'b
 /** The next start reads compiled modules from here. */
 const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
-const start = async (argv: readonly string[]): Promise<number> => {
+async function start(argv: readonly string[]): Promise<number> {
   const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
   if (data !== undefined && table === 'memory') {
-    throw new UsageError('--data cannot keep a table in memory; leave out --data, or --table memory')
+    throw new UsageError(
+      '--data cannot keep a table in memory; leave out --data, or --table memory',
+    )
   }
   const port = portFrom(process.env['PORT'])
   console.log('Starting the local gateway…')

@@ -29,7 +29,7 @@ type SeedOptions = {
  * Creates the demo client by operator actions, or takes the one of the data directory. It registers a new endpoint when
  * the inbox has another port. After a crash half-way, the next start creates another client.
  */
-export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> => {
+export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> {
   const endpointUrl = `${inboxUrl}/hooks`
   const kept = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
   const found = kept && (await invoke(host, 'get-client', { client_id: kept.client_id }))
@@ -47,32 +47,52 @@ export const seedDemoClient = async ({ host, inboxUrl, file }: SeedOptions): Pro
   if (file !== undefined) writeJsonFile(file, demo)
   // The old endpoint goes last, so that the client always has one.
   if (known) {
-    await act(host, 'delete-endpoint', { client_id: known.client_id, endpoint_id: known.endpoint_id }, v.unknown())
+    await act(
+      host,
+      'delete-endpoint',
+      { client_id: known.client_id, endpoint_id: known.endpoint_id },
+      v.unknown(),
+    )
   }
   return demo
 }
 
-const newClient = async (host: SeedOptions['host']) => {
-  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Demo Merchant' }
+async function newClient(host: SeedOptions['host']) {
+  const bank = {
+    bank_name: 'BCA',
+    bank_account_no: '1234567890',
+    bank_account_name: 'PT Demo Merchant',
+  }
   const merchant = { name: 'Demo Merchant', settlement_floor_minor: 10_000, bank }
-  const { client_id } = await act(host, 'create-client', merchant, v.object({ client_id: v.string() }))
-  const { api_key } = await act(host, 'issue-api-key', { client_id }, v.object({ api_key: v.string() }))
+  const { client_id } = await act(
+    host,
+    'create-client',
+    merchant,
+    v.object({ client_id: v.string() }),
+  )
+  const { api_key } = await act(
+    host,
+    'issue-api-key',
+    { client_id },
+    v.object({ api_key: v.string() }),
+  )
   return { client_id, api_key }
 }
 
 /** Runs an operator action. Throws with the action and its status if it is refused. */
-const act = async <const Schema extends v.GenericSchema>(
+async function act<const Schema extends v.GenericSchema>(
   host: SeedOptions['host'],
   action: string,
   payload: object,
   answer: Schema,
-): Promise<v.InferOutput<Schema>> => {
+): Promise<v.InferOutput<Schema>> {
   const reply = await invoke(host, action, { operator: OPERATOR, ...payload })
-  if (reply.status !== 200) throw new Error(`no demo client: ${action} answered ${reply.status}; start with --verbose`)
+  if (reply.status !== 200)
+    throw new Error(`no demo client: ${action} answered ${reply.status}; start with --verbose`)
   return v.parse(answer, reply.body)
 }
 
-const invoke = async (host: SeedOptions['host'], action: string, payload: object) => {
+async function invoke(host: SeedOptions['host'], action: string, payload: object) {
   const found = host.byName(`gateway-local-${action}`)
   if (!found) throw new Error(`the manifest has no ${action}`)
   return v.parse(Reply, await found.invoke(payload))

@@ -10,7 +10,7 @@ import type { DeployedStage } from './stage.ts'
  * The stacks of a stage, in the order of a first deployment. Later each deploys by itself: a stack reads outputs of
  * an earlier one, and no export locks the earlier one.
  */
-export const addStacks = (app: App, stage: DeployedStage): void => {
+export function addStacks(app: App, stage: DeployedStage): void {
   const data = new DataStack(app, stage)
   const gateway = new GatewayStack(app, stage, data)
   new OperatorsStack(app, stage, data)

@@ -9,14 +9,15 @@ const MAX_BUDGET_RECIPIENTS = 10
  * Refuses settings that must never be deployed: webhooks to loopback addresses would reach the Lambda runtime's own
  * API. Only the local gateway, which is no stack, allows them.
  */
-export const assertDeployable = (stage: DeployedStage): void => {
+export function assertDeployable(stage: DeployedStage): void {
   const { settings, front, domain } = stage
   const wrong: Readonly<Record<string, boolean>> = {
     'requests of a closed stage fail, and a canary would roll it back: set deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',
     'the stack cannot own a table that is not restored yet: adopted is at most generation':
       stage.table.adopted > stage.table.generation,
-    'webhooks to loopback addresses exist only in the local gateway': settings.allowLoopbackWebhooks,
+    'webhooks to loopback addresses exist only in the local gateway':
+      settings.allowLoopbackWebhooks,
     'CloudFront needs a domain, because the generated address of API Gateway stays open':
       front === 'cloudfront' && domain === undefined,
     'monthlyBudgetUsd needs front: cloudfront, because a budget is made in the front’s region':

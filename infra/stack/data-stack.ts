@@ -49,11 +49,25 @@ export class DataStack extends StageStack {
     this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
 
     this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
-    this.output('PagesTopicArn', this.pageTopic?.topicArn, 'Only what must wake a person: subscribe the pager')
+    this.output(
+      'PagesTopicArn',
+      this.pageTopic?.topicArn,
+      'Only what must wake a person: subscribe the pager',
+    )
     this.output('TableName', this.table.tableName, 'The one table')
-    const secrets = [providerSecretName, callbackSecretName].map((nameIn) => nameIn(stage.settings.name))
-    this.output('ProviderSecretName', secrets[0], 'Put {"secret_key": "..."} here before the first payment')
-    this.output('CallbackSecretName', secrets[1], 'Put {"callback_tokens": ["..."]} here before the first payment')
+    const secrets = [providerSecretName, callbackSecretName].map((nameIn) =>
+      nameIn(stage.settings.name),
+    )
+    this.output(
+      'ProviderSecretName',
+      secrets[0],
+      'Put {"secret_key": "..."} here before the first payment',
+    )
+    this.output(
+      'CallbackSecretName',
+      secrets[1],
+      'Put {"callback_tokens": ["..."]} here before the first payment',
+    )
   }
 
   private output(id: string, value: string | undefined, description: string): void {

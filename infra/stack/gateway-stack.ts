@@ -24,19 +24,29 @@ export class GatewayStack extends StageStack {
     super(scope, stage, { terminationProtection: stage.deletionProtection })
     encryptLogs(this, data.key)
     const { queues, table } = data
-    const egress = stage.webhookEgress === 'nat' ? new WebhookEgress(this, 'WebhookEgress', stage, table) : undefined
+    const egress =
+      stage.webhookEgress === 'nat'
+        ? new WebhookEgress(this, 'WebhookEgress', stage, table)
+        : undefined
     const specs = MANIFEST.filter(({ trigger }) => trigger.kind !== 'operator')
     const functions = new GatewayFunctions(this, 'Functions', specs, { stage, data, egress })
     const proof = new ReleaseProof(this, 'Release', { stage, functions })
 
     const httpApi = new GatewayHttpApi(this, 'HttpApi', { stage, functions })
     if (stage.domain) new ApiDomain(this, 'Domain', { stage, domain: stage.domain, httpApi })
-    if (stage.deployment === 'canary') new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
+    if (stage.deployment === 'canary')
+      new CanaryDeployments(this, 'Canary', { stage, functions, api: httpApi.api })
     const triggers = { stage, queues, functions }
-    proof.holdBack(new EventSources(this, 'EventSources', triggers), new Schedules(this, 'Schedules', triggers))
+    proof.holdBack(
+      new EventSources(this, 'EventSources', triggers),
+      new Schedules(this, 'Schedules', triggers),
+    )
 
     this.watched = watchedStack(stage, httpApi.api.apiId)
     const value = stage.domain ? `https://${stage.domain.name}` : httpApi.api.apiEndpoint
-    new CfnOutput(this, 'ApiUrl', { value, description: 'Base URL of the API; its paths start with /v1' })
+    new CfnOutput(this, 'ApiUrl', {
+      value,
+      description: 'Base URL of the API; its paths start with /v1',
+    })
   }
 }

@@ -5,14 +5,17 @@ import type { DeployedStage } from './stage.ts'
  * The name of a stage's API and workers, and the prefix of all names in the stage: `data`, `operators`, `watch` and
  * `front` are its other stacks.
  */
-export const stackNameOf = ({ settings }: Pick<DeployedStage, 'settings'>, part?: string): string =>
-  `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
+export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string): string {
+  return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
+}
 
 /** The table's name. The first generation has the stage's name, a restored one also its number. */
-export const tableNameOf = (
+export function tableNameOf(
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,
-): string => stackNameOf(stage, generation === 1 ? undefined : String(generation))
+): string {
+  return stackNameOf(stage, generation === 1 ? undefined : String(generation))
+}
 
 /** The function that proves a release. It is the one function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
@@ -21,9 +24,11 @@ export const PROVER = 'prove-release'
 export const LIVE_ALIAS = 'live'
 
 /** Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it works. */
-export const hasAlias = (spec: FunctionSpec, { deployment }: DeployedStage): boolean =>
-  deployment !== 'all-at-once' && runsByItself(spec)
+export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
+  return deployment !== 'all-at-once' && runsByItself(spec)
+}
 
 /** The name to invoke a function by: with its alias, if it has one. */
-export const liveName = (spec: FunctionSpec, stage: DeployedStage): string =>
-  functionName(stage.settings.name, spec) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')
+export function liveName(spec: FunctionSpec, stage: DeployedStage): string {
+  return functionName(stage.settings.name, spec) + (hasAlias(spec, stage) ? `:${LIVE_ALIAS}` : '')
+}

@@ -6,18 +6,29 @@ import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
 
-const between = (least: number, most: number) =>
-  v.pipe(v.number(), v.minValue(least, `at least ${least}`), v.maxValue(most, `at most ${most}`))
-const wholeBetween = (least: number, most: number) => v.pipe(between(least, most), v.integer('a whole number'))
-const above = (least: number, most: number) =>
-  v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+function between(least: number, most: number) {
+  return v.pipe(
+    v.number(),
+    v.minValue(least, `at least ${least}`),
+    v.maxValue(most, `at most ${most}`),
+  )
+}
+function wholeBetween(least: number, most: number) {
+  return v.pipe(between(least, most), v.integer('a whole number'))
+}
+function above(least: number, most: number) {
+  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+}
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
 
 const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
 
 /** The requests that a route lets through; API Gateway answers the rest with 429. */
-const ThrottleSchema = v.strictObject({ requestsPerSecond: above(0, 1_000_000), burst: above(0, 1_000_000) })
+const ThrottleSchema = v.strictObject({
+  requestsPerSecond: above(0, 1_000_000),
+  burst: above(0, 1_000_000),
+})
 
 /** The API's own domain name, in a hosted zone of the same account. */
 const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
@@ -33,7 +44,7 @@ const OriginCertificateSchema = v.strictObject({
 /** A wider range belongs to many users, not to one merchant. */
 const WIDEST_RANGE_BITS = 24
 
-const isRange = (text: string): boolean => {
+function isRange(text: string): boolean {
   const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
   return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
 }
@@ -48,7 +59,10 @@ const FrontSettings = v.strictObject({
   addressShare: above(0, MAX_ADDRESS_SHARE),
   /** IPv4 ranges that merchants have named. The limit of one address does not apply to them. */
   merchantAddresses: v.array(
-    v.pipe(v.string(), v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24')),
+    v.pipe(
+      v.string(),
+      v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24'),
+    ),
   ),
   /** Raise it by one after you put a new origin secret. CloudFormation reads the secret again only after a change. */
   originSecretRotation: Rate,
@@ -117,7 +131,10 @@ export const StageFileSchema = v.strictObject({
   /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
   invocationTrail: v.boolean(),
   /** The load of a payment's webhooks, by your own figures. With the quota it sets the runs of deliver-webhook. */
-  deliveries: v.strictObject({ endpointsAPayment: above(0, MAX_ENDPOINTS), attemptMs: above(0, MAX_ATTEMPT_MS) }),
+  deliveries: v.strictObject({
+    endpointsAPayment: above(0, MAX_ENDPOINTS),
+    attemptMs: above(0, MAX_ATTEMPT_MS),
+  }),
   table: TableSettings,
   /** Left out: API Gateway generates an address. With a domain that address is closed. */
   domain: v.optional(DomainSchema),
@@ -149,7 +166,7 @@ const FOLDER = 'infra/stages'
 const DISPOSABLE = 'dev'
 
 /** The settings of a file. Throws with each setting that is missing, unknown or invalid. */
-export const parseStageFile = (file: string, text: string): StageFile => {
+export function parseStageFile(file: string, text: string): StageFile {
   let settings: unknown
   try {
     settings = JSON.parse(text)
@@ -166,7 +183,7 @@ export const parseStageFile = (file: string, text: string): StageFile => {
 }
 
 /** The settings of a stage: its own file, or that of `dev`. */
-export const readStageFile = (stage: string): StageFile => {
+export function readStageFile(stage: string): StageFile {
   const own = `${FOLDER}/${stage}.json`
   const file = existsSync(join(PROJECT_ROOT, own)) ? own : `${FOLDER}/${DISPOSABLE}.json`
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))

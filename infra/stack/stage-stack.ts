@@ -4,7 +4,9 @@ import type { Construct, IConstruct } from 'constructs'
 import { stackNameOf } from './stack-name-of.ts'
 import type { DeployedStage } from './stage.ts'
 
-export const tagsOf = ({ settings }: DeployedStage) => ({ service: 'payment-gateway', stage: settings.name })
+export function tagsOf({ settings }: DeployedStage) {
+  return { service: 'payment-gateway', stage: settings.name }
+}
 
 type Props = StackProps & { readonly part?: string; readonly holds?: string }
 
@@ -20,12 +22,25 @@ export class StageStack extends Stack {
 }
 
 /** The ARN of something in the stack's account and region, by its name: `function:gateway-dev-settle-client`. */
-export const arnOf = (scope: IConstruct, service: string, resource: string): string =>
-  Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
+export function arnOf(scope: IConstruct, service: string, resource: string): string {
+  return Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
+}
 
 /** Every log is kept for 14 days. */
-export const addLog = (scope: Construct, logGroupName: string, removalPolicy: RemovalPolicy, id = 'Log'): LogGroup =>
-  new LogGroup(scope, id, { logGroupName, retention: RetentionDays.TWO_WEEKS, removalPolicy })
+export function addLog(
+  scope: Construct,
+  logGroupName: string,
+  removalPolicy: RemovalPolicy,
+  id = 'Log',
+): LogGroup {
+  return new LogGroup(scope, id, {
+    logGroupName,
+    retention: RetentionDays.TWO_WEEKS,
+    removalPolicy,
+  })
+}
 
 /** The log's name without the `:*` that CloudFormation appends. */
-export const bareArn = (log: LogGroup): string => arnOf(log, 'logs', `log-group:${log.logGroupName}`)
+export function bareArn(log: LogGroup): string {
+  return arnOf(log, 'logs', `log-group:${log.logGroupName}`)
+}

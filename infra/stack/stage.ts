@@ -15,13 +15,14 @@ const RESERVED_NAMES: readonly string[] = ['local', 'test']
  */
 const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
-export const assertStageName = (name: string): void => {
+export function assertStageName(name: string): void {
   if (!STAGE_NAME.test(name)) {
     throw new Error(
       `stage ${JSON.stringify(name)}: a name is at most 20 lower-case letters and digits, and starts with a letter`,
     )
   }
-  if (RESERVED_NAMES.includes(name)) throw new Error(`stage ${name} is reserved for the local gateway`)
+  if (RESERVED_NAMES.includes(name))
+    throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
 /** The return URL of clients that registered none. `npm run deploy` requires a real one for `prod`. */
@@ -40,10 +41,17 @@ const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.
  * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of `dev`.
  * Throws for an invalid name and for an invalid file.
  */
-export const deployedStage = (name: string) => {
+export function deployedStage(name: string) {
   assertStageName(name)
-  const { payer, providerFees, clientRateLimit, clientCreateLimit, providerCallsPerMinute, keyLifetimeDays, ...file } =
-    readStageFile(name)
+  const {
+    payer,
+    providerFees,
+    clientRateLimit,
+    clientCreateLimit,
+    providerCallsPerMinute,
+    keyLifetimeDays,
+    ...file
+  } = readStageFile(name)
   const settings: StageSettings = {
     name,
     allowLoopbackWebhooks: false,
@@ -66,22 +74,30 @@ export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
  * creation deletes them. Otherwise their names block the next creation, because a stack cannot adopt a queue or a
  * secret. A failed creation keeps the table: a stack can adopt it, and its deletion protection stops a rollback.
  */
-export const removalPolicyBesidesTable = ({ removalPolicy }: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy =>
-  removalPolicy === RemovalPolicy.RETAIN ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE : removalPolicy
+export function removalPolicyBesidesTable({
+  removalPolicy,
+}: Pick<DeployedStage, 'removalPolicy'>): RemovalPolicy {
+  return removalPolicy === RemovalPolicy.RETAIN
+    ? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+    : removalPolicy
+}
 
 /**
  * Alarms are the largest cost of an idle stage (docs/operations.md, section 9) and page people. So a stage has them if
  * it has deletion protection or names recipients; a developer's own stage has neither. Every stage has the dashboard.
  */
-export const hasAlarms = ({
+export function hasAlarms({
   deletionProtection,
   alarmRecipients,
   pageRecipients = [],
-}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean =>
-  deletionProtection || alarmRecipients.length + pageRecipients.length > 0
+}: Pick<DeployedStage, 'deletionProtection' | 'alarmRecipients' | 'pageRecipients'>): boolean {
+  return deletionProtection || alarmRecipients.length + pageRecipients.length > 0
+}
 
 /** The load that a stage must handle, by its settings. */
-export const loadOf = ({ settings, deliveries }: Pick<DeployedStage, 'settings' | 'deliveries'>): Load => ({
-  callsPerMinute: callsPerMinute(settings),
-  ...deliveries,
-})
+export function loadOf({
+  settings,
+  deliveries,
+}: Pick<DeployedStage, 'settings' | 'deliveries'>): Load {
+  return { callsPerMinute: callsPerMinute(settings), ...deliveries }
+}

@@ -7,14 +7,24 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { addMs, DAY_MS, epochMs, later, SECOND_MS, type Timestamp, timestampOf } from '../time.ts'
 import { readClientVerdict } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, type JudgeResult, MAX_DIFFERENCES } from '../verdict/difference.ts'
+import {
+  confirmedDifferences,
+  type Difference,
+  type JudgeResult,
+  MAX_DIFFERENCES,
+} from '../verdict/difference.ts'
 import { auditAgain, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { judgeById, judgePayments } from './judged/audit-payments.ts'
 import { auditSettlement } from './judged/audit-settlement.ts'
-import { auditTrails, type ClientBooks, ownedPayments, readClientBooks } from './judged/client-books.ts'
+import {
+  auditTrails,
+  type ClientBooks,
+  ownedPayments,
+  readClientBooks,
+} from './judged/client-books.ts'
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
@@ -30,13 +40,15 @@ export type Part = {
 /** All of a client's history is read in this many days, a slice each day. */
 const SLICES = 30
 
-export const dayNumber = (at: Timestamp): number => Math.floor(epochMs(at) / DAY_MS)
+export function dayNumber(at: Timestamp): number {
+  return Math.floor(epochMs(at) / DAY_MS)
+}
 
 /** The longest lag of an index, when its writes are throttled. Counts by status have it: nothing stores their time. */
 export const LONGEST_LAG_MS = 100 * SECOND_MS
 
 /** The shard counts a credited payment at once. The index lists it as open only after its lag. */
-const lagOfCredits = ({ ledger }: ClientBooks, now: Timestamp): number => {
+function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
   const updatedAt = ledger && balanceOf(ledger).updatedAt
   if (updatedAt === undefined) return SECOND_MS
   const leftMs = epochMs(updatedAt) + LONGEST_LAG_MS - epochMs(now)
@@ -51,32 +63,37 @@ type BookPart = {
   readonly lagMs?: number | undefined
 }
 
-const ledgerState = ({ ledger, settlements }: ClientBooks) => ({ ledger, settlements: settlements.length })
+function ledgerState({ ledger, settlements }: ClientBooks) {
+  return { ledger, settlements: settlements.length }
+}
 
 /** A part that is compared with the client's stored figures. They are read once for all parts. */
-export const bookPart = (
+export function bookPart(
   deps: AuditDeps,
   read: ClientBooks,
   key: string,
   { judge, watched = ledgerState, lagMs }: BookPart,
-): Part => ({
-  key,
-  judge: async (isAgain) => {
-    const books = isAgain ? await readClientBooks(deps, read.client) : read
-    // The indexes may not have the last writes yet.
-    if (isAgain) await deps.sleep(lagMs ?? lagOfCredits(books, deps.now()))
-    const found = await judge(books)
-    if (found.length === 0) return found
-    const after = await readClientBooks(deps, read.client)
-    return isDeepStrictEqual(watched(after), watched(books)) ? found : 'unstable'
-  },
-})
+): Part {
+  return {
+    key,
+    judge: async (isAgain) => {
+      const books = isAgain ? await readClientBooks(deps, read.client) : read
+      // The indexes may not have the last writes yet.
+      if (isAgain) await deps.sleep(lagMs ?? lagOfCredits(books, deps.now()))
+      const found = await judge(books)
+      if (found.length === 0) return found
+      const after = await readClientBooks(deps, read.client)
+      return isDeepStrictEqual(watched(after), watched(books)) ? found : 'unstable'
+    },
+  }
+}
 
-export const storedIn = ({ settlements }: ClientBooks, settlementId: string) =>
-  settlements.find(({ settlement }) => settlement.settlementId === settlementId)
+export function storedIn({ settlements }: ClientBooks, settlementId: string) {
+  return settlements.find(({ settlement }) => settlement.settlementId === settlementId)
+}
 
-export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId: string): Part =>
-  bookPart(deps, read, `settlement ${settlementId}`, {
+export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId: string): Part {
+  return bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {
       const stored = storedIn(books, settlementId)
       // A missing or unreadable settlement is a difference of the part `figures`.
@@ -85,60 +102,81 @@ export const settlementPart = (deps: AuditDeps, read: ClientBooks, settlementId:
     watched: (books) => storedIn(books, settlementId)?.item,
     lagMs: SECOND_MS,
   })
+}
 
 /** Whether a settlement has more entries than one run can audit. Its own audit takes several runs. */
-export const isLong = ({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean =>
-  entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
+export function isLong({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean {
+  return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
+}
 
 /** Reports what a long settlement's own audit found last, and makes the next one due. Inconclusive before the first. */
-const longPart = (deps: AuditDeps, clientId: ClientId, key: string, settlementId: SettlementId): Part => ({
-  key,
-  hasOwnVerdict: true,
-  judge: async () => {
-    const verdict = await readSettlementVerdict(deps, settlementId)
-    if (verdict?.state !== 'audited') return 'unstable'
-    await deps.table.write(auditAgain(settlementId, deps.now()))
-    const { standing } = await readClientVerdict(deps, clientId)
-    return standing.filter(({ part }) => part === key).map(({ part: _part, ...difference }) => difference)
-  },
-})
+function longPart(
+  deps: AuditDeps,
+  clientId: ClientId,
+  key: string,
+  settlementId: SettlementId,
+): Part {
+  return {
+    key,
+    hasOwnVerdict: true,
+    judge: async () => {
+      const verdict = await readSettlementVerdict(deps, settlementId)
+      if (verdict?.state !== 'audited') return 'unstable'
+      await deps.table.write(auditAgain(settlementId, deps.now()))
+      const { standing } = await readClientVerdict(deps, clientId)
+      return standing
+        .filter(({ part }) => part === key)
+        .map(({ part: _part, ...difference }) => difference)
+    },
+  }
+}
 
 /** Payments created in a span. The read may see half of a transaction, so differences are judged again at once. */
-const paymentsPart = (deps: AuditDeps, books: ClientBooks, name: string, between: readonly [string, string]): Part => ({
-  key: `payments ${name}`,
-  judge: async () => {
-    const found: Difference[] = []
-    for await (const page of ownedPayments(deps, books, between)) {
-      const judged = await judgePayments(deps, books, page)
-      const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-      found.push(...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences))
-      if (found.length >= MAX_DIFFERENCES) break
-    }
-    return found
-  },
-})
+function paymentsPart(
+  deps: AuditDeps,
+  books: ClientBooks,
+  name: string,
+  between: readonly [string, string],
+): Part {
+  return {
+    key: `payments ${name}`,
+    judge: async () => {
+      const found: Difference[] = []
+      for await (const page of ownedPayments(deps, books, between)) {
+        const judged = await judgePayments(deps, books, page)
+        const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
+        found.push(
+          ...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences),
+        )
+        if (found.length >= MAX_DIFFERENCES) break
+      }
+      return found
+    },
+  }
+}
 
 /** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
 type DueSlices = (of: number) => boolean
 
 /** A slice is due if one of its days is after the last audit. */
-export const slicesSince =
-  (auditedDay: number | undefined, today: number): DueSlices =>
-  (of) =>
-    (today - of) % SLICES < today - (auditedDay ?? 0)
+export function slicesSince(auditedDay: number | undefined, today: number): DueSlices {
+  return (of) => (today - of) % SLICES < today - (auditedDay ?? 0)
+}
 
-export const ALL_SLICES: DueSlices = () => true
+export function ALL_SLICES(): boolean {
+  return true
+}
 
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
 /** The parts of one client's audit: those of every audit, the due slices of its history, and the parts in `wanted`. */
-export const partsOf = async (
+export async function partsOf(
   deps: AuditDeps,
   client: Client,
   isDue: DueSlices,
   wanted: ReadonlySet<string> = new Set(),
-): Promise<readonly Part[]> => {
+): Promise<readonly Part[]> {
   const books = await readClientBooks(deps, client)
   const first = dayNumber(client.createdAt)
   // The clock of the function that created the newest payment may be ahead of this one.
@@ -147,21 +185,37 @@ export const partsOf = async (
   const judgeSuspense = async () => {
     const found = await auditHouse(deps)
     if (found === 'unstable') return found
-    return found.flatMap(({ clientId: owner, ...difference }) => (owner === client.clientId ? [difference] : []))
+    return found.flatMap(({ clientId: owner, ...difference }) =>
+      owner === client.clientId ? [difference] : [],
+    )
   }
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read) })],
     // The daily audit of the gateway reads all suspense at once.
     [isDue === ALL_SLICES, { key: SUSPENSE, judge: judgeSuspense }],
-    [true, { key: TRAILS, judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }) }],
+    [
+      true,
+      {
+        key: TRAILS,
+        judge: () => auditTrails(deps, client.clientId, { full: isWhole || wanted.has(TRAILS) }),
+      },
+    ],
     // A payment that is listed before its client's creation or in the future was tampered with.
     [true, paymentsPart(deps, books, 'before', ['0', timestampOf(first * DAY_MS - 1)])],
     [true, paymentsPart(deps, books, 'later', [timestampOf((last + 1) * DAY_MS), '9~'])],
-    [isWhole, bookPart(deps, books, 'counts', { judge: (read) => auditCounts(deps, read), lagMs: LONGEST_LAG_MS })],
+    [
+      isWhole,
+      bookPart(deps, books, 'counts', {
+        judge: (read) => auditCounts(deps, read),
+        lagMs: LONGEST_LAG_MS,
+      }),
+    ],
     ...books.settlements.map(({ settlement }) => {
       const { settlementId } = settlement
       const part = settlementPart(deps, books, settlementId)
-      const own = isLong(deps, settlement) ? longPart(deps, client.clientId, part.key, settlementId) : part
+      const own = isLong(deps, settlement)
+        ? longPart(deps, client.clientId, part.key, settlementId)
+        : part
       return [isDue(slotOf(settlementId, SLICES)), own] as const
     }),
     ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) => {
@@ -171,7 +225,10 @@ export const partsOf = async (
       const isDayDue = isDue(day % SLICES)
       return [
         [isDayDue, paymentsPart(deps, books, name, between)] as const,
-        [isDayDue, { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) }] as const,
+        [
+          isDayDue,
+          { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) },
+        ] as const,
       ]
     }),
   ]
@@ -184,19 +241,20 @@ export const partsOf = async (
  * Judges at most `maxParts` in their order. Begins no part and no second check after `runMs`. `stoppedAt`: the first part that is not
  * judged. `unclear`: parts that changed too often; they keep their differences until the next audit.
  */
-export const judgeParts = async (
+export async function judgeParts(
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
   parts: readonly Part[],
   runMs: number,
   maxParts = parts.length,
-) => {
+) {
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
   const found = new Map<string, readonly Difference[]>()
   const byOwnVerdict = new Map<string, readonly Difference[]>()
   const unclear: string[] = []
   for (const [at, { key, judge, hasOwnVerdict }] of parts.entries()) {
-    if (at >= maxParts || (at > 0 && !hasTime())) return { found, byOwnVerdict, stoppedAt: at, unclear }
+    if (at >= maxParts || (at > 0 && !hasTime()))
+      return { found, byOwnVerdict, stoppedAt: at, unclear }
     const one = await confirmedDifferences(deps, judge, hasTime)
     if (one.isInconclusive) unclear.push(key)
     else (hasOwnVerdict ? byOwnVerdict : found).set(key, one.differences)

@@ -6,7 +6,12 @@ import { balanceOf } from '../ledger/ledger-store.ts'
 import { runLimit } from '../settlement/sum-entries.ts'
 import { sendForEachClient } from '../settlement/sweep-settlements.ts'
 import { addMs, DAY_MS, MINUTE_MS, msBetween } from '../time.ts'
-import { alertDifferences, type ClientVerdict, noteFound, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import {
+  alertDifferences,
+  type ClientVerdict,
+  noteFound,
+  readClientVerdict,
+} from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, isExactly, isSame, MAX_DIFFERENCES } from '../verdict/difference.ts'
 import {
   moveAudit,
@@ -28,9 +33,17 @@ import {
 } from './audit-parts.ts'
 import { auditHouse } from './judged/audit-house.ts'
 import { auditSettlement, RecountSchema, recountSettlement } from './judged/audit-settlement.ts'
-import { type ClientBooks, readableLedger, readClientBooks, type StoredSettlement } from './judged/client-books.ts'
+import {
+  type ClientBooks,
+  readableLedger,
+  readClientBooks,
+  type StoredSettlement,
+} from './judged/client-books.ts'
 
-type RunDeps = Pick<Deps, 'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'>
+type RunDeps = Pick<
+  Deps,
+  'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'
+>
 
 /** After this time a run begins no part and no second look, which may wait two minutes: its function has five. */
 const RUN_MS = 2 * MINUTE_MS
@@ -38,15 +51,16 @@ const RUN_MS = 2 * MINUTE_MS
 const WHOLE_RUN_MS = 2.5 * MINUTE_MS
 
 /** Starts an audit, or its next run. `group`: a client takes turns with others. */
-const sendAudit = ({ queues }: Pick<Deps, 'queues'>, body: object, group: string) =>
-  queues.send('audits', { body, delaySeconds: 0, group })
+function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string) {
+  return queues.send('audits', { body, delaySeconds: 0, group })
+}
 
 /**
  * Audits one client, daily (design section 4, "Audit"); within thirty days all of it. A long audit continues in further
  * runs, each of which stores its progress. A difference stands on the client until it is gone or accepted, and is
  * reported each day. Safe to repeat: it changes no money.
  */
-export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<void> => {
+export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<void> {
   const client = await findClient(deps, clientId)
   if (client === undefined) return
   const verdict = await readClientVerdict(deps, clientId)
@@ -59,17 +73,30 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
   const done = verdict.progress?.done ?? ''
   const left = parts.filter(({ key }) => key > done)
   const maxParts = deps.stage.historySteps?.pages
-  const { found, byOwnVerdict, stoppedAt, ...judged } = await judgeParts(deps, left, RUN_MS, maxParts)
+  const { found, byOwnVerdict, stoppedAt, ...judged } = await judgeParts(
+    deps,
+    left,
+    RUN_MS,
+    maxParts,
+  )
   const unclear = [...new Set([...verdict.unclear, ...judged.unclear])].filter(
     (key) => !found.has(key) && !byOwnVerdict.has(key),
   )
   if (stoppedAt !== undefined) {
-    await noteFound(deps, clientId, found, { unclear, progress: { day, done: left[stoppedAt - 1]?.key ?? done } })
+    await noteFound(deps, clientId, found, {
+      unclear,
+      progress: { day, done: left[stoppedAt - 1]?.key ?? done },
+    })
     await sendAudit(deps, { client_id: clientId }, clientId)
     return
   }
   const owing = await alertOwing(deps, clientId, verdict)
-  const stands = await noteFound(deps, clientId, found, { unclear, auditedDay: day, progress: undefined, ...owing })
+  const stands = await noteFound(deps, clientId, found, {
+    unclear,
+    auditedDay: day,
+    progress: undefined,
+    ...owing,
+  })
   deps.log.info('audit.completed', { client_id: clientId, balanced: String(stands.length === 0) })
   await alertDifferences(deps, clientId, stands)
 }
@@ -78,7 +105,11 @@ export const auditClient = async (deps: RunDeps, clientId: ClientId): Promise<vo
 const PATIENCE_MS = 7 * DAY_MS
 
 /** Alerts operators about a client that owes us money (design section 10). Answers what the verdict keeps of that. */
-const alertOwing = async (deps: RunDeps, clientId: ClientId, { owesSince, owesToldAt }: ClientVerdict) => {
+async function alertOwing(
+  deps: RunDeps,
+  clientId: ClientId,
+  { owesSince, owesToldAt }: ClientVerdict,
+) {
   const ledger = await readableLedger(deps, clientId)
   // An unreadable one stands as a difference.
   if (ledger === undefined) return { owesSince, owesToldAt }
@@ -106,21 +137,37 @@ const MAX_KEPT = 50
  * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
  * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
  */
-const judgeLong = async (deps: AuditDeps, books: ClientBooks, stored: StoredSettlement, claimed: SettlementVerdict) => {
+async function judgeLong(
+  deps: AuditDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  claimed: SettlementVerdict,
+) {
   const isOver = runLimit(deps, RUN_MS)
   // Progress that cannot be read is lost: the pass begins again.
   const from = ifValid(RecountSchema, claimed.progress)
-  const { isWhole, differences, ...recounted } = await recountSettlement(deps, books, stored, from, isOver)
+  const { isWhole, differences, ...recounted } = await recountSettlement(
+    deps,
+    books,
+    stored,
+    from,
+    isOver,
+  )
   // Entries after the last whole block are read again by the next run.
-  const kept = differences.filter((one, at) => differences.findIndex((other) => isExactly(one, other)) === at)
+  const kept = differences.filter(
+    (one, at) => differences.findIndex((other) => isExactly(one, other)) === at,
+  )
   if (!isWhole) {
     const progress = { ...recounted, differences: kept.slice(0, MAX_KEPT) }
     await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
     return undefined
   }
   const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
-  const lasting = found.filter((difference) => claimed.seen.some((before) => isSame(before, difference)))
-  if (found.length === 0 || lasting.length > 0) return { differences: lasting, isInconclusive: false, seen: [] }
+  const lasting = found.filter((difference) =>
+    claimed.seen.some((before) => isSame(before, difference)),
+  )
+  if (found.length === 0 || lasting.length > 0)
+    return { differences: lasting, isInconclusive: false, seen: [] }
   return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
 }
 
@@ -131,7 +178,7 @@ const CLAIM_MS = 10 * MINUTE_MS
  * Audits a settlement a minute after it was recorded; only then it may be paid out (design sections 4 and 11). A long
  * one takes several runs. Safe to repeat: the claim moves the due time forward.
  */
-export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): Promise<void> => {
+export async function auditRecorded(deps: RunDeps, settlementId: SettlementId): Promise<void> {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined || verdict.dueAt > deps.now()) return
   const claimed = { ...verdict, dueAt: addMs(deps.now(), CLAIM_MS) }
@@ -152,35 +199,50 @@ export const auditRecorded = async (deps: RunDeps, settlementId: SettlementId): 
   const { differences, isInconclusive, seen } = judged
   const at = deps.now()
   if (!isInconclusive) {
-    const standing = await noteFound(deps, verdict.clientId, new Map([[key, differences]]), undefined)
+    const standing = await noteFound(
+      deps,
+      verdict.clientId,
+      new Map([[key, differences]]),
+      undefined,
+    )
     // Other standing differences were reported when they were found, and the daily audit checks them again.
     const ofSettlement = standing.filter(({ part }) => part === key)
     await alertDifferences(deps, verdict.clientId, ofSettlement)
   }
   const state = isInconclusive ? 'inconclusive' : 'audited'
-  await deps.table.write(noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, MINUTE_MS), seen }))
-  deps.log.info('audit.completed', { client_id: verdict.clientId, balanced: String(differences.length === 0) })
+  await deps.table.write(
+    noteAudited(settlementId, { state, auditedAt: at, dueAt: addMs(at, MINUTE_MS), seen }),
+  )
+  deps.log.info('audit.completed', {
+    client_id: verdict.clientId,
+    balanced: String(differences.length === 0),
+  })
 }
 
 /** Findings without a client are reported under this name. */
 const SUBJECT = 'gateway'
 
 /** Audits the house journal and all suspense, daily. Differences of one client also stand on that client. */
-export const auditGateway = async (deps: RunDeps): Promise<void> => {
+export async function auditGateway(deps: RunDeps): Promise<void> {
   const { differences } = await confirmedDifferences(deps, () => auditHouse(deps))
   for (const [owner, own] of Map.groupBy(differences, (one) => one.clientId)) {
     const clientId = ifValid(ClientIdSchema, owner)
     const found = own.map(({ clientId: _owner, ...difference }) => difference)
     if (clientId) await noteFound(deps, clientId, new Map([[SUSPENSE, found]]), undefined)
   }
-  deps.log.info('audit.completed', { client_id: SUBJECT, balanced: String(differences.length === 0) })
+  deps.log.info('audit.completed', {
+    client_id: SUBJECT,
+    balanced: String(differences.length === 0),
+  })
   await alertDifferences(deps, SUBJECT, differences)
 }
 
 /** Starts the daily audit: a message for each client, and one for what belongs to no client. Safe to repeat. */
-export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) => {
+export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await sendAudit(deps, { gateway: true }, SUBJECT)
-  const clients = await sendForEachClient(deps, (clientId) => sendAudit(deps, { client_id: clientId }, clientId))
+  const clients = await sendForEachClient(deps, (clientId) =>
+    sendAudit(deps, { client_id: clientId }, clientId),
+  )
   deps.log.info('audits.started', { clients })
   return { clients }
 }
@@ -189,7 +251,10 @@ export const startAudits = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) 
  * Audits a whole client now, and lists and reports every difference. Inconclusive: its books moved during the read, or
  * are more than one run can read. Changes no money. Throws 404 for an unknown client.
  */
-export const auditLedger = async (deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>, clientId: ClientId) => {
+export async function auditLedger(
+  deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>,
+  clientId: ClientId,
+) {
   const client = await requireClient(deps, clientId)
   const parts = await partsOf(deps, client, ALL_SLICES)
   const { found, byOwnVerdict, stoppedAt, unclear } = await judgeParts(deps, parts, WHOLE_RUN_MS)
@@ -199,6 +264,7 @@ export const auditLedger = async (deps: AuditDeps & Pick<Deps, 'alerts' | 'log'>
   await alertDifferences(deps, clientId, stands).catch(failed)
   const differences = [...found.values(), ...byOwnVerdict.values()].flat()
   const isInconclusive = unclear.length > 0 || stoppedAt !== undefined
-  const balanced = differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
+  const balanced =
+    differences.length > 0 ? false : isInconclusive ? ('inconclusive' as const) : true
   return { balanced, differences: differences.slice(0, MAX_DIFFERENCES) }
 }

@@ -1,4 +1,10 @@
-import { ENTRY_TYPES, type Entry, type EntryType, type Figures, type Legs } from '../journal/entry.ts'
+import {
+  ENTRY_TYPES,
+  type Entry,
+  type EntryType,
+  type Figures,
+  type Legs,
+} from '../journal/entry.ts'
 import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
@@ -8,12 +14,18 @@ import { type BookPeriod, isIn } from './walk-clients.ts'
 /** A re-credit repeats other entries, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
 
-const LOSS_TYPES = new Set<string>([...ENTRY_TYPES.filter((type) => type !== RECREDIT), ...HOUSE_ENTRY_TYPES])
+const LOSS_TYPES = new Set<string>([
+  ...ENTRY_TYPES.filter((type) => type !== RECREDIT),
+  ...HOUSE_ENTRY_TYPES,
+])
 
 /** The figures in the order in which they are shown, each with what it is the sum of. */
 export const FIGURES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
-    PAYMENT_METHODS.map((method) => [`taken_in.${method}`, `gross of the posted ${method} payments`]),
+    PAYMENT_METHODS.map((method) => [
+      `taken_in.${method}`,
+      `gross of the posted ${method} payments`,
+    ]),
   ),
   fees: "the provider's fees of all entries",
   markup: 'the markup of all entries',
@@ -21,7 +33,10 @@ export const FIGURES: Readonly<Record<string, string>> = {
   given_back: 'gross of won disputes',
   paid_out: 'net of the paid settlements, by settled_at',
   ...Object.fromEntries(
-    [...LOSS_TYPES].map((type) => [`loss.${type}`, `markup less the house's side of the ${type} entries`]),
+    [...LOSS_TYPES].map((type) => [
+      `loss.${type}`,
+      `markup less the house's side of the ${type} entries`,
+    ]),
   ),
   owed_to_clients: 'nets less payouts of the clients above zero, at the end of the period',
   owed_by_clients: 'nets less payouts of the clients below zero, at the end of the period',
@@ -35,10 +50,12 @@ export const FIGURES: Readonly<Record<string, string>> = {
 /** Figures by their names (design section 12); one that is zero may be absent. */
 export type Book = Readonly<Record<string, Minor>>
 
-export const figureOf = (book: Book, name: string): Minor => book[name] ?? ZERO
+export function figureOf(book: Book, name: string): Minor {
+  return book[name] ?? ZERO
+}
 
 /** The sum of several books. Debts stay apart: one client's debt pays no other client. */
-export const addBooks = (...books: readonly Book[]): Book => {
+export function addBooks(...books: readonly Book[]): Book {
   const sums: Record<string, Minor> = {}
   for (const [name, amount] of books.flatMap((book) => Object.entries(book)))
     sums[name] = plus(sums[name] ?? ZERO, amount)
@@ -55,7 +72,7 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 
 /** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain it. */
-const bookOfLine = (line: BookLine, period: BookPeriod): Book => {
+function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   return {
@@ -76,28 +93,39 @@ const bookOfLine = (line: BookLine, period: BookPeriod): Book => {
 }
 
 /** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
-export const bookOfLines = (lines: readonly BookLine[], period: BookPeriod): Book =>
-  addBooks(
-    ...lines.filter(({ type, day }) => type !== RECREDIT && day <= period.to).map((line) => bookOfLine(line, period)),
+export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
+  return addBooks(
+    ...lines
+      .filter(({ type, day }) => type !== RECREDIT && day <= period.to)
+      .map((line) => bookOfLine(line, period)),
   )
+}
 
 /** A payout lowers our bank account and what a client is owed. `day`: on which the settlement was marked paid. */
-export const bookOfPayout = ({ day, netMinor }: { day: string; netMinor: Minor }, period: BookPeriod): Book => {
+export function bookOfPayout(
+  { day, netMinor }: { day: string; netMinor: Minor },
+  period: BookPeriod,
+): Book {
   if (day > period.to) return {}
   const taken = less(ZERO, netMinor)
   return { at_bank: taken, clients: taken, ...(isIn(period, day) && { paid_out: netMinor }) }
 }
 
 /** One client's whole book, with what it is owed or owes. */
-export const withOwed = (book: Book): Book => {
+export function withOwed(book: Book): Book {
   const { clients = ZERO } = book
-  return { ...book, ...(clients >= 0 ? { owed_to_clients: clients } : { owed_by_clients: less(ZERO, clients) }) }
+  return {
+    ...book,
+    ...(clients >= 0 ? { owed_to_clients: clients } : { owed_by_clients: less(ZERO, clients) }),
+  }
 }
 
 /** The sum of a line's sides must be equal, and its net must be gross - fee - markup; one difference at most. */
-export const unequalSides = (line: BookLine, what: string, id: string): readonly Difference[] => {
+export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   const sides = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)
   const unequal = differs(what, id, plus(line.providerMinor, line.bankMinor), sides)
-  return unequal.length > 0 ? unequal : differs(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
+  return unequal.length > 0
+    ? unequal
+    : differs(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
 }

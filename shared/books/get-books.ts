@@ -27,7 +27,13 @@ import {
   unequalSides,
   withOwed,
 } from './book.ts'
-import { type BookPeriod, bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-clients.ts'
+import {
+  type BookPeriod,
+  bookPeriod,
+  type PeriodInput,
+  WALK_FIELDS,
+  walkClients,
+} from './walk-clients.ts'
 
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
@@ -38,19 +44,27 @@ type BooksInput = PeriodInput & {
 }
 
 /** The trial balance of a book, and what its sources disagree on. */
-const problemsOf = ({ book, differences }: CheckedBook): readonly Difference[] => {
-  const sumOf = (...names: readonly string[]) => names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
+function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
+  const sumOf = (...names: readonly string[]) =>
+    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
   const right = sumOf('clients', 'in_suspense', 'house')
-  return [...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')), ...differences]
+  return [
+    ...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')),
+    ...differences,
+  ]
 }
 
-const toBooksDto = ({ from, to }: BookPeriod, checked: CheckedBook) => {
+function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
   const { book } = checked
   const differences = problemsOf(checked)
   return {
     from,
     to,
-    figures: Object.entries(FIGURES).map(([name, source]) => ({ name, amount_minor: figureOf(book, name), source })),
+    figures: Object.entries(FIGURES).map(([name, source]) => ({
+      name,
+      amount_minor: figureOf(book, name),
+      source,
+    })),
     balanced: differences.length === 0,
     ...(differences.length > 0 && { differences }),
   }
@@ -58,16 +72,19 @@ const toBooksDto = ({ from, to }: BookPeriod, checked: CheckedBook) => {
 
 const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
 
-const lineOf = (owner: string, checked: CheckedBook) => ({
-  client_id: owner,
-  ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
-  balanced: String(problemsOf(checked).length === 0),
-})
+function lineOf(owner: string, checked: CheckedBook) {
+  return {
+    client_id: owner,
+    ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
+    balanced: String(problemsOf(checked).length === 0),
+  }
+}
 
 /** The provider's own balance. It proves nothing, because the provider names no settlement time. */
-const askForBalance = async ({ provider, now }: BooksDeps) => {
+async function askForBalance({ provider, now }: BooksDeps) {
   const answer = await provider.getBalance()
-  if (answer.kind !== 'found') return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
+  if (answer.kind !== 'found')
+    return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
   return { account: answer.value.account, amount_minor: answer.value.amountMinor, at: now() }
 }
 
@@ -83,21 +100,30 @@ const Progress = v.strictObject({
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
 
-const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
+async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const isCsv = input.format === 'csv'
   const kept = readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const lines: ReturnType<typeof lineOf>[] = []
   let sum: CheckedBook = kept ?? NOTHING
   const read = async (clientIds: readonly ClientId[]) => {
-    const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => readClientBook(deps, clientId, period))
+    const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
+      readClientBook(deps, clientId, period),
+    )
     lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
     sum = joined(sum, ...books)
   }
-  const position = await walkClients(deps, kept?.position, { read, isFull: () => lines.length >= MAX_CLIENTS })
+  const position = await walkClients(deps, kept?.position, {
+    read,
+    isFull: () => lines.length >= MAX_CLIENTS,
+  })
   if (position) {
     const cursor = encodeCursor({ period, book: sum.book, differences: sum.differences, position })
-    return { continuing: true, cursor, ...(isCsv && { csv: csv(COLUMNS, lines, kept !== undefined) }) }
+    return {
+      continuing: true,
+      cursor,
+      ...(isCsv && { csv: csv(COLUMNS, lines, kept !== undefined) }),
+    }
   }
   // Money without a client: the totals that the house journal keeps by day.
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
@@ -114,7 +140,7 @@ const booksOfAll = async (deps: BooksDeps, input: BooksInput): Promise<object> =
  * cannot read all clients answers a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown
  * client.
  */
-export const getBooks = async (deps: BooksDeps, input: BooksInput): Promise<object> => {
+export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
   if (input.clientId === undefined) return booksOfAll(deps, input)
   const { clientId } = await requireClient(deps, input.clientId)
   const period = bookPeriod(deps, input)
@@ -130,22 +156,28 @@ const NOTHING: CheckedBook = { book: {}, differences: [] }
 /** The most differences of an answer; an audit lists all. */
 const MAX_DIFFERENCES = 20
 
-const joined = (...books: readonly CheckedBook[]): CheckedBook => ({
-  book: addBooks(...books.map(({ book }) => book)),
-  differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
-})
+function joined(...books: readonly CheckedBook[]): CheckedBook {
+  return {
+    book: addBooks(...books.map(({ book }) => book)),
+    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
+  }
+}
 
-const checkedLines = (
+function checkedLines(
   lines: readonly BookLine[],
   period: BookPeriod,
   { what, id }: Pick<Difference, 'what' | 'id'>,
-): CheckedBook => ({
-  book: bookOfLines(lines, period),
-  differences: lines.flatMap((line) => unequalSides(line, what, `${id} ${line.day} ${line.type}`)),
-})
+): CheckedBook {
+  return {
+    book: bookOfLines(lines, period),
+    differences: lines.flatMap((line) =>
+      unequalSides(line, what, `${id} ${line.day} ${line.type}`),
+    ),
+  }
+}
 
 /** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
-const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBook => {
+function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined
   return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
@@ -161,11 +193,11 @@ const bookOfSettlement = (settlement: Settlement, period: BookPeriod): CheckedBo
 const FURTHEST_MS = 2 * DAY_MS
 
 /** The books of one client: its settlements' stored totals, and the entries after the last one (design section 12). */
-export const readClientBook = async (
+export async function readClientBook(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   clientId: ClientId,
   period: BookPeriod,
-): Promise<CheckedBook> => {
+): Promise<CheckedBook> {
   const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)
   let whole: CheckedBook = NOTHING
   let start: Timestamp = settledUntil
@@ -176,7 +208,10 @@ export const readClientBook = async (
   }
   const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    whole = joined(whole, checkedLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }))
+    whole = joined(
+      whole,
+      checkedLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
+    )
   }
   return { book: withOwed(whole.book), differences: whole.differences }
 }

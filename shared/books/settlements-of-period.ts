@@ -47,24 +47,39 @@ const COLUMNS = [
  * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each client's oldest first.
  * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
  */
-export const settlementsOfPeriod = async (deps: PeriodDeps, input: SettlementsInput): Promise<object> => {
+export async function settlementsOfPeriod(
+  deps: PeriodDeps,
+  input: SettlementsInput,
+): Promise<object> {
   const kept = readCursor(Progress, input.cursor)
   const period = kept?.period ?? bookPeriod(deps, input)
   const found: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {
     // Settlements whose public period ends on a day of the period, oldest first.
-    const span = [addMs(endOfBookDay(period.from), -DAY_MS), addMs(endOfBookDay(period.to), -1)] as const
-    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) => settlementsEnding(deps, clientId, span))
-    found.push(...lists.flat().filter(({ status }) => input.status === undefined || status === input.status))
+    const span = [
+      addMs(endOfBookDay(period.from), -DAY_MS),
+      addMs(endOfBookDay(period.to), -1),
+    ] as const
+    const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
+      settlementsEnding(deps, clientId, span),
+    )
+    found.push(
+      ...lists.flat().filter(({ status }) => input.status === undefined || status === input.status),
+    )
   }
   let position = kept?.position
   if (input.clientId === undefined) {
-    position = await walkClients(deps, position, { read, isFull: () => found.length >= MAX_SETTLEMENTS })
+    position = await walkClients(deps, position, {
+      read,
+      isFull: () => found.length >= MAX_SETTLEMENTS,
+    })
   } else await read([input.clientId])
 
   const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
   return {
-    ...(input.format === 'csv' ? { csv: csv(COLUMNS, shown, kept !== undefined) } : { ...period, data: shown }),
+    ...(input.format === 'csv'
+      ? { csv: csv(COLUMNS, shown, kept !== undefined) }
+      : { ...period, data: shown }),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }
 }

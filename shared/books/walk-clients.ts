@@ -34,17 +34,30 @@ const RUN_MS = 200_000
  * Reads clients page by page, in the order of their registration, until `isFull` or the run's time is over. Answers the
  * last client of this run; undefined when it was the last of all. The index may miss a client of this minute.
  */
-export const walkClients = async (
+export async function walkClients(
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
   from: ClientPosition | undefined,
-  report: { readonly read: (clientIds: readonly ClientId[]) => Promise<void>; readonly isFull: () => boolean },
-): Promise<ClientPosition | undefined> => {
+  report: {
+    readonly read: (clientIds: readonly ClientId[]) => Promise<void>
+    readonly isFull: () => boolean
+  },
+): Promise<ClientPosition | undefined> {
   const endsAtMs = deps.monotonicMs() + RUN_MS
   let position: ClientPosition | undefined
   // The attributes of the table and of the index, as the table spells them.
-  const place = { owner: GATEWAY_OWNER, entity: 'client', listed_at: from?.createdAt, id: from?.clientId }
+  const place = {
+    owner: GATEWAY_OWNER,
+    entity: 'client',
+    listed_at: from?.createdAt,
+    id: from?.clientId,
+  }
   const cursor = from && { ...clientKey(from.clientId), ...place }
-  const list = { index: 'by-owner', partition: [GATEWAY_OWNER, 'client'], limit: PAGE, cursor } as const
+  const list = {
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, 'client'],
+    limit: PAGE,
+    cursor,
+  } as const
   for await (const page of queryPages(deps, list)) {
     const rows = page.items.map((item) => v.parse(Row, item))
     await report.read(rows.map(({ id }) => id))
@@ -68,13 +81,19 @@ export const periodFields = {
 export type PeriodInput = Readonly<v.InferOutput<v.ObjectSchema<typeof periodFields, undefined>>>
 
 /** The requested period. By default the last day is today, and the first is the first of that month. */
-export const bookPeriod = (deps: Pick<Deps, 'now'>, asked: Pick<PeriodInput, 'from' | 'to'>): BookPeriod => {
+export function bookPeriod(
+  deps: Pick<Deps, 'now'>,
+  asked: Pick<PeriodInput, 'from' | 'to'>,
+): BookPeriod {
   const today = bookDay(deps.now())
   const { to = today } = asked
   const { from = `${to.slice(0, 'yyyy-mm'.length)}-01` } = asked
-  if (to > today) throw invalid('to must not be in the future', { to: [`at most ${today}, the date in Jakarta`] })
+  if (to > today)
+    throw invalid('to must not be in the future', { to: [`at most ${today}, the date in Jakarta`] })
   if (from > to) throw invalid('from must not be after to', { from: [`at most ${to}`] })
   return { from, to }
 }
 
-export const isIn = ({ from, to }: BookPeriod, day: string): boolean => from <= day && day <= to
+export function isIn({ from, to }: BookPeriod, day: string): boolean {
+  return from <= day && day <= to
+}

@@ -9,11 +9,26 @@ import type { Page } from '../page.ts'
 import { toItem } from '../table/attributes.ts'
 import { apiKeyKey, clientKey, keyUseKey } from '../table/keys.ts'
 import { listItems } from '../table/list-items.ts'
-import { absent, all, any, below, equals, exists, guard, isNew, put, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  below,
+  equals,
+  exists,
+  guard,
+  isNew,
+  put,
+  update,
+} from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
 
 /** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
-const KeyIdSchema = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'), v.brand('KeyId'))
+const KeyIdSchema = v.pipe(
+  v.string(),
+  v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'),
+  v.brand('KeyId'),
+)
 export type KeyId = v.InferOutput<typeof KeyIdSchema>
 
 /** `read_only` keys get 403 for every request that is no GET. */
@@ -32,37 +47,48 @@ export const ApiKeySchema = v.object({
 })
 export type ApiKey = v.InferOutput<typeof ApiKeySchema>
 
-export const toApiKeyDto = (key: ApiKey) => ({
-  ...toItem(key),
-  expires_at: key.expiresAt ?? null,
-  revoked_at: key.revokedAt ?? null,
-})
+export function toApiKeyDto(key: ApiKey) {
+  return { ...toItem(key), expires_at: key.expiresAt ?? null, revoked_at: key.revokedAt ?? null }
+}
 
 /** Length of the random part in bytes: 43 characters of base64url. */
 export const KEY_RANDOM_BYTES = 32
 
 /** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
-export const apiKeyText = (stage: string, clientId: ClientId, random: Buffer): string =>
-  `gk_${stage}_${clientId}_${random.toString('base64url')}`
+export function apiKeyText(stage: string, clientId: ClientId, random: Buffer): string {
+  return `gk_${stage}_${clientId}_${random.toString('base64url')}`
+}
 
-export const keyIdOf = (text: string): KeyId => v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
+export function keyIdOf(text: string): KeyId {
+  return v.parse(KeyIdSchema, createHash('sha256').update(text).digest('hex'))
+}
 
 /**
  * An `Authorization` header with a key of this stage. RFC 6750: the scheme in any case, one credential. Two headers
  * arrive joined by a comma and are refused. It has no groups, because the front's firewall has the same pattern.
  */
-export const bearerPattern = (stage: string): string =>
-  `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
+export function bearerPattern(stage: string): string {
+  return `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
+}
 
 const ENTITY = 'api_key'
 
-export const listApiKeys = async (deps: TableDeps, clientId: ClientId, page: Page): Promise<readonly ApiKey[]> => {
-  const items = await listItems(deps, { kind: 'APIKEY', index: 'by-owner', partitions: [[clientId, ENTITY]], page })
+export async function listApiKeys(
+  deps: TableDeps,
+  clientId: ClientId,
+  page: Page,
+): Promise<readonly ApiKey[]> {
+  const items = await listItems(deps, {
+    kind: 'APIKEY',
+    index: 'by-owner',
+    partitions: [[clientId, ENTITY]],
+    page,
+  })
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 
 /** Issues a new key; several may be valid at once. Only this answer has its text: if it is lost, revoke the key. */
-export const issueApiKey = async (
+export async function issueApiKey(
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: {
     readonly clientId: ClientId
@@ -71,7 +97,7 @@ export const issueApiKey = async (
     /** Null: never expires. Undefined: the stage's default. */
     readonly expiresInSeconds?: number | null | undefined
   },
-): Promise<{ readonly text: string; readonly key: ApiKey }> => {
+): Promise<{ readonly text: string; readonly key: ApiKey }> {
   const { clientId, operator, permissions = 'full' } = input
   const { keyLifetimeDays = null } = deps.stage
   const { expiresInSeconds = keyLifetimeDays && (keyLifetimeDays * DAY_MS) / SECOND_MS } = input
@@ -84,9 +110,16 @@ export const issueApiKey = async (
     prefix: text.slice(0, -39),
     permissions,
     createdAt,
-    expiresAt: expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
+    expiresAt:
+      expiresInSeconds === null ? undefined : addMs(createdAt, expiresInSeconds * SECOND_MS),
   }
-  const record = { subject: clientId, clientId, operator, action: 'issue-api-key', after: toApiKeyDto(key) }
+  const record = {
+    subject: clientId,
+    clientId,
+    operator,
+    action: 'issue-api-key',
+    after: toApiKeyDto(key),
+  }
   const listed = { owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId }
   const outcome = await recordChange(deps, record, {
     client: guard(clientKey(clientId), exists),
@@ -101,10 +134,10 @@ export const issueApiKey = async (
  * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat. Throws 404 for an
  * absent or another client's key.
  */
-export const revokeApiKey = async (
+export async function revokeApiKey(
   deps: RecordDeps,
   { clientId, keyId: id, operator }: { clientId: ClientId; keyId: string; operator: string },
-): Promise<ApiKey> => {
+): Promise<ApiKey> {
   const keyId = parseId(KeyIdSchema, id, 'api key')
   const before = v.parse(v.optional(ApiKeySchema), await deps.table.get(apiKeyKey(keyId)))
   if (before?.clientId !== clientId) throw notFound('api key')
@@ -128,11 +161,11 @@ declare module '../memory.ts' {
 }
 
 /** Notes the day on which a key was used, in a row of its own. No request waits for it, and it may be lost. */
-export const noteKeyUse = (
+export function noteKeyUse(
   deps: StoreDeps & Pick<Deps, 'inBackground' | 'memory'>,
   clientId: ClientId,
   keyId: KeyId,
-): void => {
+): void {
   if (!deps.inBackground) return
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
   const noted = (deps.memory.keyUses ??= new Map())
@@ -140,13 +173,20 @@ export const noteKeyUse = (
   if (noted.size >= 1_000) noted.clear()
   noted.set(keyId, today)
   const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
-  deps.inBackground(() => deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)))
+  deps.inBackground(() =>
+    deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)),
+  )
 }
 
 const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
 /** Keys as operators see them, with the day of the last use; null when there was none or its note was lost. */
-export const shownKeys = async (deps: TableDeps, keys: readonly ApiKey[]) => {
-  const uses = await deps.table.getMany(keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)))
-  return keys.map((key, at) => ({ ...toApiKeyDto(key), last_used_on: v.parse(KeyUse, uses[at])?.lastUsedOn ?? null }))
+export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
+  const uses = await deps.table.getMany(
+    keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)),
+  )
+  return keys.map((key, at) => ({
+    ...toApiKeyDto(key),
+    last_used_on: v.parse(KeyUse, uses[at])?.lastUsedOn ?? null,
+  }))
 }

@@ -6,7 +6,14 @@ import { ifValid } from '../if-valid.ts'
 import { isFresh, keepNewest } from '../memory.ts'
 import { apiKeyKey, clientKey } from '../table/keys.ts'
 import { addMs, END_OF_TIME, SECOND_MS } from '../time.ts'
-import { type ApiKey, ApiKeySchema, bearerPattern, type KeyId, keyIdOf, noteKeyUse } from './api-key-store.ts'
+import {
+  type ApiKey,
+  ApiKeySchema,
+  bearerPattern,
+  type KeyId,
+  keyIdOf,
+  noteKeyUse,
+} from './api-key-store.ts'
 import { type Client, ClientSchema } from './client.ts'
 import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
 
@@ -16,7 +23,10 @@ type Request = Asked & {
   /** The request asks for a change, which a read-only key must not. */
   readonly changes?: boolean
   /** Called with the client and the key before a request can be refused for its content. */
-  readonly onAuthenticated?: (caller: { readonly client_id: ClientId; readonly key_id: KeyId }) => void
+  readonly onAuthenticated?: (caller: {
+    readonly client_id: ClientId
+    readonly key_id: KeyId
+  }) => void
 }
 
 /** A revocation, a disabled client and a changed limit take effect within this time. */
@@ -36,12 +46,13 @@ declare module '../memory.ts' {
  * with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a key that is missing, malformed, unknown, expired,
  * revoked, of another stage or of a disabled client. The key's text is never logged and never part of an error.
  */
-export const authenticate = async (
+export async function authenticate(
   deps: AuthDeps,
   authorizationHeader = '',
   { changes = false, onAuthenticated, ...asked }: Request = { points: 1 },
-): Promise<Client> => {
-  if (!new RegExp(bearerPattern(deps.stage.name)).test(authorizationHeader)) throw invalidCredentials()
+): Promise<Client> {
+  if (!new RegExp(bearerPattern(deps.stage.name)).test(authorizationHeader))
+    throw invalidCredentials()
   const text = authorizationHeader.slice(authorizationHeader.indexOf('gk_'))
   const clientId = ifValid(ClientIdSchema, text.split('_')[2])
   if (clientId === undefined) throw invalidCredentials()
@@ -50,16 +61,23 @@ export const authenticate = async (
   if (!proven || (proven.expiresAt ?? END_OF_TIME) <= deps.now()) throw invalidCredentials()
   onAuthenticated?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
-  if (changes && proven.permissions === 'read_only') throw new GatewayError('forbidden', 'this API key may only read')
+  if (changes && proven.permissions === 'read_only')
+    throw new GatewayError('forbidden', 'this API key may only read')
   await enforceRateLimit(deps, proven.client, asked)
   return proven.client
 }
 
 /** The 401 of spec section 5, with the same words for every cause. */
-export const invalidCredentials = () => new GatewayError('auth', 'invalid credentials')
+export function invalidCredentials() {
+  return new GatewayError('auth', 'invalid credentials')
+}
 
 /** Key and client by one consistent read, or cached. Undefined unless both exist, belong together and may be used. */
-const prove = async (deps: AuthDeps, keyId: KeyId, clientId: ClientId): Promise<Proven | undefined> => {
+async function prove(
+  deps: AuthDeps,
+  keyId: KeyId,
+  clientId: ClientId,
+): Promise<Proven | undefined> {
   const cache = (deps.memory.apiKeys ??= new Map())
   const from = deps.now()
   const cached = cache.get(keyId)

@@ -6,10 +6,16 @@ import { textField, URL_LENGTH } from '../text-field.ts'
 import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
 
 const text = textField(255)
-const wholeUpTo = (most: number) =>
-  v.pipe(v.number(), v.safeInteger(), v.minValue(1, 'must be at least 1'), v.maxValue(most, `must be at most ${most}`))
+function wholeUpTo(most: number) {
+  return v.pipe(
+    v.number(),
+    v.safeInteger(),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(most, `must be at most ${most}`),
+  )
+}
 
-const isHttpsUrl = (value: string) => {
+function isHttpsUrl(value: string) {
   // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment with such a URL.
   const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
   return url?.username === '' && url.password === ''
@@ -27,13 +33,15 @@ export const ClientFields = v.strictObject({
       v.omit(BankSchema, ['since', 'isChange']),
     ),
   ),
-  return_url: v.nullable(v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info'))),
+  return_url: v.nullable(
+    v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info')),
+  ),
   rate_limit_per_second: v.nullable(wholeUpTo(10_000)),
   payout_hold: v.nullable(text),
   ledger_parts: wholeUpTo(MAX_LEDGER_PARTS),
 })
 
-export const toClientDto = (client: Client) => {
+export function toClientDto(client: Client) {
   const { since, isChange = false, ...account } = client.bank ?? {}
   return {
     client_id: client.clientId,

@@ -12,7 +12,17 @@ import type { Page } from '../page.ts'
 import { clientKey } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { absent, all, exists, guard, isNew, put, type Step, unchanged, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  exists,
+  guard,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import { addMs } from '../time.ts'
 import {
   type Bank,
@@ -28,41 +38,60 @@ import { type ClientFields, toClientDto } from './client-dto.ts'
 const ENTITY = 'client'
 
 /** Reads a client, strongly consistent, also a disabled one. Undefined when there is none. */
-export const findClient = async (deps: TableDeps, clientId: ClientId): Promise<Client | undefined> =>
-  v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
+export async function findClient(deps: TableDeps, clientId: ClientId): Promise<Client | undefined> {
+  return v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
+}
 
-export const mayBePaidOut = (clientId: ClientId): Step => guard(clientKey(clientId), all(exists, absent('payoutHold')))
+export function mayBePaidOut(clientId: ClientId): Step {
+  return guard(clientKey(clientId), all(exists, absent('payoutHold')))
+}
 
 /** Also a disabled client. Throws 404. */
-export const requireClient = async (deps: TableDeps, clientId: ClientId): Promise<Client> => {
+export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')
   return client
 }
 
-export const listClients = async (deps: TableDeps, page: Page): Promise<readonly Client[]> => {
+export async function listClients(deps: TableDeps, page: Page): Promise<readonly Client[]> {
   const partitions = [[GATEWAY_OWNER, ENTITY]]
   const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partitions, page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
 /** The ids of all clients, oldest first, in pages. Only the index lists them. */
-export const clientIdPages = async function* (deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
-  const pages = queryPages(deps, { index: 'by-owner', partition: [GATEWAY_OWNER, ENTITY], limit: 1_000 })
+export async function* clientIdPages(deps: TableDeps): AsyncGenerator<readonly ClientId[]> {
+  const pages = queryPages(deps, {
+    index: 'by-owner',
+    partition: [GATEWAY_OWNER, ENTITY],
+    limit: 1_000,
+  })
   for await (const { items } of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
 /** Writes a new client, its ledger and the audit record in one transaction, after the shards of further parts. */
-export const insertClient = async (deps: RecordDeps, client: Client, operator: string): Promise<void> => {
+export async function insertClient(
+  deps: RecordDeps,
+  client: Client,
+  operator: string,
+): Promise<void> {
   const { clientId, createdAt } = client
   const parts = ledgerPartsOf(client)
   await putShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
   const listed = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
-  const record = { subject: clientId, clientId, operator, action: 'create-client', after: toClientDto(client) }
+  const record = {
+    subject: clientId,
+    clientId,
+    operator,
+    action: 'create-client',
+    after: toClientDto(client),
+  }
   const { applied } = await recordChange(deps, record, {
     client: put(clientKey(clientId), { ...client, ...listed }, isNew),
     window: newWindow(clientId, { createdAt, parts }),
-    ...Object.fromEntries(allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)])),
+    ...Object.fromEntries(
+      allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)]),
+    ),
   })
   assertInvariant(applied, 'a new client has the id of another one')
 }
@@ -76,10 +105,10 @@ export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFie
  * Changes the given fields, with the audit record, in one transaction. A concurrent change refuses it, and it is
  * retried. Operators are alerted before bank details change. Throws 404.
  */
-export const changeClient = async (
+export async function changeClient(
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
-): Promise<Client> => {
+): Promise<Client> {
   let isAlerted = false
   for (let tried = 0; tried < 5; tried++) {
     const before = await requireClient(deps, clientId)
@@ -87,7 +116,9 @@ export const changeClient = async (
     const hadBank = before.bank && bank === null ? true : undefined
     const now = deps.now()
     const ledgerParts = raisedParts(before, changes.ledgerParts, now)
-    const given = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(([, value]) => value !== undefined)
+    const given = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(
+      ([, value]) => value !== undefined,
+    )
     const filled = Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined]))
     const after = v.parse(ClientSchema, { ...before, ...filled })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
@@ -114,36 +145,40 @@ export const changeClient = async (
 }
 
 /** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
-const addShards = async (deps: TableDeps, clientId: ClientId, parts: number) => {
+async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
   const window = await readWindow(deps, clientId)
   await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
   return growWindow(clientId, parts, window.closedUntil)
 }
 
 /** The bank details to store: with their start, and whether they replace others or follow the first credit. */
-const bankToStore = async (
+async function bankToStore(
   deps: StoreDeps,
   { clientId, bank: old, hadBank }: Client,
   bank: BankAccount,
-): Promise<Bank> => {
+): Promise<Bank> {
   if (old && isDeepStrictEqual({ ...old, ...bank }, old)) return old
   const { shards } = await readLedger(deps, clientId)
-  const isChange = old !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
+  const isChange =
+    old !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
 /** Quotes a person's text, so that readers cannot take it for the gateway's own. */
-const quoted = (typed: string): string => JSON.stringify(typed)
-const shown = (bank: BankAccount | undefined): string =>
-  bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
+function quoted(typed: string): string {
+  return JSON.stringify(typed)
+}
+function shown(bank: BankAccount | undefined): string {
+  return bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
+}
 
 /** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
-const alertBankChange = async (
+async function alertBankChange(
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, bank }: Client,
   to: BankAccount,
   operator: string,
-): Promise<void> => {
+): Promise<void> {
   await deps.alerts.publish({
     kind: 'client.bank_changed',
     subject: clientId,

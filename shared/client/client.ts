@@ -29,7 +29,9 @@ export const ClientSchema = v.object({
   /** Why its settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
   /** The number of table partitions for its payments, one unless it says more. `before`: in force until `from`. */
-  ledgerParts: v.optional(v.object({ number: v.number(), before: v.number(), from: TimestampSchema })),
+  ledgerParts: v.optional(
+    v.object({ number: v.number(), before: v.number(), from: TimestampSchema }),
+  ),
   createdAt: TimestampSchema,
 })
 export type Client = v.InferOutput<typeof ClientSchema>
@@ -40,26 +42,45 @@ type LedgerParts = Client['ledgerParts']
 /** If the number is not written by then, it is computed again: the rest of the minute is for older readers. */
 export const PARTS_FRESH_MS = 5 * SECOND_MS
 
-export const ledgerPartsOf = ({ ledgerParts }: Parted): number => ledgerParts?.number ?? 1
+export function ledgerPartsOf({ ledgerParts }: Parted): number {
+  return ledgerParts?.number ?? 1
+}
 
-const inForce = ({ ledgerParts }: Parted, now: Timestamp): number =>
-  ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
+function inForce({ ledgerParts }: Parted, now: Timestamp): number {
+  return ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
+}
 
 /** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
-export const partForClaim = (client: Parted, paymentId: PaymentId, now: Timestamp): number | undefined =>
-  partOf(paymentId, inForce(client, now)) || undefined
+export function partForClaim(
+  client: Parted,
+  paymentId: PaymentId,
+  now: Timestamp,
+): number | undefined {
+  return partOf(paymentId, inForce(client, now)) || undefined
+}
 
 /** The parts of a client that is created with several: no reader can have asked fewer. */
-export const initialParts = (number: number | undefined, createdAt: Timestamp): LedgerParts =>
-  number === undefined || number === 1 ? undefined : { number, before: number, from: createdAt }
+export function initialParts(number: number | undefined, createdAt: Timestamp): LedgerParts {
+  return number === undefined || number === 1
+    ? undefined
+    : { number, before: number, from: createdAt }
+}
 
 /** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
-export const raisedParts = (client: Parted, number: number | undefined, now: Timestamp): LedgerParts => {
+export function raisedParts(
+  client: Parted,
+  number: number | undefined,
+  now: Timestamp,
+): LedgerParts {
   const current = ledgerPartsOf(client)
   if (number === undefined || number === current) return client.ledgerParts
   if (number < current) {
     const reason = `can only grow; it is ${current}`
-    throw invalid(`ledger_parts ${reason}`, { ledger_parts: [reason] }, 'A payment stays in its part.')
+    throw invalid(
+      `ledger_parts ${reason}`,
+      { ledger_parts: [reason] },
+      'A payment stays in its part.',
+    )
   }
   // By then every reader that began before the number was written has ended (docs/decisions.md).
   return { number, before: inForce(client, now), from: addMs(now, MINUTE_MS) }

@@ -3,7 +3,13 @@ import { GatewayError } from '../errors.ts'
 import { keepNewest } from '../memory.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
-import { type Counted, type Counter, type CounterName, countPoints, pointsIn } from './rate-store.ts'
+import {
+  type Counted,
+  type Counter,
+  type CounterName,
+  countPoints,
+  pointsIn,
+} from './rate-store.ts'
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
@@ -17,7 +23,9 @@ export type Asked = {
 /** Request units of one point (design section 9). */
 export const UNITS_A_POINT = 60
 
-export const pointsOf = (units: number): number => Math.ceil(units / UNITS_A_POINT)
+export function pointsOf(units: number): number {
+  return Math.ceil(units / UNITS_A_POINT)
+}
 
 /** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
@@ -45,8 +53,13 @@ declare module '../memory.ts' {
 type Limit = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
 
 /** A client's own limit covers all its requests; the stage's limit has another one for creates. Undefined: no limit. */
-const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creates: boolean): Limit | undefined => {
-  const ofCreates = creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
+function limitOf(
+  deps: RateDeps,
+  { clientId, rateLimitPerSecond }: Client,
+  creates: boolean,
+): Limit | undefined {
+  const ofCreates =
+    creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
   const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
   if (limit === undefined) return undefined
   const name = { clientId, of: ofCreates === undefined ? 'requests' : 'creates' } as const
@@ -64,11 +77,15 @@ const limitOf = (deps: RateDeps, { clientId, rateLimitPerSecond }: Client, creat
   return { name, limit, use }
 }
 
-const nowSeconds = (deps: RateDeps): number => epochMs(deps.now()) / SECOND_MS
-const thisSecond = (deps: RateDeps): number => Math.floor(nowSeconds(deps))
+function nowSeconds(deps: RateDeps): number {
+  return epochMs(deps.now()) / SECOND_MS
+}
+function thisSecond(deps: RateDeps): number {
+  return Math.floor(nowSeconds(deps))
+}
 
 /** Gives an environment its share, which passes without the counter. More that the counter gave expires. */
-const grow = (deps: RateDeps, { limit, use }: Limit): void => {
+function grow(deps: RateDeps, { limit, use }: Limit): void {
   const now = nowSeconds(deps)
   // The clock may have been set back.
   use.since = Math.min(use.since, now + COUNTER_FRESH_SECONDS)
@@ -76,35 +93,48 @@ const grow = (deps: RateDeps, { limit, use }: Limit): void => {
   const aSecond = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
   const own = Math.max(1, aSecond)
   const isAllowed =
-    use.lastCounter !== undefined && use.lastCounter.second + COUNTER_FRESH_SECONDS > now && use.tokens > own
+    use.lastCounter !== undefined &&
+    use.lastCounter.second + COUNTER_FRESH_SECONDS > now &&
+    use.tokens > own
   if (!isAllowed) use.tokens = Math.min(own, use.tokens + (now - use.since) * aSecond)
   use.since = now
 }
 
-const addUncounted = ({ use, limit }: Limit, second: number, points: number): void => {
+function addUncounted({ use, limit }: Limit, second: number, points: number): void {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
 /** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
-const noteCounter = (deps: RateDeps, { limit, use }: Limit, { counter }: Counted, added: number): void => {
+function noteCounter(
+  deps: RateDeps,
+  { limit, use }: Limit,
+  { counter }: Counted,
+  added: number,
+): void {
   const now = nowSeconds(deps)
   use.lastCounter = counter
   if (!counter) return
   const uncounted = limit * UNCOUNTED_PART
   const { points, before } = counter
-  if (Math.max(points, before) > uncounted) Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
+  if (Math.max(points, before) > uncounted)
+    Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
   else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
 /** Counts points and the uncounted ones before them. Those that passed and could not be counted are kept for later. */
-const count = async (deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> => {
+async function count(deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> {
   const { name, limit, use } = of
   const second = thisSecond(deps)
   const before = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }
   if (before === 0) await use.catchingUp
   const adding = before + points
-  const counting = { second, points: adding, limit, ...(most !== undefined && { most: most - before }) }
+  const counting = {
+    second,
+    points: adding,
+    limit,
+    ...(most !== undefined && { most: most - before }),
+  }
   const written = countPoints(deps, name, counting, use.lastCounter)
   if (before > 0) use.catchingUp = written.catch(() => undefined)
   try {
@@ -121,7 +151,7 @@ const count = async (deps: RateDeps, of: Limit, points: number, most?: number): 
 }
 
 /** Counts a debt, or points that passed here before the limit was reached. */
-const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => {
+async function owe(deps: RateDeps, of: Limit, points: number): Promise<void> {
   const second = thisSecond(deps)
   await count(deps, of, points).catch(() => addUncounted(of, second, points))
 }
@@ -131,7 +161,11 @@ const owe = async (deps: RateDeps, of: Limit, points: number): Promise<void> => 
  * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
  * write, then writes the counter once for many points, and near the limit for each request.
  */
-export const enforceRateLimit = async (deps: RateDeps, client: Client, { points, creates }: Asked): Promise<void> => {
+export async function enforceRateLimit(
+  deps: RateDeps,
+  client: Client,
+  { points, creates }: Asked,
+): Promise<void> {
   const of = limitOf(deps, client, creates === true)
   if (!of) return
   grow(deps, of)
@@ -146,11 +180,18 @@ export const enforceRateLimit = async (deps: RateDeps, client: Client, { points,
   const owed = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
   // Whole seconds until the limit has paid them off.
   const retryAfterSeconds = Math.max(1, Math.floor(owed / limit))
-  throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, { retryAfterSeconds })
+  throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, {
+    retryAfterSeconds,
+  })
 }
 
 /** Counts the points that a request used beyond those taken before. They affect only later requests. */
-export const addDebt = async (deps: RateDeps, client: Client, asked: Asked, units: number): Promise<void> => {
+export async function addDebt(
+  deps: RateDeps,
+  client: Client,
+  asked: Asked,
+  units: number,
+): Promise<void> {
   const points = pointsOf(units) - asked.points
   const of = limitOf(deps, client, asked.creates === true)
   if (!of || points <= 0) return

@@ -15,8 +15,13 @@ const CounterSchema = v.object({
 export type Counter = v.InferOutput<typeof CounterSchema>
 
 /** The points that are left in a later second: the limit pays off as many each second. */
-export const pointsIn = ({ second, points }: Pick<Counter, 'second' | 'points'>, now: number, limit: number): number =>
-  Math.max(0, points - limit * Math.max(0, now - second))
+export function pointsIn(
+  { second, points }: Pick<Counter, 'second' | 'points'>,
+  now: number,
+  limit: number,
+): number {
+  return Math.max(0, points - limit * Math.max(0, now - second))
+}
 
 /** Which counter of a client: of all its requests, or of its creates. */
 export type CounterName = { readonly clientId: ClientId; readonly of: 'requests' | 'creates' }
@@ -30,18 +35,21 @@ type Counting = {
 }
 
 /** `contended`: other writers were first, and nothing is counted. */
-export type Counted = { readonly is: 'counted' | 'refused' | 'contended'; readonly counter: Counter | undefined }
+export type Counted = {
+  readonly is: 'counted' | 'refused' | 'contended'
+  readonly counter: Counter | undefined
+}
 
 /**
  * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
  * less is refused and sees the counter. A writer whose clock is far behind pays nothing off. It can forget points, but
  * never add any.
  */
-const stepFor = (
+function stepFor(
   { clientId, of }: CounterName,
   known: Counter | undefined,
   { second, points, limit, most }: Counting,
-): Step => {
+): Step {
   const key = rateKey(clientId, of)
   // An hour is long after the last debt is paid.
   const ttl = second + 3_600
@@ -59,12 +67,12 @@ const stepFor = (
 }
 
 /** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
-export const countPoints = async (
+export async function countPoints(
   deps: TableDeps,
   name: CounterName,
   counting: Counting,
   known: Counter | undefined,
-): Promise<Counted> => {
+): Promise<Counted> {
   const { second, limit, most = Number.POSITIVE_INFINITY } = counting
   let counter = known
   for (let tried = 0; tried < 4; tried++) {

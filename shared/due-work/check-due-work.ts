@@ -11,7 +11,7 @@ const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-const sendDueSlots = async (deps: FindDeps, work: CheckedWork, send: Send) => {
+async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {
   const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
   const sending = Array.from({ length: WORK_SLOTS[work] }, async (_, slot) => {
     const { items } = await findDuePage(deps, { work, slot, limit })
@@ -23,20 +23,27 @@ const sendDueSlots = async (deps: FindDeps, work: CheckedWork, send: Send) => {
     return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
   })
   const slots = await Promise.all(sending)
-  return { due: slots.reduce((sum, { due }) => sum + due, 0), lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)) }
+  return {
+    due: slots.reduce((sum, { due }) => sum + due, 0),
+    lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)),
+  }
 }
 
 const MAX_AUDITS = 500
 
-const sendDueAudits = async (deps: FindDeps): Promise<number> => {
+async function sendDueAudits(deps: FindDeps): Promise<number> {
   const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
-  const messages = items.map(({ id }) => ({ body: { settlement_id: id }, delaySeconds: 0, group: id }))
+  const messages = items.map(({ id }) => ({
+    body: { settlement_id: id },
+    delaySeconds: 0,
+    group: id,
+  }))
   if (messages.length > 0) await deps.queues.send('audits', ...messages)
   return messages.length
 }
 
 /** Every minute: messages for all that is due. Answers their number. A kind that fails stops no other, then throws. */
-export const checkDueWork = async (deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> => {
+export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [
     sendDueAudits(deps),

@@ -14,7 +14,10 @@ export type Admission = { readonly turns: readonly Turn[]; readonly retryAt: Tim
 export type DueKind = {
   readonly work: CheckedWork
   readonly atATime: (deps: Deps) => number
-  readonly read: (deps: TableDeps, rows: readonly DueItem[]) => Promise<readonly (Item | undefined)[]>
+  readonly read: (
+    deps: TableDeps,
+    rows: readonly DueItem[],
+  ) => Promise<readonly (Item | undefined)[]>
   /** True when there was something to do. Claims the item: another worker may have it, too. */
   readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>
   /** For items that need scarce calls. Without it each is checked. */
@@ -37,14 +40,25 @@ type Run = {
   failed: number
 }
 
-const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, run: Run): Promise<void> => {
-  const page = await findDuePage(deps, { work, slot: share.slot, limit: WINDOW, cursor: run.cursor })
+async function readWindow(
+  deps: Deps,
+  { work, read }: DueKind,
+  share: DueSlot,
+  run: Run,
+): Promise<void> {
+  const page = await findDuePage(deps, {
+    work,
+    slot: share.slot,
+    limit: WINDOW,
+    cursor: run.cursor,
+  })
   const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
   const items = mine.length > 0 ? await read(deps, mine) : []
   for (const [at, due] of mine.entries()) {
     const item = items[at]
     // The item decides: another worker may have moved it on since the index was written.
-    const isDue = item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
+    const isDue =
+      item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
     if (!isDue) continue
     if (!run.turns.add({ ...due, item })) run.hasLeft = true
   }
@@ -53,9 +67,15 @@ const readWindow = async (deps: Deps, { work, read }: DueKind, share: DueSlot, r
 }
 
 /** The next batch. While few owners wait, all windows are read first: another owner may come after a long queue. */
-const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Promise<readonly ReadItem[]> => {
+async function nextTurn(
+  deps: Deps,
+  kind: DueKind,
+  share: DueSlot,
+  run: Run,
+): Promise<readonly ReadItem[]> {
   const most = kind.atATime(deps)
-  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0) Object.assign(run, { isAtEnd: false, hasLeft: false })
+  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0)
+    Object.assign(run, { isAtEnd: false, hasLeft: false })
   while (!run.isAtEnd && run.turns.owners < most && deps.monotonicMs() < run.end) {
     await readWindow(deps, kind, share, run)
   }
@@ -64,7 +84,12 @@ const nextTurn = async (deps: Deps, kind: DueKind, share: DueSlot, run: Run): Pr
 
 type Placed = { readonly due: ReadItem; readonly turn: Turn }
 
-const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Placed, run: Run): Promise<void> => {
+async function checkItem(
+  deps: Deps,
+  { work, check }: DueKind,
+  { due, turn }: Placed,
+  run: Run,
+): Promise<void> {
   run.tried.add(due.id)
   try {
     if (await check(deps, due, turn)) run.done++
@@ -80,7 +105,7 @@ const checkItem = async (deps: Deps, { work, check }: DueKind, { due, turn }: Pl
  * second worker, a repeated message or a crash is harmless: each item is claimed by moving its due time forward, on
  * condition of its old value.
  */
-export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
+export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
     turns: dueTurns(({ item }) => String(item['clientId'])),
@@ -102,12 +127,18 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
     await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
     if (retryAt === undefined || admitted.length > 0) continue
     // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
-    const waitMs = Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
+    const waitMs =
+      Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
     if (deps.monotonicMs() + waitMs >= run.end) break
     await deps.sleep(waitMs)
   }
   const { done, failed } = run
-  deps.log.info('due_work.drained', { work: kind.work, slot: share.slot, [kind.work]: done, failed })
+  deps.log.info('due_work.drained', {
+    work: kind.work,
+    slot: share.slot,
+    [kind.work]: done,
+    failed,
+  })
   return { done, failed }
 }
 
@@ -115,7 +146,7 @@ export const drainSlot = async (deps: Deps, kind: DueKind, share: DueSlot) => {
 const MAX_OF_ONE_OWNER = 500
 
 /** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
-export const dueTurns = <Waiting>(ownerNameOf: (item: Waiting) => string) => {
+export function dueTurns<Waiting>(ownerNameOf: (item: Waiting) => string) {
   // A map keeps the order in which its keys were set: the first one is next.
   let waiting = new Map<string, Waiting[]>()
   return {

@@ -1,7 +1,12 @@
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { DeliveryIdSchema } from '../ids.ts'
-import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../payment/news/check-due-payment.ts'
+import {
+  callsOfCheck,
+  checkDuePayment,
+  isLateLook,
+  skipCheck,
+} from '../payment/news/check-due-payment.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
 import { checkSuspenseAlert } from '../suspense/record-suspense.ts'
@@ -16,7 +21,7 @@ import type { Admission, DueKind, Turn } from './drain-slot.ts'
 /** How long an environment remembers that calls were short. */
 const SHORT_MS = 2 * MINUTE_MS
 
-const admit = async (deps: Deps, items: readonly Item[]): Promise<Admission> => {
+async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   const now = deps.now()
   const areShort = now < (deps.memory.callsAreShortUntil ?? now)
   // An early check that comes late is skipped while calls are short.
@@ -50,7 +55,8 @@ export const DUE_PAYMENTS: DueKind = {
   check: async (deps, { item }, turn) => {
     const result = await (turn === 'skip' ? skipCheck(deps, item) : checkDuePayment(deps, item))
     // The first refusal stops all workers until the time that the provider named.
-    if (result === 'rate_limited') await notePause(deps, ['cancelRequest', 'getRequest', 'getPayment'])
+    if (result === 'rate_limited')
+      await notePause(deps, ['cancelRequest', 'getRequest', 'getPayment'])
     return result === 'checked'
   },
 }
@@ -68,7 +74,11 @@ export const DUE_ALERTS: DueKind = {
   work: 'alert',
   atATime: () => 4,
   read: (deps, rows) =>
-    deps.table.getMany(rows.map((row) => (isSuspenseKey(row) ? rowKeyOf('SUSPENSE', row) : rowKeyOf('DELIVERY', row)))),
+    deps.table.getMany(
+      rows.map((row) =>
+        isSuspenseKey(row) ? rowKeyOf('SUSPENSE', row) : rowKeyOf('DELIVERY', row),
+      ),
+    ),
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })

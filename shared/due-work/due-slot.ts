@@ -12,33 +12,60 @@ export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
 /** A busy slot has parts, one for each worker. Payments have as many as the provider's quota can feed. */
-export const maxParts = (work: CheckedWork, callsPerMinute: number): number =>
-  work === 'payment'
-    ? Math.max(MIN_PARTS.payment, Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment))
+export function maxParts(work: CheckedWork, callsPerMinute: number): number {
+  return work === 'payment'
+    ? Math.max(
+        MIN_PARTS.payment,
+        Math.ceil(workersForQuota('due', callsPerMinute) / WORK_SLOTS.payment),
+      )
     : MIN_PARTS[work]
+}
 
-export const maxWorkers = (work: CheckedWork, callsPerMinute: number): number =>
-  WORK_SLOTS[work] * maxParts(work, callsPerMinute)
+export function maxWorkers(work: CheckedWork, callsPerMinute: number): number {
+  return WORK_SLOTS[work] * maxParts(work, callsPerMinute)
+}
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 /** Which items a worker handles: those of a slot, or one of several parts of it. */
-export const DueSlotSchema = v.object({ slot: Count, part: Count, parts: v.pipe(Count, v.minValue(1)) })
+export const DueSlotSchema = v.object({
+  slot: Count,
+  part: Count,
+  parts: v.pipe(Count, v.minValue(1)),
+})
 export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
 /** Parts use another hash than slots; the same hash would put a whole slot into one part. */
-export const isInPart = ({ part, parts }: DueSlot, id: string): boolean => slotOf(`part of ${id}`, parts) === part
+export function isInPart({ part, parts }: DueSlot, id: string): boolean {
+  return slotOf(`part of ${id}`, parts) === part
+}
 
-const DueItemSchema = v.object({ pk: v.string(), sk: v.string(), id: v.string(), dueAt: TimestampSchema })
+const DueItemSchema = v.object({
+  pk: v.string(),
+  sk: v.string(),
+  id: v.string(),
+  dueAt: TimestampSchema,
+})
 
 /** A row of the by-due index: the item may be due. The item itself decides. */
 export type DueItem = v.InferOutput<typeof DueItemSchema>
 
-export const findDuePage = async (
+export async function findDuePage(
   deps: StoreDeps,
-  { work, slot, limit, cursor }: Pick<QueryInput, 'limit' | 'cursor'> & { readonly work: Work; readonly slot: number },
-) => {
+  {
+    work,
+    slot,
+    limit,
+    cursor,
+  }: Pick<QueryInput, 'limit' | 'cursor'> & { readonly work: Work; readonly slot: number },
+) {
   const range = { atMost: deps.now() }
-  const page = await deps.table.query({ index: 'by-due', partition: [work, slot], range, limit, cursor })
+  const page = await deps.table.query({
+    index: 'by-due',
+    partition: [work, slot],
+    range,
+    limit,
+    cursor,
+  })
   return { items: page.items.map((item) => v.parse(DueItemSchema, item)), cursor: page.cursor }
 }

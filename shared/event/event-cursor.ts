@@ -6,14 +6,24 @@ import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
 /** Between two events: after one of them, or before all that fired at or after a time. */
-export type FeedPosition = EventPosition | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
+export type FeedPosition =
+  | EventPosition
+  | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
 
 /** The cursor does not name the client: it must not lead to another client's events. */
 const EventPositionText = v.pipe(
   FromItem,
-  v.strictObject({ eventId: EventIdSchema, paymentId: PaymentIdSchema, name: EventNameSchema, firedAt: CursorTime }),
+  v.strictObject({
+    eventId: EventIdSchema,
+    paymentId: PaymentIdSchema,
+    name: EventNameSchema,
+    firedAt: CursorTime,
+  }),
 )
-const FeedPositionText = v.union([EventPositionText, v.pipe(FromItem, v.strictObject({ firedAt: CursorTime }))])
+const FeedPositionText = v.union([
+  EventPositionText,
+  v.pipe(FromItem, v.strictObject({ firedAt: CursorTime })),
+])
 
 /**
  * How far a reader of the feed is (design section 8). `settled`: no event can appear before it any more. `young`: after
@@ -25,20 +35,31 @@ const FeedCursorText = v.pipe(
 )
 export type FeedCursor = v.InferOutput<typeof FeedCursorText>
 
-const sortKey = ({ firedAt, eventId }: FeedPosition): string => `${firedAt} ${eventId ?? ''}`
+function sortKey({ firedAt, eventId }: FeedPosition): string {
+  return `${firedAt} ${eventId ?? ''}`
+}
 
-export const isAfter = (one: FeedPosition, other: FeedPosition): boolean => sortKey(one) > sortKey(other)
+export function isAfter(one: FeedPosition, other: FeedPosition): boolean {
+  return sortKey(one) > sortKey(other)
+}
 
-export const eventCursorOf = (position: EventPosition): string => encodeCursor(toItem(position))
+export function eventCursorOf(position: EventPosition): string {
+  return encodeCursor(toItem(position))
+}
 
 /** The event after which a list since a time continues. */
-export const readEventCursor = (cursor: string | undefined, since: Timestamp): EventPosition | undefined => {
+export function readEventCursor(
+  cursor: string | undefined,
+  since: Timestamp,
+): EventPosition | undefined {
   const isListed = v.check(({ firedAt }: EventPosition) => firedAt >= since)
   return readCursor(v.pipe(EventPositionText, isListed), cursor)
 }
 
-export const feedCursorOf = ({ settled, young }: FeedCursor): string =>
-  encodeCursor({ settled: toItem(settled), young: toItem(young) })
+export function feedCursorOf({ settled, young }: FeedCursor): string {
+  return encodeCursor({ settled: toItem(settled), young: toItem(young) })
+}
 
-export const readFeedCursor = (after: string | undefined): FeedCursor | undefined =>
-  readCursor(FeedCursorText, after, 'after')
+export function readFeedCursor(after: string | undefined): FeedCursor | undefined {
+  return readCursor(FeedCursorText, after, 'after')
+}

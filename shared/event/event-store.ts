@@ -7,8 +7,8 @@ import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
 /** Its key allows one event of each name for a payment. The item repeats no field of keys or indexes. */
-export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string): Step =>
-  put(
+export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
+  return put(
     eventKey(event.paymentId, event.name),
     {
       body: event.body,
@@ -21,10 +21,13 @@ export const putEvent = (event: Omit<Event, 'type' | 'clientId'>, owner: string)
     },
     isNew,
   )
+}
 
 export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-export const eventExists = ({ paymentId, name }: NamedEvent): Step => guard(eventKey(paymentId, name), exists)
+export function eventExists({ paymentId, name }: NamedEvent): Step {
+  return guard(eventKey(paymentId, name), exists)
+}
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
 
@@ -32,10 +35,10 @@ const BodyOnly = v.optional(v.object({ body: v.string() }))
  * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten seconds. Only an
  * erasure changes them, and it is refused while a delivery is in progress.
  */
-export const findEventBody = async (
+export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: NamedEvent,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const key = `${event.paymentId} ${event.name}`
   const kept = (deps.memory.eventBodies ??= new Map())
   const known = kept.get(key)

@@ -4,16 +4,29 @@ import { toJson } from '../json.ts'
 import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
 /** Events of a payment's status (spec 6.1), one of each for a payment. */
-export const STATUS_EVENT_TYPES = ['payment.succeeded', 'payment.failed', 'payment.expired'] as const
+export const STATUS_EVENT_TYPES = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.expired',
+] as const
 /** A movement of a succeeded payment's money: a reversal or a return (design section 8). */
 export const REVERSED_EVENT_TYPE = 'payment.reversed'
 export const EVENT_TYPES = [...STATUS_EVENT_TYPES, REVERSED_EVENT_TYPE] as const
 
-export const typeOfEvent = (name: string): string => name.split('#', 1)[0] ?? name
+export function typeOfEvent(name: string): string {
+  return name.split('#', 1)[0] ?? name
+}
 
 /** The name of the event of one movement: each (provider transaction, type) moves a payment once. */
-export const reversedEventName = ({ transactionId, type }: { transactionId: string; type: string }): string =>
-  `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
+export function reversedEventName({
+  transactionId,
+  type,
+}: {
+  transactionId: string
+  type: string
+}): string {
+  return `${REVERSED_EVENT_TYPE}#${transactionId}#${type}`
+}
 
 export const EventNameSchema = v.pipe(
   v.string(),
@@ -48,5 +61,11 @@ export const RETENTION = {
 } as const
 
 /** The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these bytes. */
-export const envelopeBody = (event: string, eventId: string, timestamp: Timestamp, data: object): string =>
-  toJson({ event, event_id: eventId, timestamp, data })
+export function envelopeBody(
+  event: string,
+  eventId: string,
+  timestamp: Timestamp,
+  data: object,
+): string {
+  return toJson({ event, event_id: eventId, timestamp, data })
+}

@@ -2,14 +2,21 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, PaymentId } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { clientOfOwner, EVENT_SK_PREFIX, eventKey, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
+import {
+  clientOfOwner,
+  EVENT_SK_PREFIX,
+  eventKey,
+  ownersOf,
+  paymentKey,
+  rowKeyOf,
+} from '../table/keys.ts'
 import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
 /** Adds the fields that a row leaves out: its keys and index attributes contain them. */
-const whole = (row: unknown): unknown => {
+function whole(row: unknown): unknown {
   const read = v.safeParse(Row, row)
   if (!read.success) return row
   const { pk, sk, id, owner, listedAt } = read.output
@@ -34,8 +41,15 @@ const EventPositionSchema = v.pipe(
 )
 
 /** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
-export const listPaymentEvents = async (deps: TableDeps, paymentId: PaymentId): Promise<readonly Event[]> => {
-  const asked = { partition: [paymentKey(paymentId).pk], range: { beginsWith: EVENT_SK_PREFIX }, limit: 100 }
+export async function listPaymentEvents(
+  deps: TableDeps,
+  paymentId: PaymentId,
+): Promise<readonly Event[]> {
+  const asked = {
+    partition: [paymentKey(paymentId).pk],
+    range: { beginsWith: EVENT_SK_PREFIX },
+    limit: 100,
+  }
   return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
 }
 
@@ -49,10 +63,10 @@ type Span = {
 }
 
 /** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
-export const listEventPositions = async (
+export async function listEventPositions(
   deps: TableDeps,
   asked: Span & { readonly limit: number },
-): Promise<readonly EventPosition[]> => {
+): Promise<readonly EventPosition[]> {
   const found: EventPosition[] = []
   for await (const positions of eventPositionPages(deps, asked)) {
     found.push(...positions)
@@ -61,7 +75,7 @@ export const listEventPositions = async (
   return found.slice(0, asked.limit)
 }
 
-export const eventPositionPages = async function* (
+export async function* eventPositionPages(
   deps: TableDeps,
   { clientId, parts, between, limit = 500, after }: Span,
 ): AsyncGenerator<readonly EventPosition[]> {
@@ -69,18 +83,25 @@ export const eventPositionPages = async function* (
   const pages = mergedPages(
     deps,
     { index: 'by-owner', partitions, range: { between }, limit: shareOf(limit, partitions) },
-    after && { ...eventKey(after.paymentId, after.name), ...toItem({ listedAt: after.firedAt, id: after.eventId }) },
+    after && {
+      ...eventKey(after.paymentId, after.name),
+      ...toItem({ listedAt: after.firedAt, id: after.eventId }),
+    },
   )
   for await (const { items } of pages) {
-    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...rowKeyOf('PAYMENT', item) }))
+    yield items.map((item) =>
+      v.parse(EventPositionSchema, { ...item, ...rowKeyOf('PAYMENT', item) }),
+    )
   }
 }
 
 /** The events at these positions, strongly consistent; undefined where one is gone. */
-export const findEvents = async (
+export async function findEvents(
   deps: TableDeps,
   positions: readonly EventPosition[],
-): Promise<readonly (Event | undefined)[]> => {
-  const items = await deps.table.getMany(positions.map(({ paymentId, name }) => eventKey(paymentId, name)))
+): Promise<readonly (Event | undefined)[]> {
+  const items = await deps.table.getMany(
+    positions.map(({ paymentId, name }) => eventKey(paymentId, name)),
+  )
   return items.map((item) => item && v.parse(EventSchema, item))
 }

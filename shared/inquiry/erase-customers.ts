@@ -14,12 +14,21 @@ import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-stor
 type EraseDeps = RecordDeps & Pick<Deps, 'log' | 'monotonicMs'>
 
 /** The erased fields and events of one payment; none if its customer was erased before. */
-type Erased = { readonly payment_id: PaymentId; readonly fields: readonly string[]; readonly events: number }
+type Erased = {
+  readonly payment_id: PaymentId
+  readonly fields: readonly string[]
+  readonly events: number
+}
 
-const underWay = (what: string) => invalid(`${what}: its customer cannot be erased yet`)
+function underWay(what: string) {
+  return invalid(`${what}: its customer cannot be erased yet`)
+}
 
 /** Answers the number of events that had the customer. */
-const eraseFromEvents = async (deps: EraseDeps, { paymentId, clientId, status }: Payment): Promise<number> => {
+async function eraseFromEvents(
+  deps: EraseDeps,
+  { paymentId, clientId, status }: Payment,
+): Promise<number> {
   if (status === 'pending') throw underWay('the payment is pending')
   const stored = await listPaymentEvents(deps, paymentId)
   for (const { eventId } of stored) {
@@ -37,10 +46,15 @@ const eraseFromEvents = async (deps: EraseDeps, { paymentId, clientId, status }:
  * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
  * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
  */
-const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: string): Promise<Erased> => {
+async function eraseCustomer(
+  deps: EraseDeps,
+  payment: StoredPayment,
+  operator: string,
+): Promise<Erased> {
   const { paymentId: payment_id, clientId } = payment
   const now = deps.now()
-  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now) throw underWay('the payment is being created')
+  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now)
+    throw underWay('the payment is being created')
   const [{ customer }, events, step] =
     payment.status === 'creating'
       ? [payment.request, 0, eraseFromRequest(payment, now)]
@@ -57,17 +71,21 @@ const eraseCustomer = async (deps: EraseDeps, payment: StoredPayment, operator: 
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
 
-type Selection = { readonly clientId: ClientId; readonly reference: string } | { readonly paymentId: string }
+type Selection =
+  | { readonly clientId: ClientId; readonly reference: string }
+  | { readonly paymentId: string }
 
 /**
  * Erases the customer from one payment, or from all payments of a client with a reference. Of those, `left` names up to
  * a hundred that cannot be erased yet, and why; `complete`: no payment is left.
  */
-export const eraseCustomers = async (deps: EraseDeps, selection: Selection, operator: string) => {
+export async function eraseCustomers(deps: EraseDeps, selection: Selection, operator: string) {
   const erased: Erased[] = []
   const left: { readonly payment_id: PaymentId; readonly reason: string }[] = []
   if ('paymentId' in selection) {
-    erased.push(await eraseCustomer(deps, await findAnyPayment(deps, selection.paymentId), operator))
+    erased.push(
+      await eraseCustomer(deps, await findAnyPayment(deps, selection.paymentId), operator),
+    )
     return { erased, left, complete: true }
   }
   const { clientId, reference } = selection
@@ -81,7 +99,8 @@ export const eraseCustomers = async (deps: EraseDeps, selection: Selection, oper
         erased.push(await eraseCustomer(deps, payment, operator))
       } catch (error) {
         if (!(error instanceof GatewayError)) throw error
-        if (left.length < MAX_ERASED) left.push({ payment_id: payment.paymentId, reason: error.message })
+        if (left.length < MAX_ERASED)
+          left.push({ payment_id: payment.paymentId, reason: error.message })
       }
     }
   }

@@ -10,15 +10,22 @@ import { absent, all, equals, type Step, unchanged, update } from '../table/step
 import type { Timestamp } from '../time.ts'
 
 /** Refused when the payment's money has moved since it was read, because that event still carries the customer. */
-export const eraseFromPayment = ({ paymentId, status, moneyVersion }: Payment, now: Timestamp): Step =>
-  update(
+export function eraseFromPayment(
+  { paymentId, status, moneyVersion }: Payment,
+  now: Timestamp,
+): Step {
+  return update(
     paymentKey(paymentId),
     { set: { erasedAt: now }, remove: ['customer'] },
     all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
+}
 
 /** Refused when an attempt runs or has begun since the create was read. */
-export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPayment, now: Timestamp): Step => {
+export function eraseFromRequest(
+  { paymentId, attempt, request }: CreatingPayment,
+  now: Timestamp,
+): Step {
   const { customer: _, ...rest } = request
   const isIdle = all(isCreating, isAttempt(attempt), leaseIsOver(now))
   return update(paymentKey(paymentId), { set: { request: rest } }, isIdle)
@@ -29,12 +36,17 @@ export const eraseFromRequest = ({ paymentId, attempt, request }: CreatingPaymen
  * have changed since. The first such key is the customer: it comes before the merchant's metadata, and quotes inside a
  * string are escaped.
  */
-export const eraseFromEvent = async (deps: TableDeps, { paymentId, name, body }: Event): Promise<boolean> => {
+export async function eraseFromEvent(
+  deps: TableDeps,
+  { paymentId, name, body }: Event,
+): Promise<boolean> {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
   if (customer === undefined) return false
   const member = `"customer":${customer}`
-  const erased = body.includes(`,${member}`) ? body.replace(`,${member}`, '') : body.replace(`${member},`, '')
+  const erased = body.includes(`,${member}`)
+    ? body.replace(`,${member}`, '')
+    : body.replace(`${member},`, '')
   const left = memberText(erased, 'data')
   const isErased = left !== undefined && memberText(left, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')

@@ -11,22 +11,31 @@ import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-const toAttemptDto = (payment: StoredPayment, attempt: ProviderAttempt) => {
+function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
   // The attempt that created the payment has the payment's own request id.
-  const own = outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
-  return { number, started_at: startedAt, outcome, code, payment_request_id: paymentRequestId ?? own }
+  const own =
+    outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
+  return {
+    number,
+    started_at: startedAt,
+    outcome,
+    code,
+    payment_request_id: paymentRequestId ?? own,
+  }
 }
 
-const toEventDto = async (deps: TableDeps, event: Event) => ({
-  event: event.type,
-  event_id: event.eventId,
-  fired_at: event.firedAt,
-  deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
-})
+async function toEventDto(deps: TableDeps, event: Event) {
+  return {
+    event: event.type,
+    event_id: event.eventId,
+    fired_at: event.firedAt,
+    deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
+  }
+}
 
-const toHeadDto = (payment: StoredPayment) =>
-  payment.status === 'creating'
+function toHeadDto(payment: StoredPayment) {
+  return payment.status === 'creating'
     ? {
         id: payment.paymentId,
         client_id: payment.clientId,
@@ -44,12 +53,13 @@ const toHeadDto = (payment: StoredPayment) =>
         expiry_started_at: payment.expiryStartedAt ?? null,
         next_check_at: payment.dueAt ?? null,
       }
+}
 
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
 /** Oldest first: the settlement that swept its own entry and, after a re-credit, the one that contains the re-credit. */
-const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
+async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment
   const found = []
@@ -65,17 +75,23 @@ const settlementsOf = async (deps: TableDeps, payment: StoredPayment) => {
 }
 
 /** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
-export const paymentTimeline = async (deps: TableDeps, payment: StoredPayment) => {
-  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
+export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
+  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) =>
+    a.firedAt < b.firedAt ? -1 : 1,
+  )
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const suspense = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
-  const { transitions = [], failureReason: failure_reason } = payment.status === 'creating' ? {} : payment
+  const { transitions = [], failureReason: failure_reason } =
+    payment.status === 'creating' ? {} : payment
   return {
     ...toHeadDto(payment),
     timeline: {
       provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: transitions.map((one) => ({ ...one, ...(one.status === 'failed' && { failure_reason }) })),
+      transitions: transitions.map((one) => ({
+        ...one,
+        ...(one.status === 'failed' && { failure_reason }),
+      })),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
       suspense: suspense.items.map(toSuspenseDto),

@@ -6,22 +6,34 @@ import { PAYMENT_STATUSES } from '../payment-status.ts'
 /** These are refused when empty, so that a caller without a value does not get all payments. */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
-const filled = (name: string) => v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
-const tooLong = (name: string, most: number) => `${name} must have at most ${most} characters`
+function filled(name: string) {
+  return v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
+}
+function tooLong(name: string, most: number) {
+  return `${name} must have at most ${most} characters`
+}
 
 /** The query of the payment list (spec 4.2, design section 8). */
 export const paymentsQuery = v.pipe(
   v.object({
     ...pageParams,
-    status: v.optional(v.picklist(PAYMENT_STATUSES, `status must be one of ${PAYMENT_STATUSES.join(', ')}`)),
+    status: v.optional(
+      v.picklist(PAYMENT_STATUSES, `status must be one of ${PAYMENT_STATUSES.join(', ')}`),
+    ),
     idempotency_key: v.optional(
-      v.pipe(filled('idempotency_key'), v.maxLength(MAX_KEY_LENGTH, tooLong('idempotency_key', MAX_KEY_LENGTH))),
+      v.pipe(
+        filled('idempotency_key'),
+        v.maxLength(MAX_KEY_LENGTH, tooLong('idempotency_key', MAX_KEY_LENGTH)),
+      ),
     ),
     external_reference: v.optional(
       v.pipe(
         filled('external_reference'),
         // Counted in code points, as in a create.
-        v.check((text) => Array.from(text).length <= MAX_REFERENCE, tooLong('external_reference', MAX_REFERENCE)),
+        v.check(
+          (text) => Array.from(text).length <= MAX_REFERENCE,
+          tooLong('external_reference', MAX_REFERENCE),
+        ),
       ),
     ),
   }),

@@ -17,7 +17,7 @@ const HOLD_BACK_MS = 5 * MINUTE_MS
 const PAGE_BYTES = 2_500_000
 
 /** The number of leading events that fit into one answer. One always does: an item has at most 400 KB. */
-const roomFor = (events: readonly (Event | undefined)[]): number => {
+function roomFor(events: readonly (Event | undefined)[]): number {
   let bytes = 0
   for (const [at, event] of events.entries()) {
     bytes += Buffer.byteLength(event?.body ?? '')
@@ -27,41 +27,69 @@ const roomFor = (events: readonly (Event | undefined)[]): number => {
 }
 
 /** Oldest first. */
-type EventFeed = { readonly events: readonly Event[]; readonly next: FeedCursor; readonly hasMore: boolean }
+type EventFeed = {
+  readonly events: readonly Event[]
+  readonly next: FeedCursor
+  readonly hasMore: boolean
+}
 
-type Reading = { readonly clientId: ClientId; readonly from: FeedCursor | undefined; readonly limit: number }
+type Reading = {
+  readonly clientId: ClientId
+  readonly from: FeedCursor | undefined
+  readonly limit: number
+}
 
 /** A page of the last 90 days (design section 8). By `next` an event comes at once, a young one again once settled. */
-export const readEventFeed = async (deps: StoreDeps, { clientId, from, limit }: Reading): Promise<EventFeed> => {
+export async function readEventFeed(
+  deps: StoreDeps,
+  { clientId, from, limit }: Reading,
+): Promise<EventFeed> {
   const now = deps.now()
   const oldest = { firedAt: addMs(now, -RETENTION.feedMs) }
-  const latest = (position: FeedPosition = oldest) => (isAfter(position, oldest) ? position : oldest)
+  const latest = (position: FeedPosition = oldest) =>
+    isAfter(position, oldest) ? position : oldest
   const at = { settled: latest(from?.settled), young: latest(from?.young) }
   const heldBack = addMs(now, -HOLD_BACK_MS)
   const asked = { clientId, parts: await readParts(deps, clientId), limit: limit + 1 }
   // Two tracks, each one row longer than a page: events shown again, and new events.
   const [settling, fresh] = await Promise.all([
     readSettling(deps, asked, at, heldBack),
-    listEventPositions(deps, { ...asked, between: [at.young.firedAt, END_OF_TIME], after: eventAt(at.young) }),
+    listEventPositions(deps, {
+      ...asked,
+      between: [at.young.firedAt, END_OF_TIME],
+      after: eventAt(at.young),
+    }),
   ])
   // The track with the larger lag comes first.
   const settledLags = msBetween(at.settled.firedAt, heldBack) > msBetween(at.young.firedAt, now)
   const served = (settledLags ? [...settling, ...fresh] : [...fresh, ...settling]).slice(0, limit)
   const found = await findEvents(deps, served)
-  const shown = new Map(served.slice(0, roomFor(found)).map((position, index) => [position, found[index]]))
-  const [again, first] = [settling, fresh].map((track) => track.filter((position) => shown.has(position)))
+  const shown = new Map(
+    served.slice(0, roomFor(found)).map((position, index) => [position, found[index]]),
+  )
+  const [again, first] = [settling, fresh].map((track) =>
+    track.filter((position) => shown.has(position)),
+  )
   const young = first?.at(-1) ?? at.young
   const isSettled = again?.length === settling.length
   return {
     events: [...(again ?? []), ...(first ?? [])].flatMap((position) => shown.get(position) ?? []),
-    next: { settled: isSettled ? settledBy(at, young, heldBack) : (again?.at(-1) ?? at.settled), young },
+    next: {
+      settled: isSettled ? settledBy(at, young, heldBack) : (again?.at(-1) ?? at.settled),
+      young,
+    },
     hasMore: shown.size < settling.length + fresh.length,
   }
 }
 
 type Asked = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
 
-const readSettling = async (deps: StoreDeps, asked: Asked, { settled, young }: FeedCursor, heldBack: Timestamp) => {
+async function readSettling(
+  deps: StoreDeps,
+  asked: Asked,
+  { settled, young }: FeedCursor,
+  heldBack: Timestamp,
+) {
   const until = earlier(young.firedAt, heldBack)
   if (!isAfter(young, settled) || settled.firedAt > until) return []
   const between = [settled.firedAt, until] as const
@@ -69,17 +97,23 @@ const readSettling = async (deps: StoreDeps, asked: Asked, { settled, young }: F
   return positions.filter((position) => !isAfter(position, young))
 }
 
-const eventAt = (position: FeedPosition) => (position.eventId === undefined ? undefined : position)
+function eventAt(position: FeedPosition) {
+  return position.eventId === undefined ? undefined : position
+}
 
 /** The settled position after all of the first track is shown. It never goes back. */
-const settledBy = ({ settled }: FeedCursor, young: FeedPosition, heldBack: Timestamp): FeedPosition => {
+function settledBy(
+  { settled }: FeedCursor,
+  young: FeedPosition,
+  heldBack: Timestamp,
+): FeedPosition {
   const border = { firedAt: addMs(heldBack, 1) }
   const reached = isAfter(young, border) ? border : young
   return isAfter(reached, settled) ? reached : settled
 }
 
 /** Each envelope has exactly the bytes of the webhook, including digits and key order. */
-export const toEventFeedJson = ({ events, next, hasMore }: EventFeed): string => {
+export function toEventFeedJson({ events, next, hasMore }: EventFeed): string {
   const data = events.map(({ body }) => body).join(',')
   return `{"data":[${data}],"next":${JSON.stringify(feedCursorOf(next))},"has_more":${hasMore}}`
 }

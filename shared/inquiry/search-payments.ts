@@ -5,7 +5,15 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { CursorTime, encodeCursor, firstOfPage, ofPage, pageFields, pagination, readCursor } from '../page.ts'
+import {
+  CursorTime,
+  encodeCursor,
+  firstOfPage,
+  ofPage,
+  pageFields,
+  pagination,
+  readCursor,
+} from '../page.ts'
 import { paymentsByReference } from '../payment/list-payments.ts'
 import type { Payment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
@@ -18,21 +26,33 @@ import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '.
 import { mergedPages, shareOf } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
-const CRITERIA = ['external_reference', 'payment_destination', 'provider_payment_id', 'payment_request_id'] as const
+const CRITERIA = [
+  'external_reference',
+  'payment_destination',
+  'provider_payment_id',
+  'payment_request_id',
+] as const
 
 type SearchDeps = Pick<Deps, 'table' | 'provider'>
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
 /** Finds payments by a known value, newest first, with suspense items. Throws 404, and 502 without the provider. */
-export const searchPayments = async (deps: SearchDeps, search: Search) => {
+export async function searchPayments(deps: SearchDeps, search: Search) {
   if (search.clientId !== undefined) await requireClient(deps, search.clientId)
   const { payments, complete, ...position } = await paymentsFound(deps, search)
   const shown = await withSuspense(deps, payments)
   return { ...shown, ...position, complete: complete && shown.complete }
 }
 
-const paymentsFound = async (deps: SearchDeps, search: Search) => {
-  const { clientId, externalReference: reference, providerPaymentId, paymentRequestId, amountMinor, day } = search
+async function paymentsFound(deps: SearchDeps, search: Search) {
+  const {
+    clientId,
+    externalReference: reference,
+    providerPaymentId,
+    paymentRequestId,
+    amountMinor,
+    day,
+  } = search
   if (clientId !== undefined && amountMinor !== undefined && day !== undefined)
     return paymentsOfAmount(deps, { ...search, clientId, amountMinor, day })
   const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
@@ -42,25 +62,36 @@ const paymentsFound = async (deps: SearchDeps, search: Search) => {
       ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
   const isLast = payments.length <= firstOfPage(search) + search.perPage
-  return { payments: ofPage(payments, search), complete: complete && isLast, pagination: pagination(search) }
+  return {
+    payments: ofPage(payments, search),
+    complete: complete && isLast,
+    pagination: pagination(search),
+  }
 }
 
-const byProviderId = async (deps: SearchDeps, { clientId, providerPaymentId = '', paymentRequestId }: Search) => {
+async function byProviderId(
+  deps: SearchDeps,
+  { clientId, providerPaymentId = '', paymentRequestId }: Search,
+) {
   const answer =
     paymentRequestId === undefined
       ? await deps.provider.getPayment(providerPaymentId)
       : await deps.provider.getRequest(paymentRequestId)
-  if (answer.kind === 'unanswered') throw providerFailure(answer, `nothing was found (${answer.reason})`)
+  if (answer.kind === 'unanswered')
+    throw providerFailure(answer, `nothing was found (${answer.reason})`)
   const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
   const payment = paymentId && (await findStoredPayment(deps, paymentId))
-  const isShown = payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
+  const isShown =
+    payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
   return { payments: isShown ? [payment] : [], complete: true }
 }
 
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */
-const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
+async function withSuspense(deps: TableDeps, payments: readonly Payment[]) {
   // The provider may receive money before it answers the create, so the first attempt counts.
-  const begun = payments.map(({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt)
+  const begun = payments.map(
+    ({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt,
+  )
   const since = begun.toSorted()[0]
   if (since === undefined) return { data: [], complete: true }
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
@@ -76,7 +107,10 @@ const withSuspense = async (deps: TableDeps, payments: readonly Payment[]) => {
 const MAX_AT_DESTINATION = 1_000
 
 /** Payments that showed an account number, of one client or of all clients, because the provider reuses account numbers. */
-const paymentsAtDestination = async (deps: TableDeps, { clientId, paymentDestination: destination = '' }: Search) => {
+async function paymentsAtDestination(
+  deps: TableDeps,
+  { clientId, paymentDestination: destination = '' }: Search,
+) {
   const { items, cursor } = await deps.table.query({
     partition: [destinationPk(destination)],
     newestFirst: true,
@@ -102,21 +136,31 @@ type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
   Pick<Search, 'status' | 'method' | 'cursor'>
 
 /** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
-const positionIn = ([start, end]: readonly [Timestamp, Timestamp]) =>
-  v.pipe(
+function positionIn([start, end]: readonly [Timestamp, Timestamp]) {
+  return v.pipe(
     v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
     v.check(({ listed_at: at }) => start <= at && at <= end),
     v.transform(({ payment_id: id, listed_at }) => ({ ...paymentKey(id), listed_at, id })),
   )
+}
 
 /** A client's payments of an amount on one day (design section 11). `cursor`: that of the next call, if there is more. */
-const paymentsOfAmount = async (deps: TableDeps, search: AmountSearch) => {
+async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const { clientId, amountMinor, day, cursor } = search
-  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [owner, 'payment'])
+  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [
+    owner,
+    'payment',
+  ])
   const end = endOfBookDay(day)
   const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
   const limit = shareOf(PAGE, partitions)
-  const input = { index: 'by-owner', partitions, range: { between }, newestFirst: true, limit } as const
+  const input = {
+    index: 'by-owner',
+    partitions,
+    range: { between },
+    newestFirst: true,
+    limit,
+  } as const
   const found: Payment[] = []
   let readCount = 0
   const after = readCursor(positionIn(between), cursor)
@@ -167,20 +211,28 @@ export const paymentSearch = v.pipe(
     ...pageFields,
   }),
   v.check(
-    (asked) => [...CRITERIA, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length === 1,
+    (asked) =>
+      [...CRITERIA, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length ===
+      1,
     `give one of ${CRITERIA.join(', ')}, amount_minor`,
   ),
   v.check(
-    ({ client_id, external_reference }) => external_reference === undefined || client_id !== undefined,
+    ({ client_id, external_reference }) =>
+      external_reference === undefined || client_id !== undefined,
     'external_reference needs client_id: each merchant has its own',
   ),
   v.check(
-    ({ amount_minor, client_id, day }) => amount_minor === undefined || (client_id !== undefined && day !== undefined),
+    ({ amount_minor, client_id, day }) =>
+      amount_minor === undefined || (client_id !== undefined && day !== undefined),
     'amount_minor needs client_id and day, the day of the create in Jakarta',
   ),
   v.check(
-    (asked) => asked.amount_minor !== undefined || AMOUNT_FILTERS.every((name) => asked[name] === undefined),
+    (asked) =>
+      asked.amount_minor !== undefined || AMOUNT_FILTERS.every((name) => asked[name] === undefined),
     `${AMOUNT_FILTERS.join(', ')} need amount_minor`,
   ),
-  v.check(({ amount_minor, page }) => amount_minor === undefined || page === 1, 'amount_minor takes cursor, not page'),
+  v.check(
+    ({ amount_minor, page }) => amount_minor === undefined || page === 1,
+    'amount_minor takes cursor, not page',
+  ),
 )

@@ -7,14 +7,21 @@ import { ENTRY_SIDES, ENTRY_TYPES, type Entry, isForClient, SidesSchema } from '
 /** Indonesia's west keeps UTC+7 all year: the books' days are those of Asia/Jakarta. */
 export const JAKARTA_MS = 7 * HOUR_MS
 
-export const bookDay = (at: Timestamp): string => addMs(at, JAKARTA_MS).slice(0, 10)
+export function bookDay(at: Timestamp): string {
+  return addMs(at, JAKARTA_MS).slice(0, 10)
+}
 
-export const endOfBookDay = (day: string): Timestamp => addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
+export function endOfBookDay(day: string): Timestamp {
+  return addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
+}
 
 /** A date that exists; another one is parsed as a day of the next month. */
 export const BookDaySchema = v.pipe(
   v.string(),
-  v.check((day) => parseForeignTime(`${day}T00:00:00Z`)?.slice(0, 10) === day, 'must be a date such as 2026-11-30'),
+  v.check(
+    (day) => parseForeignTime(`${day}T00:00:00Z`)?.slice(0, 10) === day,
+    'must be a date such as 2026-11-30',
+  ),
 )
 
 /** Sums of entries of one type, method and day of `posted_at`. The books are made of them. */
@@ -28,22 +35,27 @@ export const DayTotalSchema = v.object({
 type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 /** A re-credit that replaces an entry counts as that entry, which is in no settlement's totals. */
-const totalOf = (entry: Entry): DayTotal => ({
-  type: entry.standsForType ?? entry.type,
-  method: entry.method,
-  day: bookDay(entry.standsForPostedAt ?? entry.postedAt),
-  count: isForClient(entry) ? 1 : 0,
-  ...v.parse(SidesSchema, entry),
-})
+function totalOf(entry: Entry): DayTotal {
+  return {
+    type: entry.standsForType ?? entry.type,
+    method: entry.method,
+    day: bookDay(entry.standsForPostedAt ?? entry.postedAt),
+    count: isForClient(entry) ? 1 : 0,
+    ...v.parse(SidesSchema, entry),
+  }
+}
 
-const together = (a: DayTotal, b: DayTotal): DayTotal => {
+function together(a: DayTotal, b: DayTotal): DayTotal {
   const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
   return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
 }
 
-export const addTotals = (...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] =>
-  [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
+export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {
+  return [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([, same]) => same.reduce(together))
+}
 
-export const totalsOf = (entries: readonly Entry[]): readonly DayTotal[] => addTotals(entries.map(totalOf))
+export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
+  return addTotals(entries.map(totalOf))
+}

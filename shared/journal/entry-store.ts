@@ -11,19 +11,28 @@ type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
 /** What the key contains and sides of zero are left out: a settlement reads many thousand entries. */
-const toEntryItem = ({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object =>
-  Object.fromEntries(Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)))
+function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
+  return Object.fromEntries(
+    Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)),
+  )
+}
 
 /** Writes an entry, once. Nothing updates or deletes it; no role may. */
-export const putEntry = (owner: Owner, entry: Entry): Step => put(entryKey(owner, entry), toEntryItem(entry), isNew)
+export function putEntry(owner: Owner, entry: Entry): Step {
+  return put(entryKey(owner, entry), toEntryItem(entry), isNew)
+}
 
-export const parseEntry = (item: Item): Entry => {
+export function parseEntry(item: Item): Entry {
   const [eligibleAt, entryId] = String(item['sk']).split('#')
   return v.parse(EntrySchema, { ...item, eligibleAt, entryId })
 }
 
 /** The entry of a place, read consistently; undefined where there is none. */
-export const findEntry = async (deps: TableDeps, owner: Owner, position: EntryPosition): Promise<Entry | undefined> => {
+export async function findEntry(
+  deps: TableDeps,
+  owner: Owner,
+  position: EntryPosition,
+): Promise<Entry | undefined> {
   const item = await deps.table.get(entryKey(owner, position))
   return item && parseEntry(item)
 }

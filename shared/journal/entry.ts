@@ -62,57 +62,81 @@ export type Entry = v.InferOutput<typeof EntrySchema>
 export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
 /** A new entry names its provider leg, so that none is forgotten. Legs without a value are zero. */
-type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> & Partial<Legs> & { readonly providerMinor: Minor | undefined }
+type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> &
+  Partial<Legs> & { readonly providerMinor: Minor | undefined }
 
 /** The house's side: what is left of provider and bank after client and suspense. */
-export const houseOf = ({ netMinor, providerMinor, bankMinor, suspenseMinor }: Legs & Pick<Entry, 'netMinor'>): Minor =>
-  less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
+export function houseOf({
+  netMinor,
+  providerMinor,
+  bankMinor,
+  suspenseMinor,
+}: Legs & Pick<Entry, 'netMinor'>): Minor {
+  return less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
+}
 
 /** An entry with its house side. Throws unless both equations hold. */
-export const newEntry = (entry: NewEntry): Entry => {
+export function newEntry(entry: NewEntry): Entry {
   assertBalanced(entry)
   const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
   const whole = { ...entry, providerMinor, bankMinor, suspenseMinor }
   return { ...whole, houseMinor: houseOf(whole) }
 }
 
-export const netsOf = (entries: readonly Entry[]): Minor =>
-  entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
+export function netsOf(entries: readonly Entry[]): Minor {
+  return entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
+}
 
-export const isBalanced = (entry: Entry): boolean =>
-  entry.houseMinor === houseOf(entry) && netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
+export function isBalanced(entry: Entry): boolean {
+  return (
+    entry.houseMinor === houseOf(entry) &&
+    netOf(entry.grossMinor, entry.feeMinor, entry.markupMinor) === entry.netMinor
+  )
+}
 
 /** Rows with zeros for the client are neither shown to merchants nor counted. */
-export const isForClient = (entry: Entry): boolean => CLIENT_SIDES.some((side) => entry[side] !== 0)
+export function isForClient(entry: Entry): boolean {
+  return CLIENT_SIDES.some((side) => entry[side] !== 0)
+}
 
-export const paymentsIn = ({ type, paymentCount }: Entry): number =>
-  type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
+export function paymentsIn({ type, paymentCount }: Entry): number {
+  return type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
+}
 
 /** Every field with a value, in the order of names: equal records have equal texts. */
-export const fieldsText = (record: object): string =>
-  JSON.stringify(
+export function fieldsText(record: object): string {
+  return JSON.stringify(
     Object.entries(record)
       .filter(([, value]) => value !== undefined)
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   )
+}
 
 export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
 
-export const NO_FIGURES: Figures = { grossMinor: ZERO, feeMinor: ZERO, markupMinor: ZERO, netMinor: ZERO }
+export const NO_FIGURES: Figures = {
+  grossMinor: ZERO,
+  feeMinor: ZERO,
+  markupMinor: ZERO,
+  netMinor: ZERO,
+}
 
-export const figuresOf = (grossMinor: Minor, feeMinor: Minor, markupMinor: Minor): Figures => ({
-  grossMinor,
-  feeMinor,
-  markupMinor,
-  netMinor: netOf(grossMinor, feeMinor, markupMinor),
-})
+export function figuresOf(grossMinor: Minor, feeMinor: Minor, markupMinor: Minor): Figures {
+  return { grossMinor, feeMinor, markupMinor, netMinor: netOf(grossMinor, feeMinor, markupMinor) }
+}
 
-export const lessFigures = (a: Figures, b: Figures): Figures =>
-  figuresOf(less(a.grossMinor, b.grossMinor), less(a.feeMinor, b.feeMinor), less(a.markupMinor, b.markupMinor))
+export function lessFigures(a: Figures, b: Figures): Figures {
+  return figuresOf(
+    less(a.grossMinor, b.grossMinor),
+    less(a.feeMinor, b.feeMinor),
+    less(a.markupMinor, b.markupMinor),
+  )
+}
 
 /** Asserts net = gross - fee - markup before every write of figures. */
-export const assertBalanced = ({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void =>
+export function assertBalanced({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void {
   assertInvariant(
     netOf(grossMinor, feeMinor, markupMinor) === netMinor,
     'figures do not add up: gross - fee - markup is not net',
   )
+}

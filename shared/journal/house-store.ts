@@ -34,21 +34,27 @@ export const HouseEntrySchema = v.object({
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
 
 /** A house entry with its house side: provider + bank = suspense + house. */
-export const newHouseEntry = ({
+export function newHouseEntry({
   providerMinor = ZERO,
   bankMinor = ZERO,
   suspenseMinor = ZERO,
   ...entry
-}: Omit<HouseEntry, (typeof HOUSE_SIDES)[number]> & Partial<Legs>): HouseEntry => {
+}: Omit<HouseEntry, (typeof HOUSE_SIDES)[number]> & Partial<Legs>): HouseEntry {
   const legs = { providerMinor, bankMinor, suspenseMinor }
   return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
 }
 
-const rowDayOf = ({ rowAt }: Pick<HouseEntry, 'rowAt'>): string => rowAt.slice(0, 10)
+function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
+  return rowAt.slice(0, 10)
+}
 
 /** Writes a house entry and adds it to the day's total. Refused when the row has an entry of this type. */
-export const putHouseEntry = (entry: HouseEntry): { readonly houseEntry: Step; readonly houseTotal: Step } => {
-  const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } = entry
+export function putHouseEntry(entry: HouseEntry): {
+  readonly houseEntry: Step
+  readonly houseTotal: Step
+} {
+  const { type, transactionId, postedAt, providerMinor, bankMinor, suspenseMinor, houseMinor } =
+    entry
   return {
     houseEntry: put(houseEntryKey(rowDayOf(entry), transactionId, type), entry, isNew),
     houseTotal: update(houseTotalKey(bookDay(postedAt), type), {
@@ -67,11 +73,18 @@ const DAYS_AT_ONCE = 50
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
 /** The entry of a provider row without a client. Its key has the row's day: days are read from tomorrow backwards. */
-export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): Promise<HouseEntry | undefined> => {
+export async function findUnclaimedRow(
+  deps: StoreDeps,
+  transactionId: string,
+): Promise<HouseEntry | undefined> {
   const newest = addMs(deps.now(), DAY_MS)
-  const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) => addMs(newest, -back * DAY_MS).slice(0, 10))
+  const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) =>
+    addMs(newest, -back * DAY_MS).slice(0, 10),
+  )
   for (const some of chunks(days, DAYS_AT_ONCE)) {
-    const keys = some.flatMap((day) => OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)))
+    const keys = some.flatMap((day) =>
+      OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)),
+    )
     const found = (await deps.table.getMany(keys)).find((item) => item !== undefined)
     if (found) return v.parse(HouseEntrySchema, found)
   }
@@ -79,10 +92,10 @@ export const findUnclaimedRow = async (deps: StoreDeps, transactionId: string): 
 }
 
 /** Whether a provider row is booked to the house, for an operator to decide about. */
-export const isLeftToOperator = async (
+export async function isLeftToOperator(
   deps: TableDeps,
   row: Pick<HouseEntry, 'transactionId' | 'rowAt'>,
-): Promise<boolean> => {
+): Promise<boolean> {
   const keys = OPEN_TYPES.map((type) => houseEntryKey(rowDayOf(row), row.transactionId, type))
   return (await deps.table.getMany(keys)).some((item) => item !== undefined)
 }
@@ -98,16 +111,20 @@ export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 const PAGE = 1_000
 
 /** The house's totals of days up to `untilDay`, both ends included: a few each day. */
-export const houseTotals = async (
+export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },
-): Promise<readonly HouseTotal[]> => {
+): Promise<readonly HouseTotal[]> {
   const range = { between: [fromDay, `${untilDay}~`] } as const
   const items = await queryAll(deps, { partition: [HOUSE_TOTALS_PK], range, limit: PAGE })
   return items.map((item) => v.parse(HouseTotalSchema, item))
 }
 
-export const houseEntriesOf = async (deps: TableDeps, rowDay: string): Promise<readonly HouseEntry[]> =>
-  (await queryAll(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })).map((item) =>
+export async function houseEntriesOf(
+  deps: TableDeps,
+  rowDay: string,
+): Promise<readonly HouseEntry[]> {
+  return (await queryAll(deps, { partition: [houseDayPk(rowDay)], limit: PAGE })).map((item) =>
     v.parse(HouseEntrySchema, item),
   )
+}

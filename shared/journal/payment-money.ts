@@ -53,10 +53,12 @@ export type PaymentMoney = {
   readonly applied: readonly Applied[]
 }
 
-export const untouched = (price: Figures): PaymentMoney => ({ price, takenBackMinor: ZERO, isVoid: false, applied: [] })
+export function untouched(price: Figures): PaymentMoney {
+  return { price, takenBackMinor: ZERO, isVoid: false, applied: [] }
+}
 
 /** The sum of a payment's entries, at every moment and by every path. Its net is always net - taken back. */
-export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney): Figures => {
+export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney): Figures {
   if (isVoid || (price.netMinor > 0 && takenBackMinor === price.netMinor)) return NO_FIGURES
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
@@ -64,30 +66,46 @@ export const standingFigures = ({ price, takenBackMinor, isVoid }: PaymentMoney)
 export type Moved = { readonly money: PaymentMoney; readonly figures: Figures }
 
 /** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
-export const hasMoved = (
+export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
-) =>
-  movements.some(
-    ({ type, transactionId }) => transactionId === row.transactionId && (type === row.type || type === 'reversal'),
+) {
+  return movements.some(
+    ({ type, transactionId }) =>
+      transactionId === row.transactionId && (type === row.type || type === 'reversal'),
   )
+}
 
-const rowsOf = ({ applied }: PaymentMoney): readonly MoneyRow[] => applied.map(({ row }) => row)
+function rowsOf({ applied }: PaymentMoney): readonly MoneyRow[] {
+  return applied.map(({ row }) => row)
+}
 
-const apply = (money: PaymentMoney, row: MoneyRow, tookMinor: Minor, shiftsMinor: readonly Minor[]): PaymentMoney => ({
-  ...money,
-  takenBackMinor: [tookMinor, ...shiftsMinor].reduce(plus, money.takenBackMinor),
-  applied: [
-    ...money.applied.map((one, at) => ({ ...one, leftMinor: plus(one.leftMinor, shiftsMinor[at] ?? ZERO) })),
-    { row, leftMinor: tookMinor, shiftsMinor },
-  ],
-})
+function apply(
+  money: PaymentMoney,
+  row: MoneyRow,
+  tookMinor: Minor,
+  shiftsMinor: readonly Minor[],
+): PaymentMoney {
+  return {
+    ...money,
+    takenBackMinor: [tookMinor, ...shiftsMinor].reduce(plus, money.takenBackMinor),
+    applied: [
+      ...money.applied.map((one, at) => ({
+        ...one,
+        leftMinor: plus(one.leftMinor, shiftsMinor[at] ?? ZERO),
+      })),
+      { row, leftMinor: tookMinor, shiftsMinor },
+    ],
+  }
+}
 
 /** What the client still has of the payment. */
-const heldOf = ({ price, takenBackMinor }: PaymentMoney): Minor => atLeastZero(less(price.netMinor, takenBackMinor))
+function heldOf({ price, takenBackMinor }: PaymentMoney): Minor {
+  return atLeastZero(less(price.netMinor, takenBackMinor))
+}
 
 /** A won dispute gives back what chargebacks took, oldest first. */
-const give = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+function give(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   let restMinor = row.amountMinor
   const shiftsMinor = money.applied.map(({ row: { type }, leftMinor }) => {
     const gaveMinor = type === 'chargeback' ? smaller(leftMinor, restMinor) : ZERO
@@ -101,13 +119,19 @@ const give = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
  * A void refund or chargeback gives back the rest of its own amount. A void dispute win takes again what it gave back,
  * except from chargebacks that are void themselves.
  */
-const undo = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+function undo(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   const undone = money.applied.find((one) => one.row.transactionId === row.transactionId)
   let heldMinor = heldOf(money)
   const shiftsMinor = money.applied.map((one, at) => {
     if (one === undone) return less(ZERO, one.leftMinor)
-    const isVoid = hasMoved(rowsOf(money), { type: 'reversal', transactionId: one.row.transactionId })
-    const againMinor = smaller(isVoid ? ZERO : less(ZERO, undone?.shiftsMinor[at] ?? ZERO), heldMinor)
+    const isVoid = hasMoved(rowsOf(money), {
+      type: 'reversal',
+      transactionId: one.row.transactionId,
+    })
+    const againMinor = smaller(
+      isVoid ? ZERO : less(ZERO, undone?.shiftsMinor[at] ?? ZERO),
+      heldMinor,
+    )
     heldMinor = less(heldMinor, againMinor)
     return againMinor
   })
@@ -115,10 +139,13 @@ const undo = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
 }
 
 /** Nothing is left of a void payment to take or to give back. */
-const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
+function after(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   // Without its own row nothing of the payment remains, whatever its sign.
   if (row.isOwnRow === true) {
-    return { ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []), isVoid: true }
+    return {
+      ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []),
+      isVoid: true,
+    }
   }
   if (money.isVoid) return apply(money, row, ZERO, [])
   switch (row.type) {
@@ -134,7 +161,7 @@ const after = (money: PaymentMoney, row: MoneyRow): PaymentMoney => {
 }
 
 /** Applies one provider row to a payment's money (design section 10). Undefined when it was applied before. */
-export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined => {
+export function moveMoney(money: PaymentMoney, row: MoneyRow): Moved | undefined {
   if (hasMoved(rowsOf(money), row)) return undefined
   const next = after(money, row)
   const figures = lessFigures(standingFigures(next), standingFigures(money))
@@ -146,5 +173,6 @@ export const moveMoney = (money: PaymentMoney, row: MoneyRow): Moved | undefined
 }
 
 /** The money of a payment of this price after these rows. */
-export const moneyAfter = (price: Figures, rows: readonly MoneyRow[]): PaymentMoney =>
-  rows.reduce((money, row) => moveMoney(money, row)?.money ?? money, untouched(price))
+export function moneyAfter(price: Figures, rows: readonly MoneyRow[]): PaymentMoney {
+  return rows.reduce((money, row) => moveMoney(money, row)?.money ?? money, untouched(price))
+}

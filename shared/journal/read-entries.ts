@@ -19,7 +19,7 @@ type JournalRange = {
 }
 
 /** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */
-export const entryPages = async function* (
+export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, parts, span: { start, end }, after, limit }: JournalRange,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
@@ -38,11 +38,11 @@ export const entryPages = async function* (
 const MAX_QUERIES = 10
 
 /** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one more. */
-export const readEntries = async (
+export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
   isWanted: (entry: Entry) => boolean,
-): Promise<{ readonly entries: readonly Entry[]; readonly next: EntryPosition | undefined }> => {
+): Promise<{ readonly entries: readonly Entry[]; readonly next: EntryPosition | undefined }> {
   const found: Entry[] = []
   let queries = 0
   for await (const { entries, more } of entryPages(deps, { ...range, limit: limit + 1 })) {

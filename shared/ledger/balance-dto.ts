@@ -3,15 +3,20 @@ import type { BalanceDto } from './balance-dto-schema.ts'
 import type { Balance } from './ledger-store.ts'
 
 /** The balance object (spec 2.2), with the figures of settlements if they were asked for. */
-export const toBalanceDto = (
+export function toBalanceDto(
   clientId: ClientId,
   { availableMinor, pendingMinor, inSettlementMinor, paidOutMinor, updatedAt }: Balance,
   include: { readonly settlements: boolean },
-): BalanceDto => ({
-  client_id: clientId,
-  currency: 'IDR',
-  available_minor: availableMinor,
-  pending_minor: pendingMinor,
-  ...(include.settlements && { in_settlement_minor: inSettlementMinor, paid_out_minor: paidOutMinor }),
-  updated_at: updatedAt ?? null,
-})
+): BalanceDto {
+  return {
+    client_id: clientId,
+    currency: 'IDR',
+    available_minor: availableMinor,
+    pending_minor: pendingMinor,
+    ...(include.settlements && {
+      in_settlement_minor: inSettlementMinor,
+      paid_out_minor: paidOutMinor,
+    }),
+    updated_at: updatedAt ?? null,
+  }
+}

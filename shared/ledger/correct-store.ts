@@ -1,7 +1,17 @@
 import type { ClientId } from '../ids.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
-import { absent, all, any, type Condition, equals, exists, type Step, unchanged, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  type Condition,
+  equals,
+  exists,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 import { COUNT_FIELD, type LedgerShard } from './shard-store.ts'
 import type { Window } from './window-store.ts'
@@ -9,33 +19,47 @@ import type { Window } from './window-store.ts'
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
 /** Zero and absent are the same figure. */
-const isStill = (field: string, value: number): Condition =>
-  value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
+function isStill(field: string, value: number): Condition {
+  return value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
+}
 
 /** Corrects the sums of all shards in the first one: readers see only the sum. Refused if it changed after the read. */
-export const correctShards = (
+export function correctShards(
   clientId: ClientId,
   first: LedgerShard,
   { gaps, at }: { readonly gaps: ReadonlyMap<ShardFigure, number>; readonly at: Timestamp },
-): Step =>
-  update(
+): Step {
+  return update(
     shardKey(clientId, 0),
-    { add: Object.fromEntries(gaps), ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }) },
+    {
+      add: Object.fromEntries(gaps),
+      ...(gaps.has('creditedMinor') && { set: { creditedAt: at } }),
+    },
     all(
       exists,
       unchanged('creditedAt', first.creditedAt),
       ...[...gaps.keys()].map((field) => isStill(field, first[field])),
     ),
   )
+}
 
-export const WINDOW_SUMS = ['availableMinor', 'inSettlementMinor', 'paidOutMinor', 'writtenOffMinor'] as const
+export const WINDOW_SUMS = [
+  'availableMinor',
+  'inSettlementMinor',
+  'paidOutMinor',
+  'writtenOffMinor',
+] as const
 export const WINDOW_CHAIN = ['settledUntil', 'lastSettlementId', 'changedAt'] as const
 const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
 /** Writes an audit's figures of a window. Refused if any changed after the read. A sum in progress begins again. */
-export const correctWindow = (clientId: ClientId, read: Window, figures: Partial<WindowFigures>): Step => {
+export function correctWindow(
+  clientId: ClientId,
+  read: Window,
+  figures: Partial<WindowFigures>,
+): Step {
   const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
   return update(
     windowKey(clientId),

@@ -14,7 +14,7 @@ import { WindowSchema } from './window-store.ts'
 export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
 /** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
-const raise = async (deps: TableDeps, step: Step, end: Timestamp): Promise<Item> => {
+async function raise(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
   const { item } = await deps.table.write(step)
   const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
   assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')
@@ -29,7 +29,11 @@ const VISIBLE_AFTER_MS = 1_000
  * entry is refused. The window is raised first, and its answer names the parts, so a part that is added meanwhile is
  * closed too or refused. Safe to repeat; a fence without a settlement is harmless.
  */
-export const raiseFence = async (deps: Pick<Deps, 'table' | 'sleep'>, clientId: ClientId, end: Timestamp) => {
+export async function raiseFence(
+  deps: Pick<Deps, 'table' | 'sleep'>,
+  clientId: ClientId,
+  end: Timestamp,
+) {
   const [raised, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
   const window = await raise(deps, update(windowKey(clientId), raised, isLower), end)
   const { parts } = v.parse(WindowSchema, window)

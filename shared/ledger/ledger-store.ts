@@ -14,23 +14,36 @@ import { type Window, WindowSchema } from './window-store.ts'
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
 /** A shard's position among those of all parts; negative for one that should not exist. */
-const shardPlace = (shard: number, part: number): number =>
-  Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS ? part * LEDGER_SHARDS + shard : -1
+function shardPlace(shard: number, part: number): number {
+  return Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS
+    ? part * LEDGER_SHARDS + shard
+    : -1
+}
 
-const isWindow = ({ sk }: Item) => sk === WINDOW_SK
+function isWindow({ sk }: Item) {
+  return sk === WINDOW_SK
+}
 
-const readPart = async (deps: TableDeps, clientId: ClientId, part: number) => {
+async function readPart(deps: TableDeps, clientId: ClientId, part: number) {
   const partition = [ledgerPk(clientId, part)]
   const { items, cursor } = await deps.table.query({ partition, limit: LEDGER_SHARDS + 1 })
-  assertInvariant(cursor === undefined || items.length === LEDGER_SHARDS + 1, 'a ledger fits one page')
+  assertInvariant(
+    cursor === undefined || items.length === LEDGER_SHARDS + 1,
+    'a ledger fits one page',
+  )
   const shards = items
     .filter((item) => !isWindow(item))
-    .map((item) => v.parse(ShardSchema, { ...item, number: shardPlace(shardNumberOf(String(item['sk'])), part) }))
+    .map((item) =>
+      v.parse(ShardSchema, {
+        ...item,
+        number: shardPlace(shardNumberOf(String(item['sk'])), part),
+      }),
+    )
   return { shards, window: items.find(isWindow) }
 }
 
 /** A client's ledger: 17 small items in one consistent query, 16 more for each further part. Undefined: no window. */
-export const findLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
   const first = await readPart(deps, clientId, 0)
   if (first.window === undefined) return undefined
   const window = v.parse(WindowSchema, first.window)
@@ -41,26 +54,30 @@ export const findLedger = async (deps: TableDeps, clientId: ClientId): Promise<L
 }
 
 /** Throws when the client has no window: every client has one from its creation. */
-export const readLedger = async (deps: TableDeps, clientId: ClientId): Promise<Ledger> => {
+export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {
   const ledger = await findLedger(deps, clientId)
   assertInvariant(ledger !== undefined, 'a client has no window')
   return ledger
 }
 
-export const countOf = ({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number =>
-  shards.reduce((sum, shard) => sum + shard[COUNT_FIELD[status]], 0)
+export function countOf({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number {
+  return shards.reduce((sum, shard) => sum + shard[COUNT_FIELD[status]], 0)
+}
 
 export type Balance = ReturnType<typeof balanceOf>
 
-export const creditedOf = ({ shards }: Pick<Ledger, 'shards'>): Minor =>
-  shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
+export function creditedOf({ shards }: Pick<Ledger, 'shards'>): Minor {
+  return shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
+}
 
 /** Pending is all credits less what settlements have taken (spec 2.2). `updatedAt`: undefined before any payment. */
-export const balanceOf = (ledger: Ledger) => {
+export function balanceOf(ledger: Ledger) {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window
   const taken = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)
-  const times = [...shards.map(({ creditedAt }) => creditedAt), window.changedAt].filter((time) => time !== undefined)
+  const times = [...shards.map(({ creditedAt }) => creditedAt), window.changedAt].filter(
+    (time) => time !== undefined,
+  )
   return {
     availableMinor,
     pendingMinor: less(creditedOf(ledger), taken),
@@ -71,5 +88,6 @@ export const balanceOf = (ledger: Ledger) => {
 }
 
 /** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
-export const getBalance = async (deps: TableDeps, clientId: ClientId): Promise<Balance> =>
-  balanceOf(await readLedger(deps, clientId))
+export async function getBalance(deps: TableDeps, clientId: ClientId): Promise<Balance> {
+  return balanceOf(await readLedger(deps, clientId))
+}

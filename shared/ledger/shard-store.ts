@@ -44,62 +44,84 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-export const allShards = (parts: number) =>
-  Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
+export function allShards(parts: number) {
+  return Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
     part: Math.floor(at / LEDGER_SHARDS),
     shard: at % LEDGER_SHARDS,
   }))
+}
 
 /** An empty shard of a new client's first part, with its fence. */
-export const newShard = (clientId: ClientId, shard: number, closedUntil: Timestamp): Step =>
-  put(shardKey(clientId, shard), { closedUntil }, isNew)
+export function newShard(clientId: ClientId, shard: number, closedUntil: Timestamp): Step {
+  return put(shardKey(clientId, shard), { closedUntil }, isNew)
+}
 
-type Placed = { readonly clientId: ClientId; readonly paymentId: PaymentId; readonly part?: number | undefined }
+type Placed = {
+  readonly clientId: ClientId
+  readonly paymentId: PaymentId
+  readonly part?: number | undefined
+}
 
-export const shardOf = ({ clientId, paymentId, part }: Placed): Key =>
-  shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
+export function shardOf({ clientId, paymentId, part }: Placed): Key {
+  return shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
+}
 
 type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
 
-const counts = ({ from, to }: Pick<Counted, 'from' | 'to'>) => ({
-  [COUNT_FIELD[to]]: 1,
-  ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }),
-})
+function counts({ from, to }: Pick<Counted, 'from' | 'to'>) {
+  return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
+}
 
 /** Counts a payment in its new status. The transaction's other steps let the transition happen once. */
-export const countTransition = (counted: Counted): Step =>
-  updateFields(shardOf(counted), { add: counts(counted) }, exists)
+export function countTransition(counted: Counted): Step {
+  return updateFields(shardOf(counted), { add: counts(counted) }, exists)
+}
 
-const credited = (netMinor: Minor, at: Timestamp) => ({ add: { creditedMinor: netMinor }, set: { creditedAt: at } })
+function credited(netMinor: Minor, at: Timestamp) {
+  return { add: { creditedMinor: netMinor }, set: { creditedAt: at } }
+}
 
 /** Credits a payment's net and counts it as succeeded. */
-export const credit = (counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step => {
+export function credit(counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step {
   const { add, set } = credited(netMinor, at)
-  return updateFields(shardOf(counted), { add: { ...counts({ ...counted, to: 'succeeded' }), ...add }, set }, exists)
+  return updateFields(
+    shardOf(counted),
+    { add: { ...counts({ ...counted, to: 'succeeded' }), ...add }, set },
+    exists,
+  )
 }
 
 /** Moves the credit of an open payment, of which no entry is written yet. */
-export const moveOpenCredit = (payment: Placed, netMinor: Minor, at: Timestamp): Step =>
-  update(shardOf(payment), credited(netMinor, at), exists)
+export function moveOpenCredit(payment: Placed, netMinor: Minor, at: Timestamp): Step {
+  return update(shardOf(payment), credited(netMinor, at), exists)
+}
 
-const isOpenAt = (postedAt: Timestamp) => atMost('closedUntil', postedAt)
+function isOpenAt(postedAt: Timestamp) {
+  return atMost('closedUntil', postedAt)
+}
 
 /** Moves the credit together with entries of that time. Refused when a settlement has closed the journal after it. */
-export const moveCredit = (payment: Placed, netMinor: Minor, postedAt: Timestamp): Step =>
-  netMinor === 0
+export function moveCredit(payment: Placed, netMinor: Minor, postedAt: Timestamp): Step {
+  return netMinor === 0
     ? guard(shardOf(payment), isOpenAt(postedAt))
     : update(shardOf(payment), credited(netMinor, postedAt), isOpenAt(postedAt))
+}
 
 /** The same for an adjustment, which belongs to no payment: always in the first shard. */
-export const adjustCredit = (clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step =>
-  update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
+export function adjustCredit(clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step {
+  return update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
+}
 
 /** Writes the shards of new parts, with a fence, before a client has them. Never lowers a fence. Safe to repeat. */
-export const putShards = async (
+export async function putShards(
   deps: TableDeps,
   clientId: ClientId,
-  { first, parts, closedUntil }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
-): Promise<void> => {
+  {
+    first,
+    parts,
+    closedUntil,
+  }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
+): Promise<void> {
   const added = allShards(parts).filter(({ part }) => part >= first)
   const isLower = any(absent('closedUntil'), below('closedUntil', closedUntil))
   await mapInChunks(added, 16, ({ part, shard }) =>

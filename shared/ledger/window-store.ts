@@ -31,30 +31,43 @@ export const WindowSchema = v.object({
 })
 export type Window = v.InferOutput<typeof WindowSchema>
 
-const NO_SUMS = { availableMinor: ZERO, inSettlementMinor: ZERO, paidOutMinor: ZERO, writtenOffMinor: ZERO }
+const NO_SUMS = {
+  availableMinor: ZERO,
+  inSettlementMinor: ZERO,
+  paidOutMinor: ZERO,
+  writtenOffMinor: ZERO,
+}
 
-export const newWindow = (
+export function newWindow(
   clientId: ClientId,
   { createdAt, parts }: { readonly createdAt: Timestamp; readonly parts: number },
-): Step => put(windowKey(clientId), { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS, parts }, isNew)
+): Step {
+  return put(
+    windowKey(clientId),
+    { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS, parts },
+    isNew,
+  )
+}
 
 /** Gives a client more parts. Refused when its journal was closed since their shards were written. */
-export const growWindow = (clientId: ClientId, parts: number, closedUntil: Timestamp): Step =>
-  update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
+export function growWindow(clientId: ClientId, parts: number, closedUntil: Timestamp): Step {
+  return update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
+}
 
 /** A client's window, read consistently. Throws when there is none: every client has one from its creation. */
-export const readWindow = async (deps: TableDeps, clientId: ClientId): Promise<Window> => {
+export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<Window> {
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
 }
 
 /** A client's number of parts, read consistently: everything in them was written after the number. */
-export const readParts = async (deps: TableDeps, clientId: ClientId): Promise<number> =>
-  (await readWindow(deps, clientId)).parts
+export async function readParts(deps: TableDeps, clientId: ClientId): Promise<number> {
+  return (await readWindow(deps, clientId)).parts
+}
 
 /** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
-export const sweepWindow = (swept: {
+export function sweepWindow(swept: {
   readonly clientId: ClientId
   readonly settlementId: string
   readonly sweptFrom: Timestamp
@@ -63,39 +76,59 @@ export const sweepWindow = (swept: {
   /** The re-credits among its entries, which were available. */
   readonly recreditedMinor: Minor
   readonly createdAt: Timestamp
-}): Step =>
-  update(
+}): Step {
+  return update(
     windowKey(swept.clientId),
     {
-      set: { settledUntil: swept.sweptUntil, lastSettlementId: swept.settlementId, changedAt: swept.createdAt },
+      set: {
+        settledUntil: swept.sweptUntil,
+        lastSettlementId: swept.settlementId,
+        changedAt: swept.createdAt,
+      },
       add: { inSettlementMinor: swept.netMinor, availableMinor: less(ZERO, swept.recreditedMinor) },
       remove: ['progress'],
     },
     equals('settledUntil', swept.sweptFrom),
   )
+}
 
 /** The net of a settlement was paid out by bank. No figure of the balance moves, so `changedAt` stays. */
-export const payOutOfWindow = (clientId: ClientId, netMinor: Minor): Step =>
-  update(windowKey(clientId), { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } }, exists)
+export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
+  return update(
+    windowKey(clientId),
+    { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } },
+    exists,
+  )
+}
 
 /**
  * The net of a failed settlement becomes available. Refused when the journal is closed at its entry's time. `sweptMinor`
  * of an entry outside its settlement is zero: no settlement counts it.
  */
-export const recreditWindow = (clientId: ClientId, netMinor: Minor, postedAt: Timestamp, sweptMinor = netMinor): Step =>
-  update(
+export function recreditWindow(
+  clientId: ClientId,
+  netMinor: Minor,
+  postedAt: Timestamp,
+  sweptMinor = netMinor,
+): Step {
+  return update(
     windowKey(clientId),
-    { set: { changedAt: postedAt }, add: { inSettlementMinor: less(ZERO, sweptMinor), availableMinor: netMinor } },
+    {
+      set: { changedAt: postedAt },
+      add: { inSettlementMinor: less(ZERO, sweptMinor), availableMinor: netMinor },
+    },
     atMost('closedUntil', postedAt),
   )
+}
 
 /** Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed then. */
-export const writeOffInWindow = (
+export function writeOffInWindow(
   clientId: ClientId,
   counted: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
-): Step =>
-  update(
+): Step {
+  return update(
     windowKey(clientId),
     { add: { writtenOffMinor: counted.addMinor } },
     all(equals('writtenOffMinor', counted.readMinor), atMost('closedUntil', counted.postedAt)),
   )
+}

@@ -48,12 +48,12 @@ const TRIES = 5
  * a chain: each names the digest of the one before it, and the head names the last one. So concurrent changes of one
  * subject retry. After `freshUntil` nothing is written.
  */
-export const recordChange = async <Name extends string>(
+export async function recordChange<Name extends string>(
   deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
   freshUntil?: Timestamp,
-): Promise<TransactOutcome<Name>> => {
+): Promise<TransactOutcome<Name>> {
   const { clientId, ...given } = record
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await findAuditHead(deps, record.subject)
@@ -65,12 +65,22 @@ export const recordChange = async <Name extends string>(
       previous: before?.digest,
     }
     const head: AuditHead = { number, digest: digestOf(written) }
-    const listed = clientId === undefined ? {} : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
+    const listed =
+      clientId === undefined
+        ? {}
+        : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
     const chained = {
       auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
-      auditHead: put(auditHeadKey(record.subject), head, before ? unchanged('digest', before.digest) : isNew),
+      auditHead: put(
+        auditHeadKey(record.subject),
+        head,
+        before ? unchanged('digest', before.digest) : isNew,
+      ),
     }
-    const outcome = await deps.table.transact<Name | keyof typeof chained>({ ...steps, ...chained }, freshUntil)
+    const outcome = await deps.table.transact<Name | keyof typeof chained>(
+      { ...steps, ...chained },
+      freshUntil,
+    )
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at })
       return outcome
@@ -81,22 +91,29 @@ export const recordChange = async <Name extends string>(
   throw new GatewayError('conflict', 'another operator is changing this; try again')
 }
 
-export const findAuditHead = async (deps: TableDeps, subject: string): Promise<AuditHead | undefined> =>
-  v.parse(v.optional(AuditHeadSchema), await deps.table.get(auditHeadKey(subject)))
+export async function findAuditHead(
+  deps: TableDeps,
+  subject: string,
+): Promise<AuditHead | undefined> {
+  return v.parse(v.optional(AuditHeadSchema), await deps.table.get(auditHeadKey(subject)))
+}
 
 /** Within one millisecond the number decides, because the key does not. */
-const oldestFirst = (a: AuditRecord, b: AuditRecord): number =>
-  a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
+function oldestFirst(a: AuditRecord, b: AuditRecord): number {
+  return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
+}
 
 /**
  * The records of a subject, oldest first, strongly consistent. A changed record may be unreadable: it is only counted,
  * so that it hides no other record. Keys of records begin with a time. The range leaves out the head.
  */
-export const readAuditRecords = async (deps: TableDeps, subject: string) => {
+export async function readAuditRecords(deps: TableDeps, subject: string) {
   const range = { between: ['0', '9~'] } as const
   const items = await queryAll(deps, { partition: [auditRecordPk(subject)], range, limit: 500 })
   const parsed = items.map((item) => v.safeParse(AuditRecordSchema, item))
-  const records = parsed.flatMap((record) => (record.success ? [record.output] : [])).toSorted(oldestFirst)
+  const records = parsed
+    .flatMap((record) => (record.success ? [record.output] : []))
+    .toSorted(oldestFirst)
   return { records, unreadable: parsed.length - records.length }
 }
 
@@ -105,20 +122,29 @@ export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string()
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /** Sorts object members by name, because the table keeps no order. */
-const ordered = (_: string, value: unknown): unknown =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+function ordered(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
+}
 
-const digestOf = (record: AuditRecord): string => {
+function digestOf(record: AuditRecord): string {
   const { subject, operator, action, at, requestId, before, after, number, previous } = record
   return createHash('sha256')
-    .update(JSON.stringify({ subject, operator, action, at, requestId, before, after, number, previous }, ordered))
+    .update(
+      JSON.stringify(
+        { subject, operator, action, at, requestId, before, after, number, previous },
+        ordered,
+      ),
+    )
     .digest('hex')
 }
 
 /** Describes the first break of a subject's chain; undefined if it is intact. */
-export const brokenLink = (records: readonly AuditRecord[], head: AuditHead | undefined): string | undefined => {
+export function brokenLink(
+  records: readonly AuditRecord[],
+  head: AuditHead | undefined,
+): string | undefined {
   let digest: string | undefined
   for (const [at, record] of records.toSorted((a, b) => a.number - b.number).entries()) {
     if (record.number !== at + 1) return `record ${at + 1} is missing`
@@ -126,26 +152,38 @@ export const brokenLink = (records: readonly AuditRecord[], head: AuditHead | un
     digest = digestOf(record)
   }
   const count = records.length
-  if (head === undefined) return count === 0 ? undefined : `${count} records exist, but the chain's head is missing`
+  if (head === undefined)
+    return count === 0 ? undefined : `${count} records exist, but the chain's head is missing`
   if (head.number !== count) return `${count} of ${head.number} records exist`
   return head.digest === digest ? undefined : `record ${count} was changed`
 }
 
-export const findAuditRecordsOf = async (deps: TableDeps, subject: string, page: Page) =>
-  ofPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
+export async function findAuditRecordsOf(deps: TableDeps, subject: string, page: Page) {
+  return ofPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
+}
 
-export const findAuditRecordsOfClient = async (deps: TableDeps, clientId: ClientId, page: Page) => {
+export async function findAuditRecordsOfClient(deps: TableDeps, clientId: ClientId, page: Page) {
   const partitions = [[clientId, AUDIT_RECORD_ENTITY]]
   const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partitions, page })
   return items.flatMap((item) => ifValid(AuditRecordSchema, item) ?? [])
 }
 
-export const toAuditRecordDto = ({ subject, operator, action, at, requestId, before, after }: AuditRecord) => ({
-  at,
+export function toAuditRecordDto({
+  subject,
   operator,
   action,
-  subject,
-  request_id: requestId ?? null,
-  before: before ?? null,
-  after: after ?? null,
-})
+  at,
+  requestId,
+  before,
+  after,
+}: AuditRecord) {
+  return {
+    at,
+    operator,
+    action,
+    subject,
+    request_id: requestId ?? null,
+    before: before ?? null,
+    after: after ?? null,
+  }
+}

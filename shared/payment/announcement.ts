@@ -7,7 +7,11 @@ import { loggedPayment } from '../log.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
-import { newDelivery, putDelivery, sendDeliveryMessages } from '../webhook/delivery/delivery-store.ts'
+import {
+  newDelivery,
+  putDelivery,
+  sendDeliveryMessages,
+} from '../webhook/delivery/delivery-store.ts'
 import { type Endpoint, laneOf, subscribes } from '../webhook/endpoint/endpoint.ts'
 import { liveEndpoints } from '../webhook/endpoint/endpoint-store.ts'
 import type { Payment } from './payment.ts'
@@ -16,14 +20,17 @@ import { toReversedData, toWebhookData } from './payment-dto.ts'
 /** The longest time between the read of the endpoints and the last try of the transaction. */
 const FRESH_MS = 5 * SECOND_MS
 
-type EndpointsRead = { readonly endpoints: Promise<readonly Endpoint[]>; readonly readAt: Timestamp }
+type EndpointsRead = {
+  readonly endpoints: Promise<readonly Endpoint[]>
+  readonly readAt: Timestamp
+}
 export type AnnounceDeps = TableDeps & {
   /** The reads that the payments of one page share; absent: each payment reads for itself. */
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
 
 /** One read serves one client's payments of a page (design section 4). A failed read is forgotten. */
-export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] => {
+export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] {
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
     const known = reads.get(clientId)
@@ -42,12 +49,12 @@ export const readsOfPage = (deps: TableDeps): Required<AnnounceDeps>['endpointsO
  * They are part of the transaction that makes the event true, which may be tried until `freshUntil`. Later the endpoints
  * are read again.
  */
-const announce = async (
+async function announce(
   deps: AnnounceDeps,
   name: string,
   { paymentId, clientId, part }: Payment,
   { data, firedAt }: { readonly data: object; readonly firedAt: Timestamp },
-) => {
+) {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(paymentId, name)
   const read = deps.endpointsOf?.(clientId, firedAt)
@@ -60,8 +67,13 @@ const announce = async (
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
-  const event = putEvent({ eventId, name, paymentId, firedAt, body, endpointIds }, ownerOf(clientId, part))
-  const puts = deliveries.map(({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const)
+  const event = putEvent(
+    { eventId, name, paymentId, firedAt, body, endpointIds },
+    ownerOf(clientId, part),
+  )
+  const puts = deliveries.map(
+    ({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const,
+  )
   const freshUntil = addMs(read?.readAt ?? firedAt, FRESH_MS)
   const steps: Steps<string> = { event, ...Object.fromEntries(puts) }
   return { steps, deliveries, freshUntil }
@@ -70,7 +82,7 @@ const announce = async (
 type Announcement = Awaited<ReturnType<typeof announce>>
 
 /** Announces the payment's last transition. `cancelled` has no event (spec 6.1). */
-export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Promise<Announcement> => {
+export async function announcementOf(deps: AnnounceDeps, payment: Payment): Promise<Announcement> {
   const name = STATUS_EVENT_TYPES.find((type) => type === `payment.${payment.status}`)
   const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
   return name === undefined
@@ -79,36 +91,53 @@ export const announcementOf = async (deps: AnnounceDeps, payment: Payment): Prom
 }
 
 /** Announces the newest movement of a payment's money (design section 8). */
-export const announcementOfMovement = async (deps: AnnounceDeps, payment: Payment, firedAt: Timestamp) => {
+export async function announcementOfMovement(
+  deps: AnnounceDeps,
+  payment: Payment,
+  firedAt: Timestamp,
+) {
   const movement = payment.movements.at(-1)
   assertInvariant(movement !== undefined, 'a payment whose money moved has a movement')
-  return announce(deps, reversedEventName(movement), payment, { data: toReversedData(payment, movement), firedAt })
+  return announce(deps, reversedEventName(movement), payment, {
+    data: toReversedData(payment, movement),
+    firedAt,
+  })
 }
 
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
-export const sendAnnounced = async (
+export async function sendAnnounced(
   deps: Pick<Deps, 'queues' | 'log'>,
   { deliveries }: Pick<Announcement, 'deliveries'>,
-): Promise<void> => {
+): Promise<void> {
   const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
   if (wanted.length === 0) return
   try {
     await sendDeliveryMessages(deps, wanted)
   } catch (error) {
-    deps.log.error('delivery.not_sent', { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length }, error)
+    deps.log.error(
+      'delivery.not_sent',
+      { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length },
+      error,
+    )
   }
 }
 
 /** Commits the transition that ended a payment, with its event and deliveries, and then sends these. */
-export const commitTransition = async (
+export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
   payment: Payment,
   steps: Steps<string>,
-) => {
+) {
   const ended = payment.transitions.at(-1)
-  assertInvariant(ended !== undefined && ended.status !== 'pending', 'a payment ends by its last transition')
+  assertInvariant(
+    ended !== undefined && ended.status !== 'pending',
+    'a payment ends by its last transition',
+  )
   const announcement = await announcementOf(deps, payment)
-  const outcome = await deps.table.transact({ ...steps, ...announcement.steps }, announcement.freshUntil)
+  const outcome = await deps.table.transact(
+    { ...steps, ...announcement.steps },
+    announcement.freshUntil,
+  )
   if (outcome.applied) {
     // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
     const deliveries = announcement.deliveries.length

@@ -20,17 +20,26 @@ import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../tim
 import type { CreatingPayment, Payment } from './payment.ts'
 import { changePayment, isCreating } from './payment-store.ts'
 
-export const isAttempt = (attempt: number): Condition => equals('attempt', attempt)
-export const leaseIsOver = (now: Timestamp): Condition => any(absent('leaseUntil'), atMost('leaseUntil', now))
+export function isAttempt(attempt: number): Condition {
+  return equals('attempt', attempt)
+}
+export function leaseIsOver(now: Timestamp): Condition {
+  return any(absent('leaseUntil'), atMost('leaseUntil', now))
+}
 /** Its attempt may still run. */
-export const isUnderLease = ({ leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>, now: Timestamp): boolean =>
-  (leaseUntil ?? now) > now
+export function isUnderLease(
+  { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
+  now: Timestamp,
+): boolean {
+  return (leaseUntil ?? now) > now
+}
 
-const dueFields = ({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) =>
-  dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
+  return dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+}
 
 /** Of all callers with one key, one claim is applied. */
-export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> => {
+export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
   // Refused long ago, and not yet deleted by the table's TTL: it counts as absent.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const item = { ...creating, ...dueFields(creating) }
@@ -38,49 +47,72 @@ export const claimPayment = (deps: StoreDeps, creating: CreatingPayment): Promis
 }
 
 /** With its index attributes. What those say is stored once. */
-const toPaymentItem = (payment: Payment) => ({
-  ...payment,
-  paymentId: undefined,
-  createdAt: undefined,
-  currency: undefined,
-  // Its money has not moved yet.
-  takenBackMinor: undefined,
-  movements: undefined,
-  // The first transition, to pending at creation, is not stored.
-  transitions: payment.transitions.slice(1),
-  providerAttempts: payment.providerAttempts.map((attempt) =>
-    attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
-  ),
-  owner: ownerOf(payment.clientId, payment.part),
-  entity: 'payment',
-  listedAt: payment.createdAt,
-  id: payment.paymentId,
-  ...dueFields(payment),
-})
+function toPaymentItem(payment: Payment) {
+  return {
+    ...payment,
+    paymentId: undefined,
+    createdAt: undefined,
+    currency: undefined,
+    // Its money has not moved yet.
+    takenBackMinor: undefined,
+    movements: undefined,
+    // The first transition, to pending at creation, is not stored.
+    transitions: payment.transitions.slice(1),
+    providerAttempts: payment.providerAttempts.map((attempt) =>
+      attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
+    ),
+    owner: ownerOf(payment.clientId, payment.part),
+    entity: 'payment',
+    listedAt: payment.createdAt,
+    id: payment.paymentId,
+    ...dueFields(payment),
+  }
+}
 
-const show = (payment: Payment, condition: Condition): Step =>
-  put(paymentKey(payment.paymentId), toPaymentItem(payment), all(isCreating, isAttempt(payment.attempt), condition))
+function show(payment: Payment, condition: Condition): Step {
+  return put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(isCreating, isAttempt(payment.attempt), condition),
+  )
+}
 
 /** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
-export const commitPending = (payment: Payment): Step =>
-  show(payment, unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds))
+export function commitPending(payment: Payment): Step {
+  return show(
+    payment,
+    unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
+  )
+}
 
 /** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
-export const commitSucceeded = (payment: Payment, now: Timestamp): Step => show(payment, leaseIsOver(now))
+export function commitSucceeded(payment: Payment, now: Timestamp): Step {
+  return show(payment, leaseIsOver(now))
+}
 
 /** The pointers to a payment: from its account number, for all clients, and from its merchant's reference. */
-export const pointersTo = (payment: Payment): readonly Step[] => {
-  const { paymentId, clientId, part, createdAt, method, paymentDestination, externalReference: reference } = payment
+export function pointersTo(payment: Payment): readonly Step[] {
+  const {
+    paymentId,
+    clientId,
+    part,
+    createdAt,
+    method,
+    paymentDestination,
+    externalReference: reference,
+  } = payment
   return [
     ...(method === 'virtual_account'
       ? [put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })]
       : []),
-    ...(reference ? [put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId })] : []),
+    ...(reference
+      ? [put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId })]
+      : []),
   ]
 }
 
 /** Writes the pointers before the payment is visible, so that none is missing. Readers check the payment. */
-export const putPointers = async (deps: TableDeps, payment: Payment): Promise<void> => {
+export async function putPointers(deps: TableDeps, payment: Payment): Promise<void> {
   await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
 }
 
@@ -88,47 +120,72 @@ export const putPointers = async (deps: TableDeps, payment: Payment): Promise<vo
  * Claims the next attempt. Refused when another caller was first, when the current attempt still runs, or when the
  * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
  */
-export const claimTakeover = (
+export function claimTakeover(
   deps: TableDeps,
   { read, taken }: { readonly read: CreatingPayment; readonly taken: CreatingPayment },
   now: Timestamp,
-): Promise<WriteOutcome> => {
+): Promise<WriteOutcome> {
   const remembers = taken.rememberedProviderPaymentIds !== undefined
   const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
-  const set = { request, attempt, leaseUntil, mayExistUpstream, providerAttempts, ...(!remembers && dueFields(taken)) }
+  const set = {
+    request,
+    attempt,
+    leaseUntil,
+    mayExistUpstream,
+    providerAttempts,
+    ...(!remembers && dueFields(taken)),
+  }
   const isFree = all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))
   const isAsRead = all(
     unchanged('leaseUntil', read.leaseUntil),
     (remembers ? present : absent)('rememberedProviderPaymentIds'),
   )
-  return changePayment(deps, taken.paymentId, { set, remove: ['failure', 'ttl'] }, all(isFree, isAsRead))
+  return changePayment(
+    deps,
+    taken.paymentId,
+    { set, remove: ['failure', 'ttl'] },
+    all(isFree, isAsRead),
+  )
 }
 
 /** `forgettable`: neither this attempt nor an earlier one left anything at the provider. */
-type AttemptEnd = Pick<CreatingPayment, 'failure' | 'providerAttempts'> & { readonly forgettable?: boolean }
+type AttemptEnd = Pick<CreatingPayment, 'failure' | 'providerAttempts'> & {
+  readonly forgettable?: boolean
+}
 
 /** Records that an attempt ended without a destination. The next may take over; only captures make it due. */
-export const releaseAttempt = async (
+export async function releaseAttempt(
   deps: StoreDeps,
   creating: CreatingPayment,
   { forgettable = false, ...ended }: AttemptEnd,
-): Promise<WriteOutcome> => {
+): Promise<WriteOutcome> {
   const { paymentId } = creating
   const isIts = all(isCreating, isAttempt(creating.attempt))
   const ttl = forgettable ? expiresAfter(deps.now(), 90 * DAY_MS) : undefined
   const changes = { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] }
-  const released = await changePayment(deps, paymentId, changes, all(isIts, absent('rememberedProviderPaymentIds')))
-  if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined) return released
+  const released = await changePayment(
+    deps,
+    paymentId,
+    changes,
+    all(isIts, absent('rememberedProviderPaymentIds')),
+  )
+  if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined)
+    return released
   return changePayment(deps, paymentId, { set: ended, remove: ['leaseUntil'] }, isIts)
 }
 
 /** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
-export const rememberCapture = (
+export function rememberCapture(
   deps: TableDeps,
   { paymentId }: CreatingPayment,
   providerPaymentId: string,
   dueAt: Timestamp,
-): Promise<WriteOutcome> => {
+): Promise<WriteOutcome> {
   const add = { rememberedProviderPaymentIds: new Set([providerPaymentId]) }
-  return changePayment(deps, paymentId, { add, set: dueFields({ paymentId, dueAt }), remove: ['ttl'] }, isCreating)
+  return changePayment(
+    deps,
+    paymentId,
+    { add, set: dueFields({ paymentId, dueAt }), remove: ['ttl'] },
+    isCreating,
+  )
 }

@@ -18,10 +18,10 @@ type PaymentList = { readonly payments: readonly Payment[]; readonly total: numb
  * One page of a client's payments, newest first, with the exact total (spec 4.2). The index and the payments are
  * eventually consistent: a new payment or status may appear a moment later, and one that no longer matches is left out.
  */
-export const listPayments = async (
+export async function listPayments(
   deps: TableDeps,
   { clientId, status, page }: Omit<Asked, 'reference'>,
-): Promise<PaymentList> => {
+): Promise<PaymentList> {
   const ledger = await readLedger(deps, clientId)
   const statuses: readonly PaymentStatus[] = status === undefined ? PAYMENT_STATUSES : [status]
   const total = statuses.reduce((sum, one) => sum + countOf(ledger, one), 0)
@@ -39,28 +39,38 @@ export const listPayments = async (
 }
 
 /** One that is still being created counts as none. */
-export const paymentsOfKey = async (
+export async function paymentsOfKey(
   deps: TableDeps,
-  { clientId, key, page }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
-): Promise<PaymentList> => {
+  {
+    clientId,
+    key,
+    page,
+  }: { readonly clientId: ClientId; readonly key: string; readonly page: Page },
+): Promise<PaymentList> {
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
-  const isVisible = stored !== undefined && stored.status !== 'creating' && stored.clientId === clientId
+  const isVisible =
+    stored !== undefined && stored.status !== 'creating' && stored.clientId === clientId
   return isVisible ? { payments: ofPage([stored], page), total: 1 } : { payments: [], total: 0 }
 }
 
 /** The most payments of one reference that can be listed. Each may have to be read. */
 const MAX_OF_REFERENCE = 1_000
 
-type Asked = { clientId: ClientId; reference: string; status: PaymentStatus | undefined; page: Page }
+type Asked = {
+  clientId: ClientId
+  reference: string
+  status: PaymentStatus | undefined
+  page: Page
+}
 
 /**
  * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
  * consistently, so a payment is found as soon as its create is answered. Throws 422 for more than a thousand.
  */
-export const paymentsOfReference = async (
+export async function paymentsOfReference(
   deps: TableDeps,
   { clientId, reference, status, page }: Asked,
-): Promise<PaymentList> => {
+): Promise<PaymentList> {
   const ids = await idsOfReference(deps, clientId, reference)
   if (ids.length > MAX_OF_REFERENCE) {
     throw invalid(
@@ -75,37 +85,53 @@ export const paymentsOfReference = async (
 }
 
 /** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
-export const paymentsByReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
+export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference)
-  const payments = await paymentsOf(deps, { clientId, reference, ids: ids.slice(0, MAX_OF_REFERENCE) })
+  const payments = await paymentsOf(deps, {
+    clientId,
+    reference,
+    ids: ids.slice(0, MAX_OF_REFERENCE),
+  })
   return { payments, complete: ids.length <= MAX_OF_REFERENCE }
 }
 
 /** All payments of the client with this reference, page by page. */
-export const pagesOfReference = async function* (deps: TableDeps, clientId: ClientId, reference: string) {
+export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   for (const owner of ownersOf(clientId, await readParts(deps, clientId))) {
     const pages = queryPages(deps, { partition: [referencePk(owner, reference)], limit: 100 })
-    for await (const { items } of pages) yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
+    for await (const { items } of pages)
+      yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
   }
 }
 
 /** A pointer suggests; the payment decides. */
-const paymentsOf = async (
+async function paymentsOf(
   deps: TableDeps,
-  { clientId, reference, ids }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
-): Promise<readonly Payment[]> =>
-  (await findPaymentsByKey(deps, ids))
+  {
+    clientId,
+    reference,
+    ids,
+  }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
+): Promise<readonly Payment[]> {
+  return (await findPaymentsByKey(deps, ids))
     .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
     .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
+}
 
 /** From the pointers of every part. A thousand of them are less than one page of the table. */
-const idsOfReference = async (deps: TableDeps, clientId: ClientId, reference: string) => {
+async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
   const limit = MAX_OF_REFERENCE + 1
-  const queries = owners.map((owner) => deps.table.query({ partition: [referencePk(owner, reference)], limit }))
+  const queries = owners.map((owner) =>
+    deps.table.query({ partition: [referencePk(owner, reference)], limit }),
+  )
   return (await Promise.all(queries)).flatMap(({ items }) => idsIn(items))
 }
 
-const idsIn = (pointers: readonly Item[]) => pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+function idsIn(pointers: readonly Item[]) {
+  return pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+}
 
-const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
+function sortKey({ createdAt, paymentId }: Payment) {
+  return `${createdAt} ${paymentId}`
+}

@@ -3,11 +3,11 @@ import { inForce, type Timestamp } from '../time.ts'
 import { type ChannelChoice, channelOf, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
-export const newPayment = (
+export function newPayment(
   creating: CreatingPayment,
   upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },
   times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
-): Payment => {
+): Payment {
   const { expiresInSeconds: _, ...asked } = creating.request
   return {
     paymentId: creating.paymentId,
@@ -31,13 +31,24 @@ export const newPayment = (
   }
 }
 
-export type Pricing = { readonly providerFeeMinor: Minor; readonly markupMinor: Minor; readonly netMinor: Minor }
+export type Pricing = {
+  readonly providerFeeMinor: Minor
+  readonly markupMinor: Minor
+  readonly netMinor: Minor
+}
 
 /** The estimate of spec 2.1.1 by the tariff in force: percentages rounded down, in integers. */
-export const estimatePricing = (payment: ChannelChoice & { readonly notionalMinor: Minor }, at: Timestamp): Pricing => {
+export function estimatePricing(
+  payment: ChannelChoice & { readonly notionalMinor: Minor },
+  at: Timestamp,
+): Pricing {
   const { notionalMinor } = payment
   const tariff = inForce(channelOf(payment).tariffs, at)
   const providerFeeMinor = plus(bpsFloor(notionalMinor, tariff.bps), minor(tariff.flatMinor))
   const markupMinor = bpsFloor(notionalMinor, inForce(MARKUPS, at).bps)
-  return { providerFeeMinor, markupMinor, netMinor: netOf(notionalMinor, providerFeeMinor, markupMinor) }
+  return {
+    providerFeeMinor,
+    markupMinor,
+    netMinor: netOf(notionalMinor, providerFeeMinor, markupMinor),
+  }
 }

@@ -8,29 +8,50 @@ import { CustomerSchema, FEE_STATUSES } from './payment.ts'
  * types; it parses nothing with these schemas.
  */
 
-const id = (what: string) => v.pipe(v.string(), v.uuid(), v.description(what))
-const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))
-const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
-const text = (what: string) => v.pipe(v.string(), v.description(what))
-const oneOf = <const Options extends readonly string[]>(options: Options, what: string) =>
-  v.pipe(v.picklist(options), v.description(what))
+function id(what: string) {
+  return v.pipe(v.string(), v.uuid(), v.description(what))
+}
+function time(what: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
+}
+function amount(what: string) {
+  return v.pipe(v.number(), v.integer(), v.description(what))
+}
+function text(what: string) {
+  return v.pipe(v.string(), v.description(what))
+}
+function oneOf<const Options extends readonly string[]>(options: Options, what: string) {
+  return v.pipe(v.picklist(options), v.description(what))
+}
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
 export const WebhookDataSchema = v.object({
   id: id('The id of the payment.'),
   client_id: id('The merchant whose payment it is.'),
-  external_reference: v.optional(text('Your own order or invoice id, unchanged. It need not be unique.')),
+  external_reference: v.optional(
+    text('Your own order or invoice id, unchanged. It need not be unique.'),
+  ),
   method: v.picklist(PAYMENT_METHODS),
   channel_code: v.optional(text('Bank or wallet. Absent for `qris`.')),
   notional_minor: amount('The amount that the customer pays: the `amount` of the request.'),
-  xendit_fee_minor: amount("The provider's fee. It is final when `fee_status` is no longer `estimated`."),
+  xendit_fee_minor: amount(
+    "The provider's fee. It is final when `fee_status` is no longer `estimated`.",
+  ),
   hexolus_markup_minor: amount("The gateway's markup: 0.1 percent of `notional_minor`."),
-  client_net_minor: amount('Your credit: `notional_minor` less fee and markup. It may be negative.'),
-  fee_status: oneOf(FEE_STATUSES, '`client_net_minor` is final when this is no longer `estimated`. Book it only then.'),
+  client_net_minor: amount(
+    'Your credit: `notional_minor` less fee and markup. It may be negative.',
+  ),
+  fee_status: oneOf(
+    FEE_STATUSES,
+    '`client_net_minor` is final when this is no longer `estimated`. Book it only then.',
+  ),
   currency: v.literal('IDR'),
   status: oneOf(PAYMENT_STATUSES, 'Only `pending` can change. Every other status is final.'),
   failure_reason: v.optional(
-    oneOf(FAILURE_REASONS, 'Why a `failed` payment failed. `wrong_amount`: the customer paid another amount.'),
+    oneOf(
+      FAILURE_REASONS,
+      'Why a `failed` payment failed. `wrong_amount`: the customer paid another amount.',
+    ),
   ),
   payment_destination: text(
     'What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the ' +
@@ -39,10 +60,15 @@ export const WebhookDataSchema = v.object({
   customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),
   metadata: v.optional(
-    v.pipe(v.record(v.string(), v.unknown()), v.description('Your own data, unchanged, numbers digit for digit.')),
+    v.pipe(
+      v.record(v.string(), v.unknown()),
+      v.description('Your own data, unchanged, numbers digit for digit.'),
+    ),
   ),
   created_at: time('When the payment was created.'),
-  paid_at: v.optional(time('When the gateway recorded the success. Only for a `succeeded` payment.')),
+  paid_at: v.optional(
+    time('When the gateway recorded the success. Only for a `succeeded` payment.'),
+  ),
 })
 
 /** The `data` object of `payment.reversed` (design section 8). */
@@ -53,7 +79,9 @@ export const ReversedDataSchema = v.object({
     'What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal).',
   ),
   amount_minor: amount('The amount of this movement: refunded, disputed, or won.'),
-  taken_back_minor: amount('The total taken back from you after this movement. At most `client_net_minor`.'),
+  taken_back_minor: amount(
+    'The total taken back from you after this movement. At most `client_net_minor`.',
+  ),
 })
 
 /** The payment DTO (spec 2.1). */
@@ -66,9 +94,13 @@ export const PaymentDtoSchema = v.object({
         kind: v.picklist(REVERSAL_KINDS),
         amount_minor: amount('The total that was reversed so far.'),
         at: time('When the last reversal happened.'),
-        undone_at: v.optional(time('When all of it had been returned, for example after a won dispute.')),
+        undone_at: v.optional(
+          time('When all of it had been returned, for example after a won dispute.'),
+        ),
       }),
-      v.description('Money that the provider took back after the payment succeeded. The status stays `succeeded`.'),
+      v.description(
+        'Money that the provider took back after the payment succeeded. The status stays `succeeded`.',
+      ),
     ),
   ),
 })

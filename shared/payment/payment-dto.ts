@@ -4,46 +4,52 @@ import type { Payment } from './payment.ts'
 import type { PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
 
 /** The `data` object of a webhook (spec 6.2): a part of the payment DTO. */
-export const toWebhookData = (payment: Payment): WebhookData => ({
-  id: payment.paymentId,
-  client_id: payment.clientId,
-  external_reference: payment.externalReference,
-  method: payment.method,
-  channel_code: payment.channelCode,
-  notional_minor: payment.notionalMinor,
-  xendit_fee_minor: payment.providerFeeMinor,
-  hexolus_markup_minor: payment.markupMinor,
-  client_net_minor: payment.netMinor,
-  // Additive to the spec: it tells merchants that the net may still change.
-  fee_status: payment.feeStatus,
-  currency: payment.currency,
-  status: payment.status,
-  failure_reason: payment.failureReason,
-  payment_destination: payment.paymentDestination,
-  customer: payment.customer,
-  description: payment.description,
-  metadata: payment.metadata === undefined ? undefined : jsonText(payment.metadata),
-  created_at: payment.createdAt,
-  paid_at: payment.paidAt,
-})
+export function toWebhookData(payment: Payment): WebhookData {
+  return {
+    id: payment.paymentId,
+    client_id: payment.clientId,
+    external_reference: payment.externalReference,
+    method: payment.method,
+    channel_code: payment.channelCode,
+    notional_minor: payment.notionalMinor,
+    xendit_fee_minor: payment.providerFeeMinor,
+    hexolus_markup_minor: payment.markupMinor,
+    client_net_minor: payment.netMinor,
+    // Additive to the spec: it tells merchants that the net may still change.
+    fee_status: payment.feeStatus,
+    currency: payment.currency,
+    status: payment.status,
+    failure_reason: payment.failureReason,
+    payment_destination: payment.paymentDestination,
+    customer: payment.customer,
+    description: payment.description,
+    metadata: payment.metadata === undefined ? undefined : jsonText(payment.metadata),
+    created_at: payment.createdAt,
+    paid_at: payment.paidAt,
+  }
+}
 
 /** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
-export const toPaymentDto = (payment: Payment): PaymentDto => ({
-  ...toWebhookData(payment),
-  expires_at: payment.expiresAt,
-  // Additive to the spec, and only in the payment, because the bytes of an event never change.
-  reversal: payment.reversal && {
-    kind: payment.reversal.kind,
-    amount_minor: payment.reversal.amountMinor,
-    at: payment.reversal.at,
-    undone_at: payment.reversal.undoneAt,
-  },
-})
+export function toPaymentDto(payment: Payment): PaymentDto {
+  return {
+    ...toWebhookData(payment),
+    expires_at: payment.expiresAt,
+    // Additive to the spec, and only in the payment, because the bytes of an event never change.
+    reversal: payment.reversal && {
+      kind: payment.reversal.kind,
+      amount_minor: payment.reversal.amountMinor,
+      at: payment.reversal.at,
+      undone_at: payment.reversal.undoneAt,
+    },
+  }
+}
 
 /** The `data` object of `payment.reversed` (design section 8), about one movement of the payment's money. */
-export const toReversedData = (payment: Payment, { type, amountMinor }: Movement): ReversedData => ({
-  ...toWebhookData(payment),
-  type,
-  amount_minor: amountMinor,
-  taken_back_minor: payment.takenBackMinor,
-})
+export function toReversedData(payment: Payment, { type, amountMinor }: Movement): ReversedData {
+  return {
+    ...toWebhookData(payment),
+    type,
+    amount_minor: amountMinor,
+    taken_back_minor: payment.takenBackMinor,
+  }
+}

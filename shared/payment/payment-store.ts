@@ -46,16 +46,23 @@ const Row = v.looseObject({
 })
 
 /** The amount of the provider's own row, unless the payment's row stores another. */
-const usualMinor = (of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) => of.notionalMinor - of.providerFeeMinor
+function usualMinor(of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
+  return of.notionalMinor - of.providerFeeMinor
+}
 
 /** How the payment's own provider row is stored. */
-export const storedOwnRow = (payment: Payment) => ({
-  transactionId: payment.ownRow?.transactionId,
-  transactionMinor: payment.ownRow?.providerMinor === usualMinor(payment) ? undefined : payment.ownRow?.providerMinor,
-})
+export function storedOwnRow(payment: Payment) {
+  return {
+    transactionId: payment.ownRow?.transactionId,
+    transactionMinor:
+      payment.ownRow?.providerMinor === usualMinor(payment)
+        ? undefined
+        : payment.ownRow?.providerMinor,
+  }
+}
 
 /** Adds the fields that a visible payment's row does not store, such as its first transition. */
-const completed = (row: unknown): unknown => {
+function completed(row: unknown): unknown {
   const read = ifValid(Row, row)
   if (read === undefined) return row
   const { id: paymentId, listedAt: createdAt, transitions, transactionId, transactionMinor } = read
@@ -77,26 +84,38 @@ const StoredPaymentSchema = v.pipe(
 )
 
 /** Undefined for a row that cannot be read. */
-export const ifStored = (item: Item): StoredPayment | undefined => ifValid(StoredPaymentSchema, item)
+export function ifStored(item: Item): StoredPayment | undefined {
+  return ifValid(StoredPaymentSchema, item)
+}
 
-export const parseStored = (item: Item | undefined): StoredPayment | undefined =>
-  item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
+export function parseStored(item: Item | undefined): StoredPayment | undefined {
+  return item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
+}
 
 /** In any state. Requests of clients use `findPayment`. */
-export const findStoredPayment = async (deps: TableDeps, paymentId: PaymentId): Promise<StoredPayment | undefined> =>
-  parseStored(await deps.table.get(paymentKey(paymentId)))
+export async function findStoredPayment(
+  deps: TableDeps,
+  paymentId: PaymentId,
+): Promise<StoredPayment | undefined> {
+  return parseStored(await deps.table.get(paymentKey(paymentId)))
+}
 
 /** Absent and invisible payments are left out. */
-export const findPaymentsByKey = async (
+export async function findPaymentsByKey(
   deps: TableDeps,
   paymentIds: readonly PaymentId[],
   reads?: Reads,
-): Promise<readonly Payment[]> => {
+): Promise<readonly Payment[]> {
   const items = await deps.table.getMany(paymentIds.map(paymentKey), reads)
   return items.flatMap((item) => ifValid(PaymentSchema, item) ?? [])
 }
 
-export const transitioned = (payment: Payment, status: PaymentStatus, at: Timestamp, source: NewsSource): Payment => {
+export function transitioned(
+  payment: Payment,
+  status: PaymentStatus,
+  at: Timestamp,
+  source: NewsSource,
+): Payment {
   return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
@@ -104,11 +123,19 @@ export const isCreating: Condition = equals('status', 'creating')
 const isPending: Condition = equals('status', 'pending')
 
 /** After our expiry has begun, a cancel at the provider may be ours. */
-const mayBecome = (status: PaymentStatus): Condition =>
-  status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
+function mayBecome(status: PaymentStatus): Condition {
+  return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
+}
 
 /** `pending` to a terminal status. A payment leaves `pending` once. */
-export const leavePending = ({ paymentId, status, transitions, failureReason, paidAt, ...payment }: Payment): Step => {
+export function leavePending({
+  paymentId,
+  status,
+  transitions,
+  failureReason,
+  paidAt,
+  ...payment
+}: Payment): Step {
   const { openAt, feeStatus, finalFee, creditedProviderPaymentId } = payment
   const credited = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
   // The first transition, to pending at creation, is not stored.
@@ -117,66 +144,104 @@ export const leavePending = ({ paymentId, status, transitions, failureReason, pa
 }
 
 /** One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or invisible one. */
-export const findPayment = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Payment> => {
+export async function findPayment(
+  deps: TableDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<Payment> {
   const stored = await findAnyPayment(deps, id)
   if (stored.status === 'creating' || stored.clientId !== clientId) throw notFound('payment')
   return stored
 }
 
 /** One payment of any client, for operators, also while it is being created. Throws 404. */
-export const findAnyPayment = async (deps: TableDeps, id: string): Promise<StoredPayment> => {
+export async function findAnyPayment(deps: TableDeps, id: string): Promise<StoredPayment> {
   const stored = await findStoredPayment(deps, parseId(PaymentIdSchema, id, 'payment'))
   if (stored === undefined) throw notFound('payment')
   return stored
 }
 
 /** One write of a payment's item, outside a transaction. */
-export const changePayment = (deps: TableDeps, paymentId: PaymentId, changes: Changes, condition: Condition) =>
-  deps.table.write(update(paymentKey(paymentId), changes, condition))
+export function changePayment(
+  deps: TableDeps,
+  paymentId: PaymentId,
+  changes: Changes,
+  condition: Condition,
+) {
+  return deps.table.write(update(paymentKey(paymentId), changes, condition))
+}
 
 /** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */
-export const noteCancelRequested = (deps: TableDeps, paymentId: PaymentId, now: Timestamp, dueAt: Timestamp) => {
-  const changes = { setIfAbsent: { cancelRequestedAt: now }, set: dueWork('payment', paymentId, dueAt) }
+export function noteCancelRequested(
+  deps: TableDeps,
+  paymentId: PaymentId,
+  now: Timestamp,
+  dueAt: Timestamp,
+) {
+  const changes = {
+    setIfAbsent: { cancelRequestedAt: now },
+    set: dueWork('payment', paymentId, dueAt),
+  }
   return changePayment(deps, paymentId, changes, mayBecome('cancelled'))
 }
 
 /** Records our expiry, once. Refused if a cancel was recorded after the read: the provider is asked about it first. */
-export const noteExpiryStarted = (
+export function noteExpiryStarted(
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
   now: Timestamp,
-) => {
-  const mayBegin = any(present('expiryStartedAt'), unchanged('cancelRequestedAt', cancelRequestedAt))
-  return changePayment(deps, paymentId, { setIfAbsent: { expiryStartedAt: now } }, all(isPending, mayBegin))
+) {
+  const mayBegin = any(
+    present('expiryStartedAt'),
+    unchanged('cancelRequestedAt', cancelRequestedAt),
+  )
+  return changePayment(
+    deps,
+    paymentId,
+    { setIfAbsent: { expiryStartedAt: now } },
+    all(isPending, mayBegin),
+  )
 }
 
 /** Makes a payment due now, because the provider announced news and could not be asked. */
-export const markDueNow = (deps: TableDeps, paymentId: PaymentId, now: Timestamp) =>
-  changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
+export function markDueNow(deps: TableDeps, paymentId: PaymentId, now: Timestamp) {
+  return changePayment(deps, paymentId, { set: dueWork('payment', paymentId, now) }, isPending)
+}
 
 /**
  * Claims one check by moving the due time forward. Of two workers with the same due time, one wins. A terminal payment
  * has no due time. `beginExpiryAt` also records the beginning of our expiry; the first time is kept. Refused if a
  * cancel was recorded after the read, because the provider must first be asked about the cancel.
  */
-export const claimCheck = (
+export function claimCheck(
   deps: TableDeps,
   due: Pick<Payment, 'paymentId' | 'cancelRequestedAt'> & { readonly dueAt: Timestamp },
-  { nextDueAt, beginExpiryAt }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp },
-) => {
+  {
+    nextDueAt,
+    beginExpiryAt,
+  }: { readonly nextDueAt: Timestamp; readonly beginExpiryAt?: Timestamp },
+) {
   const changes = { set: { dueAt: nextDueAt }, setIfAbsent: { expiryStartedAt: beginExpiryAt } }
-  const isAsRead = all(equals('dueAt', due.dueAt), unchanged('cancelRequestedAt', due.cancelRequestedAt))
+  const isAsRead = all(
+    equals('dueAt', due.dueAt),
+    unchanged('cancelRequestedAt', due.cancelRequestedAt),
+  )
   return changePayment(deps, due.paymentId, changes, isAsRead)
 }
 
 /** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
-export const scheduleCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp, nextDueAt: Timestamp) => {
+export function scheduleCheck(
+  deps: TableDeps,
+  paymentId: PaymentId,
+  claimedDueAt: Timestamp,
+  nextDueAt: Timestamp,
+) {
   const changes = { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] }
   return changePayment(deps, paymentId, changes, all(isPending, equals('dueAt', claimedDueAt)))
 }
 
 /** Removes a claimed payment from due work after its remembered captures led to no credit. */
-export const endCheck = (deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) => {
+export function endCheck(deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) {
   const changes = { remove: [...DUE_WORK_FIELDS, 'rememberedProviderPaymentIds'] }
   return changePayment(deps, paymentId, changes, all(isCreating, equals('dueAt', claimedDueAt)))
 }

@@ -23,7 +23,10 @@ const requestFields = {
   metadata: v.optional(v.string()),
 }
 
-const PaymentRequestSchema = v.object({ ...requestFields, expiresInSeconds: v.optional(v.number()) })
+const PaymentRequestSchema = v.object({
+  ...requestFields,
+  expiresInSeconds: v.optional(v.number()),
+})
 export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 
 const ProviderAttemptSchema = v.object({
@@ -32,7 +35,10 @@ const ProviderAttemptSchema = v.object({
   /** When our call ended without a destination. Absent while the call runs, and after its process died. */
   endedAt: v.optional(TimestampSchema),
   /** `started` remains after the process died: the outcome is unknown. `created` is the default and is not stored. */
-  outcome: v.optional(v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']), 'created'),
+  outcome: v.optional(
+    v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
+    'created',
+  ),
   code: v.optional(v.string()),
   /** Absent in the attempt that created the payment, because the payment has the same id. */
   paymentRequestId: v.optional(v.string()),

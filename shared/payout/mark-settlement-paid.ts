@@ -8,11 +8,20 @@ import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
-import { type Close, type CloseDeps, closeSettlement, wrongState } from '../settlement/close-settlement.ts'
+import {
+  type Close,
+  type CloseDeps,
+  closeSettlement,
+  wrongState,
+} from '../settlement/close-settlement.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import { clientVerdictStands, notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import {
+  clientVerdictStands,
+  notAccepted,
+  readClientVerdict,
+} from '../verdict/client-verdict-store.ts'
 import { confirmedDifferences, type Difference, differs } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
@@ -29,10 +38,14 @@ const MAX_TRIES = 3
  * transaction writes settlement, window, bank reference and audit record, on condition of what the payout gate saw.
  * Throws 422, and 409 for a reference that paid out another settlement.
  */
-export const markSettlementPaid = async (
+export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
-  input: Close & { readonly bankReference: string; readonly notes?: string | undefined; readonly confirm: Confirm },
-): Promise<Settlement> => {
+  input: Close & {
+    readonly bankReference: string
+    readonly notes?: string | undefined
+    readonly confirm: Confirm
+  },
+): Promise<Settlement> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
     if (before.status !== 'recorded') throw wrongState('marked paid', before)
@@ -57,12 +70,19 @@ export const markSettlementPaid = async (
     const outcome = await closeSettlement(deps, { before, after, by }, steps)
     if (outcome.applied) return after
     if (outcome.refusedBy !== 'reference') continue
-    throw new GatewayError('conflict', `bank_reference ${input.bankReference} has paid out another settlement`, {
-      actionHint:
-        'Each transfer has its own reference: look it up at the bank. list-settlements shows which settlement has this one.',
-    })
+    throw new GatewayError(
+      'conflict',
+      `bank_reference ${input.bankReference} has paid out another settlement`,
+      {
+        actionHint:
+          'Each transfer has its own reference: look it up at the bank. list-settlements shows which settlement has this one.',
+      },
+    )
   }
-  throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
+  throw new GatewayError(
+    'conflict',
+    'this client is being audited right now; try again in a minute',
+  )
 }
 
 type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
@@ -70,7 +90,7 @@ type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 /** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
 const MAX_ENTRIES = 20_000
 
-const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError => {
+function waits(deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError {
   const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
   const why =
     state === 'inconclusive'
@@ -79,7 +99,7 @@ const waits = (deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): Gatewa
   return invalid(why, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
-const refusedBy = (differences: readonly Difference[], clientId: string): GatewayError => {
+function refusedBy(differences: readonly Difference[], clientId: string): GatewayError {
   const named = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
   return invalid(
     `the books of this client do not balance (differences: ${differences.length})`,
@@ -93,7 +113,7 @@ const refusedBy = (differences: readonly Difference[], clientId: string): Gatewa
  * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
  * Answers the conditions that keep this true, for the payout's transaction.
  */
-const passGate = async (deps: GateDeps, client: Client, { settlementId }: Settlement) => {
+async function passGate(deps: GateDeps, client: Client, { settlementId }: Settlement) {
   const { clientId } = client
   if (client.payoutHold !== undefined) {
     throw invalid(
@@ -145,11 +165,11 @@ export const ConfirmField = v.strictObject({
 type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
 
 /** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
-export const toConfirm = async (
+export async function toConfirm(
   deps: StoreDeps,
   settlement: Settlement,
   known?: readonly OpenFinding[],
-): Promise<Confirm> => {
+): Promise<Confirm> {
   const { clientId, unprovenMinor: unproven } = settlement
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
   const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
@@ -163,7 +183,7 @@ export const toConfirm = async (
 }
 
 /** Throws 422 with the figures unless exactly those are confirmed. */
-const assertConfirmed = (confirm: Confirm, echoed: Confirm): void => {
+function assertConfirmed(confirm: Confirm, echoed: Confirm): void {
   const wrong = v.keyof(ConfirmField).options.filter((name) => confirm[name] !== echoed[name])
   if (wrong.length === 0) return
   if (Object.keys(confirm).length > 0) {

@@ -16,7 +16,14 @@ import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import { toConfirm } from './mark-settlement-paid.ts'
 import { type OpenFinding, openFindings } from './open-findings.ts'
 
-const COLUMNS = ['settlement_id', 'amount', 'bank_name', 'bank_account_no', 'bank_account_name', 'client_id'] as const
+const COLUMNS = [
+  'settlement_id',
+  'amount',
+  'bank_name',
+  'bank_account_no',
+  'bank_account_name',
+  'client_id',
+] as const
 
 const Row = v.object({ id: SettlementIdSchema, dueAt: TimestampSchema })
 const Position = v.strictObject({ id: SettlementIdSchema, due_at: CursorTime })
@@ -33,7 +40,7 @@ const LINES_AT_ONCE = 2_000
  * before anything is marked, so a settlement that the payout gate would refuse or question is left out and named with
  * the reason. A longer list continues at the cursor.
  */
-export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) => {
+export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   const lines: Settlement[] = []
   const leftOut: { settlement_id: string; reason: string }[] = []
   const [work, slot] = PAYOUTS
@@ -42,10 +49,17 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
   let next: string | undefined
   // Read once: an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
-  for await (const page of queryPages(deps, { index: 'by-due', partition: PAYOUTS, limit: 100, cursor: from })) {
+  for await (const page of queryPages(deps, {
+    index: 'by-due',
+    partition: PAYOUTS,
+    limit: 100,
+    cursor: from,
+  })) {
     const due = page.items.map((item) => v.parse(Row, item))
     const ids = due.map(({ id }) => id)
-    const recorded = (await findSettlements(deps, ids)).filter(({ status }) => status === 'recorded')
+    const recorded = (await findSettlements(deps, ids)).filter(
+      ({ status }) => status === 'recorded',
+    )
     const judged = await mapInChunks(recorded, CONCURRENCY, async (settlement) => {
       return { settlement, reason: await reasonAgainst(deps, settlement, findings) }
     })
@@ -57,7 +71,11 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
     next = page.cursor && last && encodeCursor({ id: last.id, due_at: last.dueAt })
     if (lines.length + leftOut.length >= LINES_AT_ONCE) break
   }
-  const rows = lines.map((one) => ({ ...toSettlementDto(one), settlement_id: one.settlementId, amount: one.netMinor }))
+  const rows = lines.map((one) => ({
+    ...toSettlementDto(one),
+    settlement_id: one.settlementId,
+    amount: one.netMinor,
+  }))
   return {
     csv: csv(COLUMNS, rows, cursor !== undefined),
     left_out: leftOut,
@@ -66,11 +84,11 @@ export const payoutFile = async (deps: StoreDeps, cursor: string | undefined) =>
 }
 
 /** Why the payout gate would refuse or question a settlement by what is stored. The gate also reads the entries. */
-const reasonAgainst = async (
+async function reasonAgainst(
   deps: StoreDeps,
   settlement: Settlement,
   findings: readonly OpenFinding[],
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const { clientId, settlementId, bank } = settlement
   if (bank === undefined) return 'no bank details'
   const [client, verdict, standing] = await Promise.all([
@@ -78,9 +96,11 @@ const reasonAgainst = async (
     readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
   ])
-  if (client?.payoutHold !== undefined) return `payouts of this client are on hold: ${client.payoutHold}`
+  if (client?.payoutHold !== undefined)
+    return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
-  if (notAccepted(standing).length > 0) return 'the books of this client do not balance: see audit-ledger'
+  if (notAccepted(standing).length > 0)
+    return 'the books of this client do not balance: see audit-ledger'
   const confirm = JSON.stringify(await toConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

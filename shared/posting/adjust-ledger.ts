@@ -3,7 +3,12 @@ import { GatewayError, invalid, notFound } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
 import { type Entry, figuresOf, newEntry } from '../journal/entry.ts'
 import { findEntry, putEntry } from '../journal/entry-store.ts'
-import { findUnclaimedRow, type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
+import {
+  findUnclaimedRow,
+  type HouseEntry,
+  newHouseEntry,
+  putHouseEntry,
+} from '../journal/house-store.ts'
 import { adjustCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { less, plus, ZERO } from '../money.ts'
@@ -12,12 +17,19 @@ import type { Steps } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import { type Adjustment, findAdjustment, putAdjustment } from './adjustment-store.ts'
 
-export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & { readonly operator: string }
+export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & {
+  readonly operator: string
+}
 
 type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
 /** For money by bank our bank has the other side, for a provider's row the provider: the house gives it up, once. */
-const plan = (input: AdjustmentInput, row: HouseEntry | undefined, window: Window, postedAt: Timestamp) => {
+function plan(
+  input: AdjustmentInput,
+  row: HouseEntry | undefined,
+  window: Window,
+  postedAt: Timestamp,
+) {
   const { operator, ...figures } = input
   const { clientId, kind, amountMinor, reference, providerTransactionId } = input
   const entry = newEntry({
@@ -39,7 +51,8 @@ const plan = (input: AdjustmentInput, row: HouseEntry | undefined, window: Windo
   const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...(given && putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
+    ...(given &&
+      putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
     entry: putEntry({ clientId }, entry),
@@ -57,7 +70,10 @@ const plan = (input: AdjustmentInput, row: HouseEntry | undefined, window: Windo
 }
 
 /** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
-const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted | undefined> => {
+async function adjustedBefore(
+  deps: RecordDeps,
+  input: AdjustmentInput,
+): Promise<Adjusted | undefined> {
   const { clientId, reference } = input
   const adjustment = await findAdjustment(deps, clientId, reference)
   if (adjustment === undefined) return undefined
@@ -66,16 +82,23 @@ const adjustedBefore = async (deps: RecordDeps, input: AdjustmentInput): Promise
     adjustment.amountMinor === input.amountMinor &&
     adjustment.providerTransactionId === input.providerTransactionId
   if (!isSame) {
-    throw new GatewayError('conflict', `reference ${reference} belongs to an adjustment with other figures`, {
-      actionHint: 'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
-    })
+    throw new GatewayError(
+      'conflict',
+      `reference ${reference} belongs to an adjustment with other figures`,
+      {
+        actionHint:
+          'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
+      },
+    )
   }
   const entry = await findEntry(deps, { clientId }, adjustment)
   if (entry) return { adjustment, entry }
   // A transaction becomes visible item by item.
-  throw new GatewayError('conflict', `adjustment ${reference} is being written right now; try again`, {
-    actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.',
-  })
+  throw new GatewayError(
+    'conflict',
+    `adjustment ${reference} is being written right now; try again`,
+    { actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.' },
+  )
 }
 
 /** Conflicts with settlements, other write-offs and other operators. */
@@ -86,9 +109,10 @@ const MAX_TRIES = 5
  * reference; a repeat answers the stored entry. Throws 404 for an unknown client or row, and 409 for a used reference
  * or row.
  */
-export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> => {
+export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> {
   const { kind, amountMinor, providerTransactionId } = input
-  if (amountMinor === 0) throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
+  if (amountMinor === 0)
+    throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
   if (providerTransactionId !== undefined && kind !== 'correction') {
     const reason = 'only with kind correction'
     throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
@@ -96,40 +120,55 @@ export const adjustLedger = async (deps: RecordDeps, input: AdjustmentInput): Pr
   const { clientId } = await requireClient(deps, input.clientId)
   const before = await adjustedBefore(deps, input)
   if (before) return before
-  const row = providerTransactionId === undefined ? undefined : await findUnclaimedRow(deps, providerTransactionId)
-  if (providerTransactionId !== undefined && row === undefined) throw notFound('provider transaction')
+  const row =
+    providerTransactionId === undefined
+      ? undefined
+      : await findUnclaimedRow(deps, providerTransactionId)
+  if (providerTransactionId !== undefined && row === undefined)
+    throw notFound('provider transaction')
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const window = await readWindow(deps, clientId)
     if (kind === 'written_off' && plus(window.writtenOffMinor, amountMinor) < 0) {
       const reason = `this client has only ${window.writtenOffMinor} IDR written off`
       throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
     }
-    const { adjusted, record, steps } = plan(input, row, window, later(deps.now(), window.closedUntil))
+    const { adjusted, record, steps } = plan(
+      input,
+      row,
+      window,
+      later(deps.now(), window.closedUntil),
+    )
     const outcome = await recordChange(deps, record, steps)
     if (outcome.applied) return adjusted
-    const byOther = outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
+    const byOther =
+      outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
     if (byOther) return byOther
     if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
     throw new GatewayError(
       'conflict',
       `provider transaction ${row.transactionId} was taken over by another correction`,
-      { actionHint: 'A row is taken over once. Write another correction without provider_transaction_id.' },
+      {
+        actionHint:
+          'A row is taken over once. Write another correction without provider_transaction_id.',
+      },
     )
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }
 
 /** The entry of an adjustment as operators see it (design section 7). */
-export const toAdjustmentDto = ({ adjustment, entry }: Adjusted) => ({
-  id: entry.entryId,
-  client_id: adjustment.clientId,
-  type: entry.type,
-  reference: adjustment.reference,
-  posted_at: entry.postedAt,
-  client_net_minor: entry.netMinor,
-  provider_minor: entry.providerMinor,
-  bank_minor: entry.bankMinor,
-  house_minor: entry.houseMinor,
-  provider_transaction_id: entry.providerTransactionId ?? null,
-  notes: adjustment.notes ?? null,
-})
+export function toAdjustmentDto({ adjustment, entry }: Adjusted) {
+  return {
+    id: entry.entryId,
+    client_id: adjustment.clientId,
+    type: entry.type,
+    reference: adjustment.reference,
+    posted_at: entry.postedAt,
+    client_net_minor: entry.netMinor,
+    provider_minor: entry.providerMinor,
+    bank_minor: entry.bankMinor,
+    house_minor: entry.houseMinor,
+    provider_transaction_id: entry.providerTransactionId ?? null,
+    notes: adjustment.notes ?? null,
+  }
+}

@@ -26,14 +26,23 @@ export const AdjustmentSchema = v.object({
 export type Adjustment = v.InferOutput<typeof AdjustmentSchema>
 
 /** Writes an adjustment, once for each client and reference. */
-export const putAdjustment = (adjustment: Adjustment): Step =>
-  put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
+export function putAdjustment(adjustment: Adjustment): Step {
+  return put(adjustmentKey(adjustment.clientId, adjustment.reference), adjustment, isNew)
+}
 
-export const findAdjustment = async (deps: TableDeps, clientId: ClientId, reference: string) =>
-  v.parse(v.optional(AdjustmentSchema), await deps.table.get(adjustmentKey(clientId, reference)))
+export async function findAdjustment(deps: TableDeps, clientId: ClientId, reference: string) {
+  return v.parse(
+    v.optional(AdjustmentSchema),
+    await deps.table.get(adjustmentKey(clientId, reference)),
+  )
+}
 
 /** Every adjustment of a client; people make a few. */
-export const listAdjustments = async (deps: TableDeps, clientId: ClientId): Promise<readonly Adjustment[]> =>
-  (await queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: 500 })).map((item) =>
+export async function listAdjustments(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly Adjustment[]> {
+  return (await queryAll(deps, { partition: [adjustmentsPk(clientId)], limit: 500 })).map((item) =>
     v.parse(AdjustmentSchema, item),
   )
+}

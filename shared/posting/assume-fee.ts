@@ -10,7 +10,10 @@ import { mergedPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 
-export type AssumeDeps = Pick<Deps, 'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'>
+export type AssumeDeps = Pick<
+  Deps,
+  'stage' | 'table' | 'provider' | 'now' | 'monotonicMs' | 'log' | 'alerts'
+>
 
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
@@ -21,14 +24,22 @@ const MAX_AT_ONCE = 50
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */
-export const OpenRowSchema = v.pipe(FromItem, v.object({ openAt: TimestampSchema, id: PaymentIdSchema }))
+export const OpenRowSchema = v.pipe(
+  FromItem,
+  v.object({ openAt: TimestampSchema, id: PaymentIdSchema }),
+)
 export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 
 /**
  * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
  * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
  */
-export const postOverdue = async (deps: AssumeDeps, clientId: ClientId, parts: number, after?: OpenRow) => {
+export async function postOverdue(
+  deps: AssumeDeps,
+  clientId: ClientId,
+  parts: number,
+  after?: OpenRow,
+) {
   const endsAtMs = deps.monotonicMs() + MINUTE_MS
   const partitions = ownersOf(clientId, parts).map((owner) => [owner])
   const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
@@ -36,7 +47,11 @@ export const postOverdue = async (deps: AssumeDeps, clientId: ClientId, parts: n
   let asked = 0
   let unanswered = 0
   // The index suggests.
-  for await (const { items } of mergedPages(deps, list, after && { ...paymentKey(after.id), ...toItem(after) })) {
+  for await (const { items } of mergedPages(
+    deps,
+    list,
+    after && { ...paymentKey(after.id), ...toItem(after) },
+  )) {
     for (const item of items) {
       const row = v.parse(OpenRowSchema, item)
       const isAnswered = await postAfterWait(deps, row.id).catch((cause: unknown) => {
@@ -58,7 +73,7 @@ const MAX_TRIES = 3
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
  * becomes the fee, with a finding. False while the provider answers nothing. It stays open then, and after a refusal.
  */
-const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> => {
+async function postAfterWait(deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
@@ -77,13 +92,15 @@ const postAfterWait = async (deps: AssumeDeps, paymentId: PaymentId): Promise<bo
 }
 
 /** Asks the provider for the payment's own row. `row`: undefined until it has settled with its final fee. */
-export const askForOwnRow = async (deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) => {
+export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
   // A payment has one row. A few more are read, so that other rows cannot hide it.
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
-  const own = rows.filter((row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId)
+  const own = rows.filter(
+    (row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId,
+  )
   const [row] = own.flatMap((one) => settledRowOf(deps, payment, one) ?? [])
   return { kind: 'answered' as const, row, isKnown: own.length > 0 }
 }

@@ -9,18 +9,28 @@ import { changeSuspense, findSuspense, newSuspense } from '../suspense/suspense-
 
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
-export const houseRowOf = ({ transactionId, createdAt, updatedAt, providerMinor }: ProviderTransaction): HouseRow => ({
+export function houseRowOf({
   transactionId,
-  rowAt: createdAt ?? updatedAt,
+  createdAt,
+  updatedAt,
   providerMinor,
-})
+}: ProviderTransaction): HouseRow {
+  return { transactionId, rowAt: createdAt ?? updatedAt, providerMinor }
+}
 
 /** Books a row without a client, once: it belongs to the house until an operator assigns it. */
-export const bookUnmatched = (deps: StoreDeps, row: HouseRow) =>
-  deps.table.transact(putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })))
+export function bookUnmatched(deps: StoreDeps, row: HouseRow) {
+  return deps.table.transact(
+    putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
+  )
+}
 
 /** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
-export const bookWithFinding = async (deps: StoreDeps & SuspenseDeps, row: HouseRow, noted: Suspense) => {
+export async function bookWithFinding(
+  deps: StoreDeps & SuspenseDeps,
+  row: HouseRow,
+  noted: Suspense,
+) {
   const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() }))
   const outcome = await deps.table.transact({ ...entry, suspense: newSuspense(noted) })
   if (outcome.applied) await reportSuspense(deps, noted)
@@ -28,28 +38,40 @@ export const bookWithFinding = async (deps: StoreDeps & SuspenseDeps, row: House
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
-export const bookWithdrawal = (deps: StoreDeps, row: HouseRow, bankMinor: Minor) =>
-  deps.table.transact(putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })))
+export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor) {
+  return deps.table.transact(
+    putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })),
+  )
+}
 
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
 const MAX_TRIES = 5
 
-type Booking = Pick<HouseEntry, 'type' | 'clientId'> & Partial<Legs> & { readonly set: Partial<Suspense> | undefined }
+type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
+  Partial<Legs> & { readonly set: Partial<Suspense> | undefined }
 
 /** Books a row of money in suspense, once. Answers the item for which it was planned; throws when it kept changing. */
-const bookOnItem = async (
+async function bookOnItem(
   deps: StoreDeps,
   known: Suspense,
   row: HouseRow,
   plan: (item: Suspense) => Booking | undefined,
-): Promise<Suspense> => {
+): Promise<Suspense> {
   let item: Suspense | undefined = known
   for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
     const booking = plan(item)
     if (booking === undefined) return item
     const { set, ...fields } = booking
-    const entry = newHouseEntry({ ...row, postedAt: deps.now(), suspenseId: item.suspenseId, ...fields })
-    const outcome = await deps.table.transact({ item: set && changeSuspense(item, set), ...putHouseEntry(entry) })
+    const entry = newHouseEntry({
+      ...row,
+      postedAt: deps.now(),
+      suspenseId: item.suspenseId,
+      ...fields,
+    })
+    const outcome = await deps.table.transact({
+      item: set && changeSuspense(item, set),
+      ...putHouseEntry(entry),
+    })
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
     item = await findSuspense(deps, known.suspenseId)
   }
@@ -57,20 +79,26 @@ const bookOnItem = async (
 }
 
 /** Books money in suspense after its own row has settled: what is not refunded is held while the item is open. */
-export const bookSuspense = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
-  bookOnItem(deps, known, row, (item) => {
+export function bookSuspense(deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> {
+  return bookOnItem(deps, known, row, (item) => {
     // A slice may still hold the row as it was before it became void.
     if (item.postedMinor !== undefined || item.isVoid) return undefined
     const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
     const set = { postedMinor: suspenseMinor, providerMinor: row.providerMinor }
     return { set, type: 'suspense', suspenseMinor, clientId: item.clientId }
   })
+}
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
 /** Books a refund of money in suspense, once for each row. The item is resolved when nothing is left. */
-export const bookSuspenseRefund = (deps: StoreDeps, known: Suspense, row: HouseRow, amountMinor: Minor) =>
-  bookOnItem(deps, known, row, (item) => {
+export function bookSuspenseRefund(
+  deps: StoreDeps,
+  known: Suspense,
+  row: HouseRow,
+  amountMinor: Minor,
+) {
+  return bookOnItem(deps, known, row, (item) => {
     if (item.status !== 'open') return { set: undefined, type: 'suspense_refunded' }
     const backMinor = smaller(amountMinor, owedOf(item))
     const refundedMinor = plus(item.refundedMinor ?? ZERO, backMinor)
@@ -78,15 +106,24 @@ export const bookSuspenseRefund = (deps: StoreDeps, known: Suspense, row: HouseR
     const suspenseMinor = item.postedMinor === undefined ? ZERO : less(ZERO, backMinor)
     return { set, type: 'suspense_refunded', suspenseMinor }
   })
+}
 
 /** Books that the own row of money in suspense is void, once: the provider takes back what the row has booked. */
-export const bookSuspenseVoid = (deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> =>
-  bookOnItem(deps, known, row, (item) => {
+export function bookSuspenseVoid(
+  deps: StoreDeps,
+  known: Suspense,
+  row: HouseRow,
+): Promise<Suspense> {
+  return bookOnItem(deps, known, row, (item) => {
     if (item.isVoid) return undefined
     const set = {
       isVoid: true,
       ...(item.status === 'open' && { refundedMinor: item.amountMinor, ...REFUNDED }),
     } as const
-    const [providerMinor, suspenseMinor] = [less(ZERO, item.providerMinor ?? ZERO), less(ZERO, heldOf(item))]
+    const [providerMinor, suspenseMinor] = [
+      less(ZERO, item.providerMinor ?? ZERO),
+      less(ZERO, heldOf(item)),
+    ]
     return { set, type: 'suspense_refunded', providerMinor, suspenseMinor }
   })
+}

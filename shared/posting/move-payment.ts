@@ -13,7 +13,12 @@ import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
 import { announcementOfMovement, sendAnnounced } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
-import { findingOfRow, logSuspense, movedMoney, publishSuspenseAlert } from '../suspense/record-suspense.ts'
+import {
+  findingOfRow,
+  logSuspense,
+  movedMoney,
+  publishSuspenseAlert,
+} from '../suspense/record-suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { later, type Timestamp } from '../time.ts'
 import { bookWithFinding } from './house-journal.ts'
@@ -25,7 +30,7 @@ type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Move = { readonly row: MoneyRow; readonly moved: Moved }
 
-const plan = async (deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) => {
+async function plan(deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) {
   const { netMinor } = about.moved.figures
   // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
   // noted row.
@@ -36,7 +41,8 @@ const plan = async (deps: MoveDeps, payment: Payment, about: Move, now: Timestam
   }
   const { writtenOffMinor, closedUntil } = await readWindow(deps, payment.clientId)
   const postedAt = later(now, closedUntil)
-  const clawedMinor = payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
+  const clawedMinor =
+    payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
   const after = afterRow(payment, about, { clawedMinor, postedAt })
   const written = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
@@ -52,7 +58,11 @@ const MAX_TRIES = 8
  * type) applies once, in one transaction of payment, shard, entry, event and alert. Throws when the payment kept
  * changing; safe to repeat.
  */
-export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: MoneyRow): Promise<void> => {
+export async function movePayment(
+  deps: MoveDeps,
+  known: Payment,
+  moneyRow: MoneyRow,
+): Promise<void> {
   let payment = known
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const row = withProviderLeg(payment, moneyRow)
@@ -60,7 +70,11 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
     if (payment.movements.length >= MAX_MOVEMENTS) {
       const { transactionId, providerMinor, createdAt: rowAt = row.at } = row
       const house = { transactionId, providerMinor, rowAt }
-      return bookWithFinding(deps, house, findingOfRow(payment, row, 'too_many_movements', deps.now()))
+      return bookWithFinding(
+        deps,
+        house,
+        findingOfRow(payment, row, 'too_many_movements', deps.now()),
+      )
     }
     const moved = moveMoney(moneyOf(payment), row)
     if (moved === undefined) return
@@ -84,24 +98,32 @@ export const movePayment = async (deps: MoveDeps, known: Payment, moneyRow: Mone
 }
 
 /** A void takes back everything that the row had booked, once for the own row, even if it has two ids there. */
-export const withProviderLeg = ({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow => {
+export function withProviderLeg({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow {
   if (row.type !== 'reversal') return row
   const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
   const ownMinor = isVoid === true ? ZERO : ownRow?.providerMinor
   const bookedMinor = row.isOwnRow === true ? ownMinor : moved?.providerMinor
-  return { ...row, amountMinor: moved?.amountMinor ?? row.amountMinor, providerMinor: less(ZERO, bookedMinor ?? ZERO) }
+  return {
+    ...row,
+    amountMinor: moved?.amountMinor ?? row.amountMinor,
+    providerMinor: less(ZERO, bookedMinor ?? ZERO),
+  }
 }
 
 /** The part of returned money that the house had written off: the house takes it. */
-export const clawedBack = ({ writtenOffMinor }: Pick<Window, 'writtenOffMinor'>, netMinor: Minor): Minor =>
-  atLeastZero(smaller(netMinor, writtenOffMinor))
+export function clawedBack(
+  { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
+  netMinor: Minor,
+): Minor {
+  return atLeastZero(smaller(netMinor, writtenOffMinor))
+}
 
 /** The payment after one more row. An open payment whose own row is voided leaves with nothing for its client. */
-export const afterRow = (
+export function afterRow(
   payment: Payment,
   { row, moved: { money } }: Move,
   { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
-): Payment => {
+): Payment {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true
   const { kind: _, createdAt: __, ...moved } = row
@@ -110,11 +132,24 @@ export const afterRow = (
   const after: Payment = {
     ...payment,
     takenBackMinor: money.takenBackMinor,
-    movements: movements.map((one) => (isPosted && one.postedAt === undefined ? { ...one, ...entry } : one)),
+    movements: movements.map((one) =>
+      isPosted && one.postedAt === undefined ? { ...one, ...entry } : one,
+    ),
     ...(money.isVoid && { isVoid: true }),
     reversal: reversalAfter(payment.reversal, row, money),
   }
   if (!isOpen || !isPosted) return after
-  const finalFee = payment.finalFee ?? { status: 'assumed', feeMinor: payment.providerFeeMinor, at: postedAt }
-  return { ...after, feeStatus: finalFee.status, finalFee, postedAt, openAt: undefined, voidedOpen: true }
+  const finalFee = payment.finalFee ?? {
+    status: 'assumed',
+    feeMinor: payment.providerFeeMinor,
+    at: postedAt,
+  }
+  return {
+    ...after,
+    feeStatus: finalFee.status,
+    finalFee,
+    postedAt,
+    openAt: undefined,
+    voidedOpen: true,
+  }
 }

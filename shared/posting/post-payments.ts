@@ -37,7 +37,7 @@ export type Posting = {
 type Planned = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
 
 /** The final fee: known at success under a contract that bills later; otherwise by the row, or the estimate. */
-const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
+function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
   if (payment.finalFee) return payment.finalFee
   if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
   const { feeMinor, invoiced } = by.row
@@ -45,7 +45,7 @@ const feeOf = ({ payment, by }: Posting, at: Timestamp): FinalFee => {
 }
 
 /** The posted payment: rows that came while it was open are applied again, to the final net. */
-export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
+export function planPosting(posting: Posting, postedAt: Timestamp): Planned {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
   const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
@@ -67,10 +67,14 @@ export const planPosting = (posting: Posting, postedAt: Timestamp): Planned => {
       ownRow: { transactionId: by.row.transactionId, providerMinor: by.row.providerMinor },
     }),
   }
-  return { posting, after, netMinor: lessFigures(standingFigures(money), standingFigures(moneyOf(payment))).netMinor }
+  return {
+    posting,
+    after,
+    netMinor: lessFigures(standingFigures(money), standingFigures(moneyOf(payment))).netMinor,
+  }
 }
 
-const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string> => {
+function stepsOf(planned: readonly Planned[], postedAt: Timestamp): Steps<string> {
   const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
     { ledger: moveCredit(payment, netMinor, postedAt) },
@@ -84,7 +88,10 @@ const stepsOf = (planned: readonly Planned[], postedAt: Timestamp): Steps<string
 const MAX_TRIES = 4
 
 /** Posts payments of one shard in one transaction. Undefined: one of them has changed since it was read. */
-const postTogether = async (deps: StoreDeps, postings: readonly Posting[]): Promise<readonly Planned[] | undefined> => {
+async function postTogether(
+  deps: StoreDeps,
+  postings: readonly Posting[],
+): Promise<readonly Planned[] | undefined> {
   let postedAt = deps.now()
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const planned = postings.map((posting) => planPosting(posting, postedAt))
@@ -101,7 +108,7 @@ const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
 
 /** Payments of one shard in groups that one transaction takes. */
-const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[] => {
+function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[] {
   const groups: Posting[][] = []
   let items = 1
   for (const posting of postings) {
@@ -121,9 +128,13 @@ const groupsOf = (postings: readonly Posting[]): readonly (readonly Posting[])[]
  * shard, its entry and the entries of its reversals. Payments of one shard share a transaction; when it is refused they
  * are posted one by one. Answers in the order of `postings`; undefined: the payment has changed, read it again.
  */
-export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]) => {
+export async function postPayments(deps: StoreDeps, postings: readonly Posting[]) {
   // A transaction that names a payment twice is refused by the table: the first counts.
-  const distinct = [...new Map(postings.toReversed().map((posting) => [posting.payment.paymentId, posting])).values()]
+  const distinct = [
+    ...new Map(
+      postings.toReversed().map((posting) => [posting.payment.paymentId, posting]),
+    ).values(),
+  ]
   const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
   const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
   const posted = await mapInChunks(groups, 8, async (group) => {
@@ -137,21 +148,33 @@ export const postPayments = async (deps: StoreDeps, postings: readonly Posting[]
 }
 
 /** True when the row is about this payment's money. A row with another amount says nothing about its fee. */
-export const isForAmount = (transaction: ProviderTransaction, payment: Pick<Payment, 'notionalMinor' | 'currency'>) =>
-  transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
+export function isForAmount(
+  transaction: ProviderTransaction,
+  payment: Pick<Payment, 'notionalMinor' | 'currency'>,
+) {
+  return (
+    transaction.amountMinor === payment.notionalMinor && transaction.currency === payment.currency
+  )
+}
 
 /**
  * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
  * payment's amount. Undefined for any other row and for impossible amounts. The fee is what the provider kept; zero is a
  * fee, except under a contract that bills later.
  */
-export const settledRowOf = (
+export function settledRowOf(
   { stage }: Pick<Deps, 'stage'>,
   payment: Payment,
   transaction: ProviderTransaction,
-): SettledRow | undefined => {
+): SettledRow | undefined {
   const { type, status, keptMinor, settledAt, transactionId, providerMinor } = transaction
-  if (type !== 'payment' || status !== 'success' || keptMinor === undefined || settledAt === undefined) return undefined
+  if (
+    type !== 'payment' ||
+    status !== 'success' ||
+    keptMinor === undefined ||
+    settledAt === undefined
+  )
+    return undefined
   if (!isForAmount(transaction, payment) || keptMinor < 0) return undefined
   const row = { feeMinor: keptMinor, transactionId, providerMinor, settledAt }
   const isInvoiced = keptMinor === 0 && stage.providerFees === 'invoiced'
@@ -159,10 +182,13 @@ export const settledRowOf = (
 }
 
 /** Books the settled row of a payment that was posted without it. Refused: the payment or its fence has changed. */
-export const bookLateRow = async (deps: StoreDeps, payment: Payment, row: SettledRow) => {
+export async function bookLateRow(deps: StoreDeps, payment: Payment, row: SettledRow) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)
   const ownRow = { transactionId: row.transactionId, providerMinor: row.providerMinor }
   const after: Payment = { ...payment, ownRow, lateRowAt, providerSettledAt: row.settledAt }
-  return deps.table.transact({ ...changeMoney(payment, after), ledger: moveCredit(payment, ZERO, lateRowAt) })
+  return deps.table.transact({
+    ...changeMoney(payment, after),
+    ledger: moveCredit(payment, ZERO, lateRowAt),
+  })
 }

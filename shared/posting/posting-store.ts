@@ -7,7 +7,7 @@ import type { Steps } from '../table/table.ts'
 import { addedEntries } from './payment-entries.ts'
 
 /** Changes a payment's money and writes the entries that this adds. Refused when its money has moved after the read. */
-export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
+export function changeMoney(before: Payment, after: Payment): Steps<string> {
   const { paymentId, openAt, moneyVersion } = before
   const set = {
     moneyVersion: (moneyVersion ?? 0) + 1,
@@ -22,7 +22,10 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
     reversal: after.reversal,
     isVoid: after.isVoid,
     voidedOpen: after.voidedOpen,
-    ...(after.movements.length > 0 && { takenBackMinor: after.takenBackMinor, movements: after.movements }),
+    ...(after.movements.length > 0 && {
+      takenBackMinor: after.takenBackMinor,
+      movements: after.movements,
+    }),
   }
   const payment: Step = update(
     paymentKey(paymentId),
@@ -35,13 +38,20 @@ export const changeMoney = (before: Payment, after: Payment): Steps<string> => {
       openAt === undefined ? absent('openAt') : present('openAt'),
     ),
   )
-  const entries = addedEntries(before, after).map((entry) => [entry.entryId, putEntry(before, entry)] as const)
+  const entries = addedEntries(before, after).map(
+    (entry) => [entry.entryId, putEntry(before, entry)] as const,
+  )
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
 }
 
 /** Requires that the payment's money and bytes are unchanged since they were read. */
-export const moneyStands = ({ paymentId, status, moneyVersion, erasedAt }: Payment): Step =>
-  guard(
+export function moneyStands({ paymentId, status, moneyVersion, erasedAt }: Payment): Step {
+  return guard(
     paymentKey(paymentId),
-    all(equals('status', status), unchanged('moneyVersion', moneyVersion), unchanged('erasedAt', erasedAt)),
+    all(
+      equals('status', status),
+      unchanged('moneyVersion', moneyVersion),
+      unchanged('erasedAt', erasedAt),
+    ),
   )
+}

@@ -4,22 +4,38 @@ import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
 /** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
-const reversedMinor = ({ price, isVoid, applied }: PaymentMoney): Minor => {
+function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
   const rows = applied.map(({ row }) => row)
-  const voided = new Set(rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])))
+  const voided = new Set(
+    rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])),
+  )
   return rows
     .filter(({ transactionId }) => !voided.has(transactionId))
-    .map(({ type, amountMinor }) => (type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor))
-    .reduce((sum, amountMinor) => atLeastZero(plus(sum, amountMinor)), isVoid ? price.grossMinor : ZERO)
+    .map(({ type, amountMinor }) =>
+      type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor,
+    )
+    .reduce(
+      (sum, amountMinor) => atLeastZero(plus(sum, amountMinor)),
+      isVoid ? price.grossMinor : ZERO,
+    )
 }
 
 /** The public `reversal` of a payment after one more row (design section 10). */
-export const reversalAfter = (before: Reversal | undefined, row: MoneyRow, money: PaymentMoney): Reversal => {
+export function reversalAfter(
+  before: Reversal | undefined,
+  row: MoneyRow,
+  money: PaymentMoney,
+): Reversal {
   const amountMinor = reversedMinor(money)
   const { kind = before?.kind ?? 'refund', at } = row
   if (amountMinor > (before?.amountMinor ?? ZERO)) return { kind, amountMinor, at }
   const isUndone = money.takenBackMinor === 0 && !money.isVoid
-  return { kind: before?.kind ?? kind, amountMinor, at: before?.at ?? at, ...(isUndone && { undoneAt: at }) }
+  return {
+    kind: before?.kind ?? kind,
+    amountMinor,
+    at: before?.at ?? at,
+    ...(isUndone && { undoneAt: at }),
+  }
 }
 
 type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
@@ -28,8 +44,8 @@ type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | un
  * Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. The kind is that
  * of the last row that raised the amount: no price changes it.
  */
-export const replayMovements = (payment: Payment, price: Figures): Replayed =>
-  payment.movements.reduce<Replayed>(
+export function replayMovements(payment: Payment, price: Figures): Replayed {
+  return payment.movements.reduce<Replayed>(
     ({ money: before, reversal }, movement) => {
       const row = { ...movement, kind: payment.reversal?.kind }
       const money = moveMoney(before, row)?.money ?? before
@@ -37,3 +53,4 @@ export const replayMovements = (payment: Payment, price: Figures): Replayed =>
     },
     { money: untouched(price), reversal: undefined },
   )
+}

@@ -14,7 +14,12 @@ export type RateLimit = { readonly remaining: number; readonly resetMs: number }
 
 export type HttpOutcome =
   /** `json` is undefined when the body is not JSON, is truncated or exceeds the size limit. */
-  | { readonly kind: 'answered'; readonly status: number; readonly json: unknown; readonly rateLimit?: RateLimit }
+  | {
+      readonly kind: 'answered'
+      readonly status: number
+      readonly json: unknown
+      readonly rateLimit?: RateLimit
+    }
   /** No connection was made, so the provider did nothing. */
   | { readonly kind: 'not_sent'; readonly reason: string }
   /** No answer arrived, but the provider may have executed the request. */
@@ -23,7 +28,13 @@ export type HttpOutcome =
 const MAX_ANSWER_BYTES = 1024 * 1024
 
 /** Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error code. */
-export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCall): Promise<HttpOutcome> => {
+export async function callJson({
+  method,
+  url,
+  headers,
+  body,
+  timeoutMs,
+}: HttpCall): Promise<HttpOutcome> {
   // The rest of a deadline may have fractions, which a timer refuses.
   const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
   const jsonType = 'application/json'
@@ -41,7 +52,12 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
     const after = (status === 429 && header('retry-after')) || ''
     const waits = WHOLE.test(after) ? { remaining: 0, resetMs: Number(after) * 1_000 } : undefined
     const rateLimit = rateLimitOf(header) ?? waits
-    return { kind: 'answered', status, json: await readJson(response), ...(rateLimit && { rateLimit }) }
+    return {
+      kind: 'answered',
+      status,
+      json: await readJson(response),
+      ...(rateLimit && { rateLimit }),
+    }
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
     const cause = error instanceof Error ? error.cause : undefined
@@ -50,9 +66,13 @@ export const callJson = async ({ method, url, headers, body, timeoutMs }: HttpCa
     const causes = all.map((one) => v.parse(CauseSchema, one))
     // A reset or closed connection does not count: it may happen after the provider accepted the request.
     const notSent = causes.every(
-      ({ code = '', syscall = '' }) => ['connect', 'getaddrinfo'].includes(syscall) || BEFORE_SENDING.test(code),
+      ({ code = '', syscall = '' }) =>
+        ['connect', 'getaddrinfo'].includes(syscall) || BEFORE_SENDING.test(code),
     )
-    return { kind: notSent && causes.length > 0 ? 'not_sent' : 'lost', reason: causes[0]?.code ?? 'network error' }
+    return {
+      kind: notSent && causes.length > 0 ? 'not_sent' : 'lost',
+      reason: causes[0]?.code ?? 'network error',
+    }
   }
 }
 
@@ -60,14 +80,16 @@ const WHOLE = /^\d{1,9}$/
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
 /** Reads an answer's Rate-Limit headers; undefined if they are missing or not of the documented form. */
-export const rateLimitOf = (header: (name: string) => string | null | undefined): RateLimit | undefined => {
+export function rateLimitOf(
+  header: (name: string) => string | null | undefined,
+): RateLimit | undefined {
   const remaining = header('rate-limit-remaining') ?? ''
   const reset = header('rate-limit-reset') ?? ''
   if (!WHOLE.test(remaining) || !SECONDS.test(reset)) return undefined
   return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
 }
 
-const readJson = async (response: Response): Promise<unknown> => {
+async function readJson(response: Response): Promise<unknown> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   try {
@@ -84,7 +106,11 @@ const readJson = async (response: Response): Promise<unknown> => {
 }
 
 const Text = v.fallback(v.optional(v.string()), undefined)
-const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), { code: undefined, syscall: undefined })
+const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), {
+  code: undefined,
+  syscall: undefined,
+})
 
 // The certificate is checked before the first byte of the request is sent.
-const BEFORE_SENDING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
+const BEFORE_SENDING =
+  /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/

@@ -24,10 +24,16 @@ export type Provider = {
   /** True for a provider code that is not a wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
   isNonWalletCode(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
-  providerNameFor(channel: { readonly method: PaymentMethod; readonly channelCode?: string | undefined }): string
+  providerNameFor(channel: {
+    readonly method: PaymentMethod
+    readonly channelCode?: string | undefined
+  }): string
 }
 
-export type ProviderOperation = Exclude<keyof Provider, 'pauseMs' | 'callsLeft' | 'isNonWalletCode' | 'providerNameFor'>
+export type ProviderOperation = Exclude<
+  keyof Provider,
+  'pauseMs' | 'callsLeft' | 'isNonWalletCode' | 'providerNameFor'
+>
 
 export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */
@@ -59,26 +65,31 @@ export type Unanswered = {
 }
 
 /** True when the provider refused the call because of our key or our request. */
-export const isOurMistake = ({ reason }: Pick<Unanswered, 'reason'>): boolean =>
-  reason === 'misconfigured' || reason === 'refused'
+export function isOurMistake({ reason }: Pick<Unanswered, 'reason'>): boolean {
+  return reason === 'misconfigured' || reason === 'refused'
+}
 
 /** Only for a call without any answer. */
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
 /** The 502 error for a provider call without a usable answer (spec 7). `advice`: the present state and what to do. */
-export const providerFailure = (
+export function providerFailure(
   { reason }: Pick<Unanswered, 'reason'>,
   advice: string,
   details: { readonly actionHint?: string } = {},
-): GatewayError => {
-  if (reason === 'unreachable') return new GatewayError('network', `${DID_NOT_ANSWER}; ${advice}`, details)
+): GatewayError {
+  if (reason === 'unreachable')
+    return new GatewayError('network', `${DID_NOT_ANSWER}; ${advice}`, details)
   // Refusals of our own call are in the log alone.
   const said = reason === 'rate_limited' ? "the provider's rate limit is reached" : FAILED
   return new GatewayError('server_error', `${said}; ${advice}`, details)
 }
 
-export type Answer<T> = { readonly kind: 'found'; readonly value: T } | { readonly kind: 'not_found' } | Unanswered
+export type Answer<T> =
+  | { readonly kind: 'found'; readonly value: T }
+  | { readonly kind: 'not_found' }
+  | Unanswered
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }

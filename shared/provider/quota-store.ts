@@ -31,15 +31,20 @@ const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
 ]
 
 /** The calls a minute of one operation: the stage's setting, else the published limit, in a deployment the latest. */
-export const callsPerMinute = (stage: Pick<StageSettings, 'providerCallsPerMinute'>, at: string = END_OF_TIME) =>
-  stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
+export function callsPerMinute(
+  stage: Pick<StageSettings, 'providerCallsPerMinute'>,
+  at: string = END_OF_TIME,
+) {
+  return stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
+}
 
 /** Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third. */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
 /** The number of workers that can process all payments which this quota lets clients create. */
-export const workersForQuota = (work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number =>
-  Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
+export function workersForQuota(work: keyof typeof SECONDS_A_PAYMENT, perMinute: number): number {
+  return Math.ceil((perMinute / 60) * SECONDS_A_PAYMENT[work])
+}
 
 /** A caller that loses more races for the counter tries again in the next window. */
 const MAX_TRIES = 3
@@ -51,18 +56,26 @@ type Calls = ReadonlyMap<ProviderOperation, number>
  * together never exceed it. A paused operation gets none. `retryAt`: when the caller can take the rest; undefined if all
  * were granted.
  */
-export const takeCalls = async (deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>, wanted: Calls) => {
+export async function takeCalls(
+  deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
+  wanted: Calls,
+) {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const { limit, endsAt } = window
   // One after the other: the first read of the pauses is cached.
-  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) => pausedUntil(deps, operation))
+  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) =>
+    pausedUntil(deps, operation),
+  )
   const open = [...wanted].filter((_, at) => pauses[at] === undefined)
   let granted: Calls = new Map()
   let taken: Item | undefined
   for (let tried = 0; tried < MAX_TRIES && granted.size === 0; tried++) {
     const portions = open
-      .map(([operation, calls]) => [operation, Math.min(calls, limit - Number(taken?.[operation] ?? 0))] as const)
+      .map(
+        ([operation, calls]) =>
+          [operation, Math.min(calls, limit - Number(taken?.[operation] ?? 0))] as const,
+      )
       .filter(([, calls]) => calls > 0)
     if (portions.length === 0) break
     const { applied, item } = await countCalls(deps, window, portions)
@@ -83,11 +96,11 @@ const SHARE = 1 / 4
  * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise the seconds until the
  * next minute. Calls are counted only when they become scarce, so that one client cannot starve the others.
  */
-export const takeShare = async (
+export async function takeShare(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
   operation: ProviderOperation,
   clientId: ClientId,
-): Promise<number | undefined> => {
+): Promise<number | undefined> {
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
   const left = deps.provider.callsLeft(operation)
@@ -95,7 +108,12 @@ export const takeShare = async (
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(quota * SHARE))
-  const { applied } = await countCalls(deps, { number: minute, limit, endsAt }, [[operation, 1]], clientId)
+  const { applied } = await countCalls(
+    deps,
+    { number: minute, limit, endsAt },
+    [[operation, 1]],
+    clientId,
+  )
   return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
 }
 
@@ -106,10 +124,12 @@ const WINDOWS = MINUTE_MS / WINDOW_MS
 type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
 
 /** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
-export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
+export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
   const number = Math.floor(epochMs(at) / WINDOW_MS)
   const inMinute = number % WINDOWS
-  const limit = Math.floor((perMinute * (inMinute + 1)) / WINDOWS) - Math.floor((perMinute * inMinute) / WINDOWS)
+  const limit =
+    Math.floor((perMinute * (inMinute + 1)) / WINDOWS) -
+    Math.floor((perMinute * inMinute) / WINDOWS)
   return { number, limit, endsAt: timestampOf((number + 1) * WINDOW_MS) }
 }
 
@@ -117,23 +137,28 @@ export const quotaWindow = (perMinute: number, at: Timestamp): QuotaWindow => {
 const COUNTER_LIFE_MS = HOUR_MS
 
 /** Takes all of these calls from the rest of a window's counters, or none. A refusal answers the present counters. */
-const countCalls = (
+function countCalls(
   deps: TableDeps,
   { number, limit, endsAt }: QuotaWindow,
   calls: readonly (readonly [ProviderOperation, number])[],
   clientId?: ClientId,
-) => {
+) {
   const key = clientId === undefined ? quotaKey(number) : quotaShareKey(clientId, number)
-  const hasRoom = calls.map(([operation, more]) => any(absent(operation), atMost(operation, limit - more)))
-  const changes = { add: Object.fromEntries(calls), set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) } }
+  const hasRoom = calls.map(([operation, more]) =>
+    any(absent(operation), atMost(operation, limit - more)),
+  )
+  const changes = {
+    add: Object.fromEntries(calls),
+    set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) },
+  }
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
 /** The calls of one run: taken from the quota in portions, used one by one. */
-export const callBudget = (
+export function callBudget(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
-) => {
+) {
   const left = new Map<ProviderOperation, { readonly calls: number; readonly until: Timestamp }>()
   return {
     /** Undefined: one call may be made now. Otherwise the time of the next try. */
@@ -142,7 +167,10 @@ export const callBudget = (
       let portion = left.get(operation)
       if (portion === undefined || portion.calls === 0 || portion.until <= now) {
         const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
-        const { granted, retryAt } = await takeCalls(deps, new Map([[operation, portions[operation] ?? 1]]))
+        const { granted, retryAt } = await takeCalls(
+          deps,
+          new Map([[operation, portions[operation] ?? 1]]),
+        )
         const calls = granted.get(operation)
         if (calls === undefined) return retryAt ?? until
         portion = { calls, until }
@@ -164,7 +192,7 @@ type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 
 /** Cached for a second: until then this environment does not see another's pause, and a few more calls are refused. */
-const readPauses = async (deps: PauseDeps): Promise<Item> => {
+async function readPauses(deps: PauseDeps): Promise<Item> {
   const now = deps.now()
   const { providerPauses: seen } = deps.memory
   if (seen && isFresh(seen, now)) return seen.pauses
@@ -173,14 +201,21 @@ const readPauses = async (deps: PauseDeps): Promise<Item> => {
   return pauses
 }
 
-const ownPause = ({ provider, now }: PauseDeps, operation: ProviderOperation): Timestamp | undefined => {
+function ownPause(
+  { provider, now }: PauseDeps,
+  operation: ProviderOperation,
+): Timestamp | undefined {
   const pauseMs = provider.pauseMs(operation)
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
 }
 
 /** Until when the provider refuses an operation. Costs at most one read a second in each environment. */
-export const pausedUntil = async (deps: PauseDeps, operation: ProviderOperation): Promise<Timestamp | undefined> => {
-  const until = ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
+export async function pausedUntil(
+  deps: PauseDeps,
+  operation: ProviderOperation,
+): Promise<Timestamp | undefined> {
+  const until =
+    ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
   return until !== undefined && until > deps.now() ? until : undefined
 }
 
@@ -188,14 +223,21 @@ export const pausedUntil = async (deps: PauseDeps, operation: ProviderOperation)
  * Records a 429 for all environments, for the provider's time. A longer pause already recorded stays. If the adapter does
  * not know which operation was refused, all of them pause.
  */
-export const notePause = async (deps: PauseDeps, operations: readonly ProviderOperation[]): Promise<void> => {
+export async function notePause(
+  deps: PauseDeps,
+  operations: readonly ProviderOperation[],
+): Promise<void> {
   const refused = operations.filter((operation) => deps.provider.pauseMs(operation) > 0)
   for (const operation of refused.length > 0 ? refused : operations) {
     const now = deps.now()
     const until = ownPause(deps, operation) ?? addMs(now, DEFAULT_PAUSE_MS)
     const ttl = expiresAfter(until, HOUR_MS)
     await deps.table.write(
-      update(pausesKey, { set: { [operation]: until, ttl } }, any(absent(operation), below(operation, until))),
+      update(
+        pausesKey,
+        { set: { [operation]: until, ttl } },
+        any(absent(operation), below(operation, until)),
+      ),
     )
     deps.memory.providerPauses = undefined
   }

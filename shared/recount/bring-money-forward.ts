@@ -19,31 +19,48 @@ import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Timestamp } from '../time.ts'
 import { eventSteps } from './complete-payment.ts'
-import { ADVICE, providerRows, type RecountDeps, type Repair, type Strays, shiftedBy } from './repair.ts'
+import {
+  ADVICE,
+  providerRows,
+  type RecountDeps,
+  type Repair,
+  type Strays,
+  shiftedBy,
+} from './repair.ts'
 
 /** A payment after one transaction, with the finding for the operators. */
 type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 /** The payment after each single transaction that may have written its strays. */
-const candidates = async (
+async function candidates(
   deps: RecountDeps,
   { window }: Ledger,
   payment: Payment,
   { entries: stray, events: [event] }: Strays,
-): Promise<readonly MoneyAfter[]> => {
-  const entries = stray.map(({ entry }) => entry).toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
+): Promise<readonly MoneyAfter[]> {
+  const entries = stray
+    .map(({ entry }) => entry)
+    .toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
   const [first] = entries
   if (first?.type === 'late_row') {
-    const { postedAt: lateRowAt, providerMinor, providerSettledAt, providerTransactionId = '' } = first
+    const {
+      postedAt: lateRowAt,
+      providerMinor,
+      providerSettledAt,
+      providerTransactionId = '',
+    } = first
     const ownRow = { transactionId: providerTransactionId, providerMinor }
     return [{ after: { ...payment, lateRowAt, ownRow, providerSettledAt } }]
   }
   const known = new Set(payment.movements.map(({ transactionId }) => transactionId))
-  const isPosting = ({ type, providerTransactionId: id = '' }: Entry) => type === 'payment' || known.has(id)
+  const isPosting = ({ type, providerTransactionId: id = '' }: Entry) =>
+    type === 'payment' || known.has(id)
   const posting = entries.find(isPosting)
-  if (payment.openAt !== undefined && posting) return postedAfter(deps, payment, entries, posting.postedAt)
+  if (payment.openAt !== undefined && posting)
+    return postedAfter(deps, payment, entries, posting.postedAt)
   // The name of a movement's event is `payment.reversed#<transaction id>#<type>`.
-  const transactionId = first?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
+  const transactionId =
+    first?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
   const at = first?.postedAt ?? event?.event.firedAt
   if (transactionId === undefined || at === undefined) return []
   const transaction = await askForRow(deps, payment, transactionId)
@@ -57,18 +74,28 @@ const candidates = async (
   const writeOff = entries.find(({ type }) => type === 'written_off')
   const clawedMinor = writeOff ? less(ZERO, writeOff.netMinor) : clawedBack(window, netMinor)
   const booked = { clawedMinor: payment.openAt === undefined ? clawedMinor : ZERO, postedAt: at }
-  return [{ after: afterRow(payment, { row, moved }, booked), suspense: movedMoney(payment, row, netMinor, at) }]
+  return [
+    {
+      after: afterRow(payment, { row, moved }, booked),
+      suspense: movedMoney(payment, row, netMinor, at),
+    },
+  ]
 }
 
 /**
  * The strays that the repaired payment explains. None if one of them differs in any figure, or the payment is
  * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
  */
-const explainedBy = (before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays => {
-  const expected = new Map(addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]))
+function explainedBy(before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays {
+  const expected = new Map(
+    addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]),
+  )
   const names = eventNamesOf(after)
-  const isWrong = entries.some(({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry))
-  const isSound = auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
+  const isWrong = entries.some(
+    ({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry),
+  )
+  const isSound =
+    auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
   if (isWrong || !isSound) return { entries: [], events: [] }
   return {
     entries: entries.filter(({ entry }) => expected.has(entry.entryId)),
@@ -81,12 +108,12 @@ const explainedBy = (before: Payment, { entries, events }: Strays, { after }: Mo
  * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
  * twice. Undefined if no single change explains any of them exactly.
  */
-export const bringMoneyForward = async (
+export async function bringMoneyForward(
   deps: RecountDeps,
   books: ClientBooks,
   before: Payment,
   strays: Strays,
-): Promise<Repair | undefined> => {
+): Promise<Repair | undefined> {
   const { ledger } = books
   for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
     const { after, suspense } = found
@@ -96,7 +123,9 @@ export const bringMoneyForward = async (
     const stored = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
     const steps = async () => {
       const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
-      const changed = Object.entries(changeMoney(before, after)).filter(([name]) => !stored.has(name))
+      const changed = Object.entries(changeMoney(before, after)).filter(
+        ([name]) => !stored.has(name),
+      )
       const known = eventNamesOf(before)
       const added = eventNamesOf(after).filter((name) => !known.includes(name))
       const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
@@ -111,18 +140,28 @@ export const bringMoneyForward = async (
 }
 
 /** The payment posted by its settled row, else with an assumed fee. */
-const posted = (payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter => {
+function posted(payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter {
   const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: at })
   const { after } = planPosting({ payment, by: row ? { row } : { assumed } }, at)
   return row ? { after } : { after, suspense: assumed }
 }
 
 /** An open payment's possible posted forms: by own entry, provider's row, or assumed fee. Throws 502 without answer. */
-const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly Entry[], postedAt: Timestamp) => {
+async function postedAfter(
+  deps: RecountDeps,
+  payment: Payment,
+  strays: readonly Entry[],
+  postedAt: Timestamp,
+) {
   const own = strays.find(({ type }) => type === 'payment')
   if (own) {
     // The entry has all fields of the settled row.
-    const { feeMinor, providerMinor, providerTransactionId: transactionId, providerSettledAt: settledAt } = own
+    const {
+      feeMinor,
+      providerMinor,
+      providerTransactionId: transactionId,
+      providerSettledAt: settledAt,
+    } = own
     const invoiced = payment.finalFee?.invoiced
     const isByRow = transactionId !== undefined && settledAt !== undefined
     const row = isByRow
@@ -136,9 +175,11 @@ const postedAfter = async (deps: RecountDeps, payment: Payment, strays: readonly
   return answer.row ? [posted(payment, postedAt, answer.row), assumed] : [assumed]
 }
 
-const askForRow = async (deps: RecountDeps, payment: Payment, transactionId: string) => {
+async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
   const { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId } = payment
-  const references = providerAttempts.map(({ number }) => ({ reference: referenceOf(paymentId, number) }))
+  const references = providerAttempts.map(({ number }) => ({
+    reference: referenceOf(paymentId, number),
+  }))
   for (const by of [{ providerPaymentId }, ...references]) {
     const rows = await providerRows(deps, { ...by, limit: 50 })
     const row = rows.find((one) => one.transactionId === transactionId)

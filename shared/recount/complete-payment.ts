@@ -20,7 +20,7 @@ import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type RecountDeps, type Repair, shiftedBy } from './repair.ts'
 
 /** The name of the step that writes a lost item again; undefined for other differences. */
-const lostName = ({ what, id, expected, found }: Difference): string | undefined => {
+function lostName({ what, id, expected, found }: Difference): string | undefined {
   if (what === 'entry') return found === 'missing' ? id : undefined
   if (found !== null) return undefined
   if (what === 'delivery') return id
@@ -31,15 +31,20 @@ const lostName = ({ what, id, expected, found }: Difference): string | undefined
  * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused
  * if the payment's money or customer has changed after the read.
  */
-export const completePayment = async (
+export async function completePayment(
   deps: RecountDeps,
   books: ClientBooks,
-  { paymentId, differences }: { readonly paymentId: PaymentId; readonly differences: readonly Difference[] },
-): Promise<readonly Repair[]> => {
+  {
+    paymentId,
+    differences,
+  }: { readonly paymentId: PaymentId; readonly differences: readonly Difference[] },
+): Promise<readonly Repair[]> {
   const lost = Map.groupBy(differences, lostName)
   const payment = differences.some(lostName) ? await findStoredPayment(deps, paymentId) : undefined
   if (payment === undefined || payment.status === 'creating') return []
-  const events = await Promise.all(eventNamesOf(payment).map((name) => eventSteps(deps, payment, name)))
+  const events = await Promise.all(
+    eventNamesOf(payment).map((name) => eventSteps(deps, payment, name)),
+  )
   const entries = entriesOf(payment).filter(({ entryId }) => lost.has(entryId))
   const steps: Steps<string> = Object.assign(
     Object.fromEntries(entries.map((entry) => [entry.entryId, putEntry(payment, entry)])),
@@ -53,11 +58,19 @@ export const completePayment = async (
 }
 
 /** The payment as its status was announced: with its estimated fee, unless the fee was final at success. */
-const asAnnounced = (payment: Payment): Payment =>
-  payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt ? payment : asEstimated(payment)
+function asAnnounced(payment: Payment): Payment {
+  return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
+    ? payment
+    : asEstimated(payment)
+}
 
 /** Rebuilds an event of the payment with its original content. */
-const announceAgain = async (deps: RecountDeps, payment: Payment, name: string, firedAt: Timestamp | undefined) => {
+async function announceAgain(
+  deps: RecountDeps,
+  payment: Payment,
+  name: string,
+  firedAt: Timestamp | undefined,
+) {
   const movement = payment.movements.find((one) => reversedEventName(one) === name)
   if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
   // Movements of an open payment are announced with the estimated fee.
@@ -67,29 +80,46 @@ const announceAgain = async (deps: RecountDeps, payment: Payment, name: string, 
 }
 
 /** The stored event of this name; undefined if it is missing or unreadable. */
-export const storedEvent = async (deps: RecountDeps, payment: Pick<Payment, 'paymentId'>, name: string) => {
+export async function storedEvent(
+  deps: RecountDeps,
+  payment: Pick<Payment, 'paymentId'>,
+  name: string,
+) {
   const item = await deps.table.get(eventKey(payment.paymentId, name))
   const event = ifValid(EventSchema, item)
   return event && item && { event, item }
 }
 
 /** Rebuilds the missing deliveries of a stored event, due immediately. Those of unknown endpoints stay lost. */
-const lostDeliveries = async (deps: RecountDeps, event: Event): Promise<Steps<string>> => {
+async function lostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
   const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
   const existing = await findDeliveries(deps, ids)
-  const lost = new Set(event.endpointIds).difference(new Set(existing.map(({ endpointId }) => endpointId)))
-  const endpoints = await Promise.all([...lost].map((endpointId) => findEndpointEver(deps, { ...event, endpointId })))
-  const deliveries = endpoints.flatMap((one) => (one ? [newDelivery(event, one, event.firedAt)] : []))
-  return Object.fromEntries(deliveries.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)]))
+  const lost = new Set(event.endpointIds).difference(
+    new Set(existing.map(({ endpointId }) => endpointId)),
+  )
+  const endpoints = await Promise.all(
+    [...lost].map((endpointId) => findEndpointEver(deps, { ...event, endpointId })),
+  )
+  const deliveries = endpoints.flatMap((one) =>
+    one ? [newDelivery(event, one, event.firedAt)] : [],
+  )
+  return Object.fromEntries(
+    deliveries.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)]),
+  )
 }
 
 /**
  * The steps that complete an event of a payment, under its id, with its missing deliveries. A stored event or delivery
  * is not changed, because the merchant may have it. A lost movement's event takes its time from its deliveries.
  */
-export const eventSteps = async (deps: RecountDeps, payment: Payment, name: string): Promise<Steps<string>> => {
+export async function eventSteps(
+  deps: RecountDeps,
+  payment: Payment,
+  name: string,
+): Promise<Steps<string>> {
   const stored = await storedEvent(deps, payment, name)
-  if (stored) return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
+  if (stored)
+    return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
   const first = await announceAgain(deps, payment, name, undefined)
   const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
   const existing = await findDeliveries(deps, ids)

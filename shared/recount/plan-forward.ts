@@ -19,7 +19,14 @@ import type { Steps } from '../table/table.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 import { bringMoneyForward } from './bring-money-forward.ts'
 import { eventSteps } from './complete-payment.ts'
-import { ADVICE, providerRows, type RecountDeps, type Repair, type StrayEvent, type Strays } from './repair.ts'
+import {
+  ADVICE,
+  providerRows,
+  type RecountDeps,
+  type Repair,
+  type StrayEvent,
+  type Strays,
+} from './repair.ts'
 
 const EventDetails = v.object({
   data: v.object({
@@ -31,17 +38,22 @@ const EventDetails = v.object({
 })
 
 /** The payment fields that only the event has. */
-const detailsOf = ({ event }: StrayEvent) => ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
+function detailsOf({ event }: StrayEvent) {
+  return ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
+}
 
-type Ended = { readonly after: Payment; readonly steps: () => Promise<Steps<string>> | Steps<string> }
+type Ended = {
+  readonly after: Payment
+  readonly steps: () => Promise<Steps<string>> | Steps<string>
+}
 
 /** The payment after its capture. One still `creating` became visible in the transaction of the stray event. */
-const succeeded = async (
+async function succeeded(
   deps: RecountDeps,
   payment: StoredPayment,
   at: Timestamp,
   stray?: StrayEvent,
-): Promise<Ended | undefined> => {
+): Promise<Ended | undefined> {
   const capture = await askCapture(deps, payment)
   if (capture === undefined) return undefined
   const paid = { capture, at, source: 'operator' } as const
@@ -61,7 +73,7 @@ const succeeded = async (
 }
 
 /** The payment as its event shows its end. Undefined without a capture at the provider, or a destination. */
-const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) => {
+async function endedByEvent(deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) {
   const { type, firedAt } = stray.event
   if (type === 'payment.succeeded') return succeeded(deps, payment, firedAt, stray)
   if (payment.status === 'creating') return undefined
@@ -82,20 +94,22 @@ const endedByEvent = async (deps: RecountDeps, payment: StoredPayment, stray: St
  * its entry or in its movement's event. The next recount does the rest. The provider names the capture, so that later
  * news of it is not credited again.
  */
-const end = async (
+async function end(
   deps: RecountDeps,
   payment: StoredPayment,
   { events, entries }: Strays,
-): Promise<Repair | undefined> => {
+): Promise<Repair | undefined> {
   const stray = events.find(({ event: { name } }) => typeOfEvent(name) === name)
-  const paidAt = entries[0]?.entry.paidAt ?? events.flatMap((one) => detailsOf(one).paid_at ?? [])[0]
+  const paidAt =
+    entries[0]?.entry.paidAt ?? events.flatMap((one) => detailsOf(one).paid_at ?? [])[0]
   const ended = stray
     ? await endedByEvent(deps, payment, stray)
     : payment.status === 'pending' && paidAt && (await succeeded(deps, payment, paidAt))
   if (!ended) return undefined
   const { after, steps } = ended
   // The event must match the repaired payment.
-  if (stray && auditEvent(after, { ...stray.event, item: stray.item }, deps.now()).length > 0) return undefined
+  if (stray && auditEvent(after, { ...stray.event, item: stray.item }, deps.now()).length > 0)
+    return undefined
   return {
     subject: after.paymentId,
     of: stray ? [stray.difference] : [],
@@ -108,14 +122,27 @@ const end = async (
 }
 
 /** The capture that paid a payment, on any attempt, not one in suspense. Throws 502 if the provider does not answer. */
-const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<ProviderPayment | undefined> => {
-  const references = Array.from({ length: payment.attempt }, (_, at) => referenceOf(payment.paymentId, at + 1))
+async function askCapture(
+  deps: RecountDeps,
+  payment: StoredPayment,
+): Promise<ProviderPayment | undefined> {
+  const references = Array.from({ length: payment.attempt }, (_, at) =>
+    referenceOf(payment.paymentId, at + 1),
+  )
   // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
-  const rows = await mapInChunks(references, 1, (reference) => providerRows(deps, { reference, limit: 10 }))
+  const rows = await mapInChunks(references, 1, (reference) =>
+    providerRows(deps, { reference, limit: 10 }),
+  )
   const subjects: readonly NewsSubject[] = [
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
-    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
-    ...rows.flat().flatMap(({ type, providerPaymentId }) => (type === 'payment' ? [{ providerPaymentId }] : [])),
+    ...(payment.rememberedProviderPaymentIds ?? [])
+      .values()
+      .map((providerPaymentId) => ({ providerPaymentId })),
+    ...rows
+      .flat()
+      .flatMap(({ type, providerPaymentId }) =>
+        type === 'payment' ? [{ providerPaymentId }] : [],
+      ),
   ]
   const { notionalMinor } = payment.status === 'creating' ? payment.request : payment
   for (const subject of subjects) {
@@ -130,11 +157,11 @@ const askCapture = async (deps: RecountDeps, payment: StoredPayment): Promise<Pr
 }
 
 /** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
-export const planForward = async (
+export async function planForward(
   deps: RecountDeps,
   books: ClientBooks,
   { events, entries }: Strays,
-): Promise<readonly Repair[]> => {
+): Promise<readonly Repair[]> {
   const ids = new Set([...events, ...entries].map(({ paymentId }) => paymentId))
   const repairs = await mapInChunks([...ids], 1, async (id) => {
     const payment = await findStoredPayment(deps, id)

@@ -16,25 +16,37 @@ import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.
 import { confirmedDifferences, type Difference, isSame } from '../verdict/difference.ts'
 import { completePayment, storedEvent } from './complete-payment.ts'
 import { planForward } from './plan-forward.ts'
-import { isFigure, isOfLeftOut, judgeFigures, repairedBooks, repairFigures } from './recount-figures.ts'
+import {
+  isFigure,
+  isOfLeftOut,
+  judgeFigures,
+  repairedBooks,
+  repairFigures,
+} from './recount-figures.ts'
 import { recreditLeftOut, repairVerdict } from './recount-settlements.ts'
 import type { RecountDeps, StrayEntry, StrayEvent, Strays } from './repair.ts'
 
-type Asked = { readonly clientId: ClientId; readonly expected: readonly Difference[]; readonly operator: string }
+type Asked = {
+  readonly clientId: ClientId
+  readonly expected: readonly Difference[]
+  readonly operator: string
+}
 
 /** Throws 422 with the names of the differences, if there are any. */
-const refuse = (differences: readonly Difference[], message: string, hint: string): void => {
+function refuse(differences: readonly Difference[], message: string, hint: string): void {
   const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
   if (named.length > 0) throw invalid(message, { expected: named }, hint)
 }
 
-const isIn = (list: readonly Difference[]) => (one: Difference) => list.some((other) => isSame(one, other))
+function isIn(list: readonly Difference[]) {
+  return (one: Difference) => list.some((other) => isSame(one, other))
+}
 
 /**
  * Judges the differences again. Throws 422 unless all that a recount can repair are found. A figure is repaired only if the caller names
  * all other differences too, except those that finance accepted.
  */
-const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
+async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, differences } = await judgeFigures(deps, client, expected)
   const strays = await findStrays(deps, books, expected)
   const found = [
@@ -43,7 +55,8 @@ const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly 
     ...strays.events.map(({ difference }) => difference),
   ]
   // No recount changes the house journal, which has suspense, or an audit record.
-  const isOfOthers = ({ what }: Difference) => what.startsWith('suspense') || what === 'audit_record'
+  const isOfOthers = ({ what }: Difference) =>
+    what.startsWith('suspense') || what === 'audit_record'
   refuse(
     expected.filter((one) => !isOfOthers(one) && !isIn(found)(one)),
     'the audit does not find these differences now',
@@ -57,11 +70,16 @@ const judgeAgain = async (deps: RecountDeps, client: Client, expected: readonly 
       'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
     )
   }
-  return { books, repaired: repairedBooks(books, differences), strays, wanted: found.filter(isIn(expected)) }
+  return {
+    books,
+    repaired: repairedBooks(books, differences),
+    strays,
+    wanted: found.filter(isIn(expected)),
+  }
 }
 
 /** Plans the repairs. Throws 422 unless all are possible. `later`: a second torn transaction of a repaired payment. */
-const plan = async (deps: RecountDeps, client: Client, expected: readonly Difference[]) => {
+async function plan(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, repaired, strays, wanted } = await judgeAgain(deps, client, expected)
   const settlements = books.settlements.map(({ settlement }) => settlement)
   const recredited = await mapInChunks(settlements, 1, (settlement) =>
@@ -70,12 +88,17 @@ const plan = async (deps: RecountDeps, client: Client, expected: readonly Differ
   const leftOut = recredited.flat()
   const outside = leftOut.flatMap(({ entries }) => entries)
   const byLeftOut = wanted.filter(isOfLeftOut(outside))
-  const completed = await mapInChunks([...Map.groupBy(wanted, paymentNamedBy)], 1, async ([paymentId, differences]) =>
-    paymentId === undefined ? [] : completePayment(deps, repaired, { paymentId, differences }),
+  const completed = await mapInChunks(
+    [...Map.groupBy(wanted, paymentNamedBy)],
+    1,
+    async ([paymentId, differences]) =>
+      paymentId === undefined ? [] : completePayment(deps, repaired, { paymentId, differences }),
   )
   const repairs = [
     ...repairFigures(deps, books, wanted, outside),
-    ...leftOut.map((repair, at) => (at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair)),
+    ...leftOut.map((repair, at) =>
+      at === 0 ? { ...repair, of: [...repair.of, ...byLeftOut] } : repair,
+    ),
     ...settlements.flatMap((settlement) => repairVerdict(deps, settlement, wanted)),
     ...completed.flat(),
     ...(await planForward(deps, repaired, strays)),
@@ -100,41 +123,57 @@ type Recounted = { readonly written: readonly Difference[]; readonly left: reado
  * with what is not repairable. `written`: the repaired differences, with the values that were found. `left`: those that
  * changed meanwhile, or belong to a payment's second transaction: audit and recount again.
  */
-export const recountLedger = async (deps: RecountDeps, asked: Asked): Promise<Recounted> => {
+export async function recountLedger(deps: RecountDeps, asked: Asked): Promise<Recounted> {
   const { clientId, operator } = asked
   const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked.expected)
   const written: Difference[] = []
   const left: Difference[] = [...later]
   let done = 0
   for (const { subject, of, towards = of, steps } of repairs) {
-    const record = { subject, clientId, operator, action: 'recount-ledger', after: { repaired: towards } }
+    const record = {
+      subject,
+      clientId,
+      operator,
+      action: 'recount-ledger',
+      after: { repaired: towards },
+    }
     const { applied } = await recordChange(deps, record, await steps())
     if (applied) done++
     for (const one of of) (applied ? written : left).push(one)
   }
-  if (done === 0) throw new GatewayError('conflict', 'the books changed after they were counted; try again')
+  if (done === 0)
+    throw new GatewayError('conflict', 'the books changed after they were counted; try again')
   return { written, left }
 }
 
 /** Reads the named events, and the named entries after the last settlement, that their payments do not show. */
-const findStrays = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]): Promise<Strays> => {
+async function findStrays(
+  deps: RecountDeps,
+  books: ClientBooks,
+  expected: readonly Difference[],
+): Promise<Strays> {
   const strays = expected.flatMap((difference) => {
     const paymentId = paymentNamedBy(difference)
     return paymentId ? [{ difference, paymentId }] : []
   })
-  const lone = strays.filter(({ difference: { what, expected: rule } }) => what === 'event' && rule === STRAY_EVENT)
+  const lone = strays.filter(
+    ({ difference: { what, expected: rule } }) => what === 'event' && rule === STRAY_EVENT,
+  )
   const events = await Promise.all(
     lone.map(async (stray): Promise<readonly StrayEvent[]> => {
       const name = String(stray.difference.found)
       const stored = await storedEvent(deps, stray, name)
       const item = await deps.table.get(paymentKey(stray.paymentId))
-      const isStray = stored && parseStored(item)?.clientId === books.clientId && !tellsOf(item, name)
+      const isStray =
+        stored && parseStored(item)?.clientId === books.clientId && !tellsOf(item, name)
       return isStray ? [{ ...stray, ...stored }] : []
     }),
   )
   const isEntry = ({ what, expected: rule }: Difference) =>
     what === 'entry' && String(rule).startsWith('one of payment ')
-  const named = new Map(strays.flatMap((one) => (isEntry(one.difference) ? [[one.difference.id, one]] : [])))
+  const named = new Map(
+    strays.flatMap((one) => (isEntry(one.difference) ? [[one.difference.id, one]] : [])),
+  )
   const entries: StrayEntry[] = []
   for await (const page of named.size > 0 ? entryPages(deps, books.unsettled) : []) {
     for (const entry of page.entries) {
@@ -149,7 +188,7 @@ const OF_PAYMENT = /^(payment|event)(\.|$)/
 const PAYMENT_NAMED = /\bpayment ([0-9a-f-]{36})$/
 
 /** The payment of a difference: by the difference's id, or by the name in its expected value. */
-const paymentNamedBy = ({ what, id, expected }: Difference): PaymentId | undefined => {
+function paymentNamedBy({ what, id, expected }: Difference): PaymentId | undefined {
   const named = OF_PAYMENT.test(what) ? id : PAYMENT_NAMED.exec(String(expected))?.[1]
   return ifValid(PaymentIdSchema, named)
 }
@@ -158,9 +197,11 @@ const paymentNamedBy = ({ what, id, expected }: Difference): PaymentId | undefin
 const SIDE_BY_SIDE = 10
 
 /** Judges the named settlements and payments of the client again, as an audit does. */
-const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) => {
+async function judgeNamed(deps: RecountDeps, books: ClientBooks, expected: readonly Difference[]) {
   const ids = new Set<string>(expected.map(({ id }) => id))
-  const settlementIds = books.settlements.map(({ settlement }) => settlement.settlementId).filter((id) => ids.has(id))
+  const settlementIds = books.settlements
+    .map(({ settlement }) => settlement.settlementId)
+    .filter((id) => ids.has(id))
   const paymentIds = [...new Set(expected.flatMap((one) => paymentNamedBy(one) ?? []))]
   const judgePayments = async () => {
     const judged = await judgeById(deps, books, paymentIds)
@@ -169,7 +210,12 @@ const judgeNamed = async (deps: RecountDeps, books: ClientBooks, expected: reado
       payment && payment.clientId !== books.clientId ? [] : differences.filter(isIn(expected)),
     )
   }
-  const judges = [judgePayments, ...settlementIds.map((id) => settlementPart(deps, books, id).judge)]
-  const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) => confirmedDifferences(deps, judge))
+  const judges = [
+    judgePayments,
+    ...settlementIds.map((id) => settlementPart(deps, books, id).judge),
+  ]
+  const found = await mapInChunks(judges, SIDE_BY_SIDE, (judge) =>
+    confirmedDifferences(deps, judge),
+  )
   return found.flatMap(({ differences }) => differences)
 }

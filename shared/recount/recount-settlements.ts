@@ -18,12 +18,14 @@ import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
 /** Creates a missing verdict. Without it a settlement is never audited, so it is never paid out. */
-export const repairVerdict = (
+export function repairVerdict(
   deps: RecountDeps,
   { settlementId, clientId }: Settlement,
   differences: readonly Difference[],
-): readonly Repair[] => {
-  const of = differences.filter(({ what, id }) => what === 'settlement.verdict' && id === settlementId)
+): readonly Repair[] {
+  const of = differences.filter(
+    ({ what, id }) => what === 'settlement.verdict' && id === settlementId,
+  )
   const verdict = newSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
   return of.length === 0 ? [] : [{ subject: settlementId, of, steps: () => ({ verdict }) }]
 }
@@ -34,13 +36,19 @@ const MAX_ENTRIES = 20_000
 const LATEST = 10
 const MAX_OUTSIDE = 3
 
-const choices = (entries: readonly Entry[], count: number): readonly (readonly Entry[])[] => {
+function choices(entries: readonly Entry[], count: number): readonly (readonly Entry[])[] {
   if (count === 0) return [[]]
-  return entries.flatMap((entry, at) => choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]))
+  return entries.flatMap((entry, at) =>
+    choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]),
+  )
 }
 
 /** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
-const outsideOf = async (deps: RecountDeps, books: ClientBooks, settlement: Settlement): Promise<readonly Entry[]> => {
+async function outsideOf(
+  deps: RecountDeps,
+  books: ClientBooks,
+  settlement: Settlement,
+): Promise<readonly Entry[]> {
   const { clientId, parts } = books
   const isKnown = isLeftOut(settlement)
   const entries: Entry[] = []
@@ -68,25 +76,33 @@ const outsideOf = async (deps: RecountDeps, books: ClientBooks, settlement: Sett
  * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
  * 4). The settlement notes it, so that happens once. The entry's own transaction has changed the shard.
  */
-export const recreditLeftOut = async (
+export async function recreditLeftOut(
   deps: RecountDeps,
   books: ClientBooks,
   settlement: Settlement,
   differences: readonly Difference[],
-): Promise<readonly (Repair & { readonly entries: readonly Entry[] })[]> => {
+): Promise<readonly (Repair & { readonly entries: readonly Entry[] })[]> {
   const { clientId, settlementId } = settlement
   const { ledger } = books
   const of = differences.filter((one) => isOfSums(one) && one.id === settlementId)
-  const entries = of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, books, settlement)
+  const entries =
+    of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, books, settlement)
   if (entries.length === 0 || ledger === undefined) return []
   const steps = () => {
     const recreditedAt = later(deps.now(), ledger.window.closedUntil)
     const recredits = entries.map((entry) => recreditOfEntry(settlement, entry, recreditedAt))
-    const noted = entries.map(({ entryId, type, netMinor }) => ({ entryId, type, netMinor, recreditedAt }))
+    const noted = entries.map(({ entryId, type, netMinor }) => ({
+      entryId,
+      type,
+      netMinor,
+      recreditedAt,
+    }))
     return {
       settlement: noteLeftOut(settlement, noted),
       window: recreditWindow(clientId, netsOf(entries), recreditedAt, ZERO),
-      ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)])),
+      ...Object.fromEntries(
+        recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)]),
+      ),
     }
   }
   return [{ subject: settlementId, of, steps, entries }]

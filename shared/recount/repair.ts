@@ -39,33 +39,45 @@ export type StrayEvent = Stray & { readonly event: Event; readonly item: Item }
 /** A stored entry that its payment does not show. */
 export type StrayEntry = Stray & { readonly entry: Entry }
 
-export type Strays = { readonly events: readonly StrayEvent[]; readonly entries: readonly StrayEntry[] }
+export type Strays = {
+  readonly events: readonly StrayEvent[]
+  readonly entries: readonly StrayEntry[]
+}
 
 export const ADVICE = 'nothing was written; try again'
 
 /** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
-export const providerRows = async ({ provider }: RecountDeps, filter: TransactionFilter) => {
+export async function providerRows({ provider }: RecountDeps, filter: TransactionFilter) {
   const answer = await provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
 }
 
-const openNet = (payment: Payment): Minor =>
-  payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
+function openNet(payment: Payment): Minor {
+  return payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
+}
 
 /** Moves shard and written-off sum as the audit's expectation moves, so figures can be corrected before or after. */
-export const shiftedBy = (
+export function shiftedBy(
   { now }: Pick<Deps, 'now'>,
   { ledger, unsettled }: ClientBooks,
   // `entries`: those that the repair adds.
-  { before, after, entries }: { readonly before: Payment; readonly after: Payment; readonly entries: readonly Entry[] },
-): Steps<string> => {
+  {
+    before,
+    after,
+    entries,
+  }: { readonly before: Payment; readonly after: Payment; readonly entries: readonly Entry[] },
+): Steps<string> {
   // Entries before the last settlement's end are in that settlement's own sums.
   const added = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
   const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
   const addMinor = netsOf(added.filter(({ type }) => type === 'written_off'))
   const window = addMinor === 0 ? undefined : ledger?.window
-  const written = window && { readMinor: window.writtenOffMinor, addMinor, postedAt: later(now(), window.closedUntil) }
+  const written = window && {
+    readMinor: window.writtenOffMinor,
+    addMinor,
+    postedAt: later(now(), window.closedUntil),
+  }
   return {
     ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now()),
     window: written && writeOffInWindow(after.clientId, written),

@@ -11,7 +11,12 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
 /** Every changing action requires it; the audit record keeps it. */
-export const OPERATOR = v.pipe(v.string(), v.trim(), v.minLength(1, 'must name who requests the change'), atMost(100))
+export const OPERATOR = v.pipe(
+  v.string(),
+  v.trim(),
+  v.minLength(1, 'must name who requests the change'),
+  atMost(100),
+)
 
 /** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
@@ -27,26 +32,33 @@ export type AdminAction<Schema extends ActionInput = ActionInput> = {
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
-const requestOf = <Fields>(fields: Fields): ActionRequest<Fields> =>
-  Object.assign(
+function requestOf<Fields>(fields: Fields): ActionRequest<Fields> {
+  return Object.assign(
     {},
     ...Object.entries(fields ?? {}).map(([name, value]) => ({
       [fieldName(name)]:
-        name === 'client_id' && typeof value === 'string' ? parseId(ClientIdSchema, value, 'client') : value,
+        name === 'client_id' && typeof value === 'string'
+          ? parseId(ClientIdSchema, value, 'client')
+          : value,
     })),
   )
+}
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
 /** A missing payload counts as empty; any other value that is no object is refused. */
-const objectFrom = (event: unknown): object => {
+function objectFrom(event: unknown): object {
   const payload = event === undefined ? {} : event
   if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
-  throw invalid('the payload must be a JSON object', { body: ['must be an object'] }, 'Send the fields as {"name": …}.')
+  throw invalid(
+    'the payload must be a JSON object',
+    { body: ['must be an object'] },
+    'Send the fields as {"name": …}.',
+  )
 }
 
 /** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
-const withoutHiddenCharacters = (payload: object): void => {
+function withoutHiddenCharacters(payload: object): void {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)
   const [first] = Object.entries(fieldErrors)
@@ -54,21 +66,22 @@ const withoutHiddenCharacters = (payload: object): void => {
 }
 
 /** Null for an optional field counts as absent. A reading action ignores `operator`, because some tools always send it. */
-const presentFields = ({ entries }: ActionInput, payload: object): object =>
-  Object.fromEntries(
+function presentFields({ entries }: ActionInput, payload: object): object {
+  return Object.fromEntries(
     Object.entries(payload).filter(([name, value]) => {
       const field = Object.hasOwn(entries, name) ? entries[name] : undefined
       if (field === undefined) return name !== 'operator'
       return value !== null || v.is(field, null)
     }),
   )
+}
 
 /** Wraps an operator action. A refusal is an answer, and no stack trace. `audit`: the last audit record. */
-export const adminHandler = <const Schema extends ActionInput>(
+export function adminHandler<const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
-): AdminHandler =>
-  Object.assign(
+): AdminHandler {
+  return Object.assign(
     injectable<unknown, AdminReply>((deps) => async (event, context) => {
       const { awsRequestId: requestId } = context
       const fields = { request_id: requestId, action: context.functionName }
@@ -92,3 +105,4 @@ export const adminHandler = <const Schema extends ActionInput>(
     }),
     { summary, input },
   )
+}

@@ -21,35 +21,50 @@ export type ApiRequest<Query> = {
   readonly rawBody: Buffer
 }
 
-export const reply = (
+export function reply(
   status: number,
   body: HttpReply['body'],
   headers: Readonly<Record<string, string>> = {},
-): HttpReply => ({ status, body, headers })
+): HttpReply {
+  return { status, body, headers }
+}
 
-export const ok = (body: HttpReply['body']): HttpReply => reply(200, body)
+export function ok(body: HttpReply['body']): HttpReply {
+  return reply(200, body)
+}
 
-export const csvReply = (text: string, next: string | undefined): HttpReply =>
-  reply(200, text, {
+export function csvReply(text: string, next: string | undefined): HttpReply {
+  return reply(200, text, {
     'content-type': 'text/csv; charset=utf-8',
     ...(next !== undefined && { link: `<${next}>; rel="next"` }),
   })
+}
 
-export const asksForCsv = (accept = ''): boolean => /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
+export function asksForCsv(accept = ''): boolean {
+  return /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
+}
 
 const NoQuery = v.object({})
 
 /** An empty parameter counts as absent (design section 5). */
-const filledParams = (params: HttpRequest['queryStringParameters'], neverEmpty: readonly string[] = []) =>
-  Object.fromEntries(Object.entries(params ?? {}).filter(([name, value]) => value !== '' || neverEmpty.includes(name)))
+function filledParams(
+  params: HttpRequest['queryStringParameters'],
+  neverEmpty: readonly string[] = [],
+) {
+  return Object.fromEntries(
+    Object.entries(params ?? {}).filter(
+      ([name, value]) => value !== '' || neverEmpty.includes(name),
+    ),
+  )
+}
 
 const MAX_NAME = 64
 
 /** A misspelt filter must not return everything, so unknown parameters are refused. */
-const parseQuery = <const Schema extends v.GenericSchema>(
+function parseQuery<const Schema extends v.GenericSchema>(
   schema: Schema,
   params: Readonly<Record<string, unknown>>,
-): v.InferOutput<Schema> => {
+): v.InferOutput<Schema> {
   const known = Object.keys('entries' in schema ? Object(schema.entries) : {})
   const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
   if (unknown === undefined) return parseInput(schema, params)
@@ -61,8 +76,14 @@ const parseQuery = <const Schema extends v.GenericSchema>(
 const KB = 1_024
 
 /** The points taken before the request runs (design section 9): by the size of its body or its page. */
-const pointsBefore = ({ queryStringParameters: params = {}, rawBody }: HttpRequest, creates: boolean): number =>
-  creates ? 1 + Math.floor(rawBody.length / (6 * KB)) : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
+function pointsBefore(
+  { queryStringParameters: params = {}, rawBody }: HttpRequest,
+  creates: boolean,
+): number {
+  return creates
+    ? 1 + Math.floor(rawBody.length / (6 * KB))
+    : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
+}
 
 type Spec<Schema> = {
   readonly query?: Schema
@@ -76,11 +97,11 @@ type Spec<Schema> = {
  * unauthenticated caller learns nothing else (spec section 5). The request's table units are added to the rate limit
  * before the answer.
  */
-export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery>(
+export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
   run: (request: ApiRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<HttpReply>,
-) =>
-  Object.assign(
+) {
+  return Object.assign(
     httpHandler((request, deps) =>
       countingUnits(async (used) => {
         const creates = spec.creates === true
@@ -97,7 +118,10 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
               client,
               clientId: client.clientId,
               id: pathParameters?.['id'] ?? '',
-              query: parseQuery(spec.query ?? NoQuery, filledParams(queryStringParameters, spec.neverEmpty)),
+              query: parseQuery(
+                spec.query ?? NoQuery,
+                filledParams(queryStringParameters, spec.neverEmpty),
+              ),
               idempotencyKey: headers['idempotency-key'],
               accept: headers['accept'],
               rawBody,
@@ -112,3 +136,4 @@ export const apiHandler = <const Schema extends v.GenericSchema = typeof NoQuery
     // The API description reads it.
     { query: spec.query ?? NoQuery },
   )
+}

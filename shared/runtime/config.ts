@@ -15,7 +15,9 @@ export const ENV = {
   callTimeout: 'GATEWAY_CALL_TIMEOUT_MS',
 } as const
 
-export const queueUrlVariable = (name: QueueName): string => `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
+export function queueUrlVariable(name: QueueName): string {
+  return `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
+}
 
 const Filled = v.pipe(v.string(), v.minLength(1))
 const Url = v.pipe(v.string(), v.url())
@@ -25,8 +27,11 @@ const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transfo
 export const SettingsText = v.pipe(v.optional(v.string(), '{}'), v.parseJson(), DeployedSettings)
 
 /** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
-export const readConfig = (environment: Readonly<Record<string, string | undefined>>) => {
-  const read = <const Schema extends v.GenericSchema>(name: string, schema: Schema): v.InferOutput<Schema> => {
+export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
+  const read = <const Schema extends v.GenericSchema>(
+    name: string,
+    schema: Schema,
+  ): v.InferOutput<Schema> => {
     const { success, output, issues } = v.safeParse(schema, environment[name])
     if (success) return output
     throw new Error(`${name}: ${issues[0].message}`)
@@ -41,7 +46,10 @@ export const readConfig = (environment: Readonly<Record<string, string | undefin
   return {
     stage,
     tableName: read(ENV.table, Filled),
-    calls: tries === undefined || timeoutMs === undefined ? undefined : ({ tries, timeoutMs } satisfies CallLimits),
+    calls:
+      tries === undefined || timeoutMs === undefined
+        ? undefined
+        : ({ tries, timeoutMs } satisfies CallLimits),
     queueUrls: byQueue((name) => read(queueUrlVariable(name), v.optional(Url))),
     alertsTopicArn: read(ENV.alertsTopic, v.optional(v.string())),
     sealKeyArn: read(ENV.sealKey, v.optional(Filled)),

@@ -11,10 +11,10 @@ import { isRouteProbe } from './release/probe.ts'
 // fetch loads its implementation when it is first needed. A caller must not wait for that. The literal is the bundler's.
 if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
 
-export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'pathParameters' | 'queryStringParameters'> & {
-  readonly isGet: boolean
-  readonly rawBody: Buffer
-}
+export type HttpRequest = Pick<
+  APIGatewayProxyEventV2,
+  'headers' | 'pathParameters' | 'queryStringParameters'
+> & { readonly isGet: boolean; readonly rawBody: Buffer }
 
 export type HttpReply = {
   readonly status: number
@@ -23,25 +23,27 @@ export type HttpReply = {
 }
 
 /** Wraps an HTTP function: envelope and request id first, then the closed stage and the origin check. */
-export const httpHandler = (
+export function httpHandler(
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
-): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> =>
-  injectable((deps) => {
-    const answer = middy<APIGatewayProxyEventV2, HttpReply>({ timeoutEarlyInMillis: TIMEOUT_EARLY_MS }).handler(
-      async (event) => {
-        // A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven.
-        if (deps.stage.isClosed === true && !isRouteProbe(event)) {
-          throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
-            actionHint: 'Send the same request again later, with the same Idempotency-Key.',
-          })
-        }
-        await assertFromFront(deps, event)
-        const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
-        return run({ ...event, isGet: event.routeKey.startsWith('GET '), rawBody }, deps)
-      },
-    )
-    return (event, context) => inOneLine(() => inEnvelope(deps, event, () => answer(event, context)))
+): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
+  return injectable((deps) => {
+    const answer = middy<APIGatewayProxyEventV2, HttpReply>({
+      timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
+    }).handler(async (event) => {
+      // A closed stage answers 500 and reads nothing. A probe passes, so that a closed release can be proven.
+      if (deps.stage.isClosed === true && !isRouteProbe(event)) {
+        throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
+          actionHint: 'Send the same request again later, with the same Idempotency-Key.',
+        })
+      }
+      await assertFromFront(deps, event)
+      const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
+      return run({ ...event, isGet: event.routeKey.startsWith('GET '), rawBody }, deps)
+    })
+    return (event, context) =>
+      inOneLine(() => inEnvelope(deps, event, () => answer(event, context)))
   })
+}
 
 /** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
 export const TIMEOUT_EARLY_MS = 500
@@ -56,11 +58,11 @@ const JSON_TYPE = { 'content-type': 'application/json' }
  * line has the route's template, never a path or query, and the front's request id, by which the front's log shows the
  * caller.
  */
-const inEnvelope = async (
+async function inEnvelope(
   deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>,
   event: APIGatewayProxyEventV2,
   run: () => Promise<HttpReply>,
-): Promise<APIGatewayProxyStructuredResultV2> => {
+): Promise<APIGatewayProxyStructuredResultV2> {
   const startedMs = deps.monotonicMs()
   const { requestId } = event.requestContext
   const headers = {
@@ -89,6 +91,10 @@ const inEnvelope = async (
     if (expected) deps.log.info('request.completed', { ...line(status), code: body.code })
     else deps.log.error('request.failed', { ...line(status), code: body.code }, error)
     const retry = retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }
-    return { statusCode: status, headers: { ...JSON_TYPE, ...retry, ...headers }, body: JSON.stringify(body) }
+    return {
+      statusCode: status,
+      headers: { ...JSON_TYPE, ...retry, ...headers },
+      body: JSON.stringify(body),
+    }
   }
 }

@@ -16,23 +16,25 @@ const deployedDeps = process.env[ENV.stage] === undefined ? undefined : runtimeD
 if (deployedDeps) await warmTable(deployedDeps)
 
 /** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
-export const answeringProbes =
-  <Event, Result>(
-    deps: TableDeps,
-    handler: LambdaHandler<Event, Result>,
-  ): LambdaHandler<Event, Result | typeof PROVEN> =>
-  async (event, context) => {
+export function answeringProbes<Event, Result>(
+  deps: TableDeps,
+  handler: LambdaHandler<Event, Result>,
+): LambdaHandler<Event, Result | typeof PROVEN> {
+  return async (event, context) => {
     if (!isProbe(event)) return handler(event, context)
     await readNothing(deps).catch((error: unknown) => {
       // Only the class name: a table error carries whole items, and Lambda logs this error.
-      throw new Error(`the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`)
+      throw new Error(
+        `the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`,
+      )
     })
     return PROVEN
   }
+}
 
-export const injectable = <Event, Result>(
+export function injectable<Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
-): InjectableHandler<Event, Result> => {
+): InjectableHandler<Event, Result> {
   const notDeployed = () => {
     throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
   }

@@ -3,8 +3,8 @@ import type { Log, LogCode, LogFields } from '../log.ts'
 import { isMetric, LOG_METRICS, METRIC_NAMESPACE, METRICS } from '../metrics.ts'
 
 /** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
-export const describeCause = (cause: unknown) =>
-  cause instanceof Error
+export function describeCause(cause: unknown) {
+  return cause instanceof Error
     ? {
         error_name: cause.name,
         // The message is removed first, because one of its lines may look like a stack frame.
@@ -15,13 +15,14 @@ export const describeCause = (cause: unknown) =>
           .join('\n'),
       }
     : { error_name: typeof cause }
+}
 
 /** One JSON line for each entry. CloudWatch finds no metric in what Lambda makes of a line of `console`. */
-export const jsonLog = (
+export function jsonLog(
   stage: string,
   write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
-): Log =>
-  joiningLog((level, message, line, cause) =>
+): Log {
+  return joiningLog((level, message, line, cause) =>
     write(
       JSON.stringify({
         level: level.toUpperCase(),
@@ -33,8 +34,14 @@ export const jsonLog = (
       }),
     ),
   )
+}
 
-export type WriteLine = (level: keyof Log, code: LogCode, line: EmbeddedMetrics, cause?: unknown) => void
+export type WriteLine = (
+  level: keyof Log,
+  code: LogCode,
+  line: EmbeddedMetrics,
+  cause?: unknown,
+) => void
 
 type Request = {
   /** The lines that wait for the last line of the request; undefined after it. */
@@ -45,21 +52,24 @@ type Request = {
 const requests = new AsyncLocalStorage<Request>()
 
 /** Runs one request and writes its info lines as one line. */
-export const inOneLine = <Result>(run: () => Promise<Result>): Promise<Result> =>
-  requests.run({ waiting: [], caller: {} }, run)
+export function inOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
+  return requests.run({ waiting: [], caller: {} }, run)
+}
 
-export const noteCaller = (caller: LogFields): void => {
+export function noteCaller(caller: LogFields): void {
   const request = requests.getStore()
   if (request) request.caller = caller
 }
 
-export const notedCaller = (): LogFields => requests.getStore()?.caller ?? {}
+export function notedCaller(): LogFields {
+  return requests.getStore()?.caller ?? {}
+}
 
 /**
  * Joins the info lines of a request into its last line; `outcomes` names their codes. A line that contradicts it,
  * warnings and errors stay separate. A crash loses the waiting lines.
  */
-export const joiningLog = (write: WriteLine): Log => {
+export function joiningLog(write: WriteLine): Log {
   const end = (request: Request, last: EmbeddedMetrics): EmbeddedMetrics => {
     const { waiting = [] } = request
     request.waiting = undefined
@@ -81,7 +91,8 @@ export const joiningLog = (write: WriteLine): Log => {
     const line = { ...fields, ...embeddedMetrics(code, fields) }
     const request = requests.getStore()
     if (request?.waiting === undefined) write(level, code, line, cause)
-    else if (code === 'request.completed' || code === 'request.failed') write(level, code, end(request, line), cause)
+    else if (code === 'request.completed' || code === 'request.failed')
+      write(level, code, end(request, line), cause)
     else if (level === 'info') request.waiting = [...request.waiting, { code, line }]
     else write(level, code, line, cause)
   }
@@ -93,7 +104,7 @@ export const joiningLog = (write: WriteLine): Log => {
   }
 }
 
-const join = (one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics => {
+function join(one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics {
   const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
   if (first === undefined) return { ...one, ...other }
   const directives = [first, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
@@ -112,7 +123,7 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
 }
 
 /** Each has the stage as the dimension `service`. */
-export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetrics => {
+export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetrics {
   const measured = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, value]) => {
     const found = typeof value === 'number' ? value : fields[value]
     const isMeasured = isMetric(metric) && typeof found === 'number' && Number.isFinite(found)
@@ -131,8 +142,13 @@ export const embeddedMetrics = (code: LogCode, fields: LogFields): EmbeddedMetri
   const [, outcome] = code.split('.')
   const members = measured.flatMap(({ metric, found, dimensionSets }) => [
     // CloudWatch refuses an empty dimension; a QRIS payment has no channel.
-    ...dimensionSets.flat().map((name) => [name, String((name === 'outcome' ? outcome : fields[name]) ?? 'none')]),
+    ...dimensionSets
+      .flat()
+      .map((name) => [name, String((name === 'outcome' ? outcome : fields[name]) ?? 'none')]),
     [metric, found],
   ])
-  return { ...Object.fromEntries(members), _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] } }
+  return {
+    ...Object.fromEntries(members),
+    _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] },
+  }
 }

@@ -26,7 +26,10 @@ type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
  * again only if its copy is older than a minute. Raise `originSecretRotation` in the stage's file and deploy the front.
  * After CloudFront has deployed, put {"current": new}.
  */
-export const assertFromFront = async (deps: OriginDeps, event: APIGatewayProxyEventV2): Promise<void> => {
+export async function assertFromFront(
+  deps: OriginDeps,
+  event: APIGatewayProxyEventV2,
+): Promise<void> {
   if (deps.stage.behindFront !== true) return
   // A probe does not come through the front; it proves that the secret can be read.
   if (isRouteProbe(event)) return void (await originSecrets(deps))
@@ -36,9 +39,11 @@ export const assertFromFront = async (deps: OriginDeps, event: APIGatewayProxyEv
 }
 
 /** Whether the stored text has the form that functions read; for the operator who sets it. */
-export const isOriginSecret = (text: string): boolean => v.is(OriginSecretSchema, text)
+export function isOriginSecret(text: string): boolean {
+  return v.is(OriginSecretSchema, text)
+}
 
-const originSecrets = async ({ secrets, stage }: OriginDeps, fresh?: 'fresh') => {
+async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
   const name = originSecretName(stage.name)
   const { current, previous } = await readSecret(secrets, 'origin', name, OriginSecretSchema, fresh)
   return previous === undefined ? [current] : [current, previous]

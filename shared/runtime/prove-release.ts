@@ -27,22 +27,30 @@ const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
 
 /** Proves a release. CloudFormation waits for the answer and rolls back after a failure. Safe to repeat. */
-export const proveRelease =
-  (means: Means) =>
-  async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
+export function proveRelease(means: Means) {
+  return async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
     const request = v.safeParse(RequestSchema, event)
     if (!request.success) {
       const { asks } = v.parse(ProofSchema, event)
       // Never a route: the doctor asks operators' functions, and a scheduled one would run on any other event.
-      return { problems: await proveVersions(means, { asks: asks.map(({ target }) => ({ target })), rounds: 1 }) }
+      return {
+        problems: await proveVersions(means, {
+          asks: asks.map(({ target }) => ({ target })),
+          rounds: 1,
+        }),
+      }
     }
     const problems = await problemsOf(means, request.output)
     await answer(means, request.output, problems)
     return { problems }
   }
+}
 
 /** Each release makes its own resource and deletes the last one. A rollback only deletes, so it cannot fail. */
-const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Request): Promise<readonly string[]> => {
+async function problemsOf(
+  means: Means,
+  { RequestType, ResourceProperties }: Request,
+): Promise<readonly string[]> {
   if (RequestType !== 'Create') return []
   const proof = v.safeParse(ProofSchema, ResourceProperties)
   if (!proof.success) return ['the release names no functions to probe']
@@ -50,7 +58,7 @@ const problemsOf = async (means: Means, { RequestType, ResourceProperties }: Req
   return proveVersions(means, { ...proof.output, rounds: ROUNDS })
 }
 
-const answer = async (means: Means, request: Request, problems: readonly string[]): Promise<void> => {
+async function answer(means: Means, request: Request, problems: readonly string[]): Promise<void> {
   const { StackId, RequestId, LogicalResourceId, ResponseURL } = request
   const body = Buffer.from(
     JSON.stringify({
@@ -64,7 +72,12 @@ const answer = async (means: Means, request: Request, problems: readonly string[
   )
   for (let attempt = 1; attempt <= ANSWER_TRIES; attempt++) {
     // The URL is signed for an empty content type.
-    const put = { method: 'PUT', body, headers: { 'content-type': '' }, signal: AbortSignal.timeout(ANSWER_MS) }
+    const put = {
+      method: 'PUT',
+      body,
+      headers: { 'content-type': '' },
+      signal: AbortSignal.timeout(ANSWER_MS),
+    }
     const { ok } = await fetch(ResponseURL, put).catch(() => ({ ok: false }))
     if (ok) return
     await means.sleep(attempt * 1_000)

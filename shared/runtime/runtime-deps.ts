@@ -29,7 +29,7 @@ const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
  * `WITHHOLD_…` and removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so
  * each name is written out here.
  */
-export const runtimeDeps = (): Deps => {
+export function runtimeDeps(): Deps {
   const config = readConfig(process.env)
   const monotonicMs = () => performance.now()
   const secrets = process.env['WITHHOLD_SECRETS']
@@ -48,23 +48,37 @@ export const runtimeDeps = (): Deps => {
     stage: config.stage,
     table: process.env['WITHHOLD_TABLE']
       ? WITHHELD.table
-      : dynamoDbTable({ client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName }, basics),
+      : dynamoDbTable(
+          { client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName },
+          basics,
+        ),
     provider: process.env['WITHHOLD_PROVIDER']
       ? WITHHELD.provider
       : loggedProvider(
-          chosenProvider({ baseUrl: config.providerUrl, stage: config.stage.name, secrets, nowMs: Date.now }),
+          chosenProvider({
+            baseUrl: config.providerUrl,
+            stage: config.stage.name,
+            secrets,
+            nowMs: Date.now,
+          }),
           { log: basics.log, monotonicMs },
         ),
     queues: process.env['WITHHOLD_QUEUES']
       ? WITHHELD.queues
-      : sqsQueues(withoutLog(new SQSClient({ ...AWS, ...limitedCalls(config.calls) })), config.queueUrls),
+      : sqsQueues(
+          withoutLog(new SQSClient({ ...AWS, ...limitedCalls(config.calls) })),
+          config.queueUrls,
+        ),
     alerts: process.env['WITHHOLD_ALERTS']
       ? WITHHELD.alerts
       : snsAlerts(new SNSClient(AWS), config.alertsTopicArn, monotonicMs),
     secrets,
     sealer: process.env['WITHHOLD_SEALER']
       ? WITHHELD.sealer
-      : kmsSealer({ client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name }, monotonicMs),
+      : kmsSealer(
+          { client: new KMSClient(AWS), arn: config.sealKeyArn, stage: config.stage.name },
+          monotonicMs,
+        ),
     sendWebhook: process.env['WITHHOLD_MERCHANTS']
       ? WITHHELD.sendWebhook
       : httpsWebhookSender({ ...config.stage, monotonicMs }),
@@ -79,17 +93,22 @@ export const runtimeDeps = (): Deps => {
 }
 
 /** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
-export const inBackground: NonNullable<Deps['inBackground']> = (work) => {
+export function inBackground(work: () => Promise<unknown>): void {
   void work().catch(() => undefined)
 }
 
-const withheld = (port: string) => (): never => {
-  assertInvariant(false, `the manifest gives this function no ${port}`)
+function withheld(port: string) {
+  return (): never => {
+    assertInvariant(false, `the manifest gives this function no ${port}`)
+  }
 }
 
 /** Every use of a port that the manifest does not grant throws. */
-const withheldPort = (port: string) =>
-  new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), { get: () => withheld(port) })
+function withheldPort(port: string) {
+  return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
+    get: () => withheld(port),
+  })
+}
 
 const WITHHELD = {
   table: withheldPort('table'),

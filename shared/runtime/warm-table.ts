@@ -5,27 +5,35 @@ import { type IndexName, TABLE_SCHEMA } from '../table/schema.ts'
 const WARMING_MS = 1_000
 
 /** Makes one empty read, so that the first request finds a warm client. Never throws. */
-export const warmTable = async (deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> => {
+export async function warmTable(deps: Pick<Deps, 'table' | 'sleep'>): Promise<void> {
   await Promise.race([readNothing(deps).catch(() => undefined), deps.sleep(WARMING_MS)])
 }
 
 /** Makes the empty read that the bundler chose. Throws if the role or the table does not allow it. */
-export const readNothing = async ({ table }: TableDeps): Promise<unknown> => {
+export async function readNothing({ table }: TableDeps): Promise<unknown> {
   const query = process.env['WARM_QUERY']
   const index = process.env['WARM_INDEX']
   const batchGet = process.env['WARM_BATCH_GET']
   const get = process.env['WARM_GET']
   // Only the key, because the function may be granted only some fields.
   if (query !== undefined) return table.query({ partition: [query], limit: 1, fields: ['pk'] })
-  if (index !== undefined && isIndex(index)) return table.query({ index, partition: emptyPartition(index), limit: 1 })
+  if (index !== undefined && isIndex(index))
+    return table.query({ index, partition: emptyPartition(index), limit: 1 })
   if (batchGet !== undefined) return table.getMany([nothingIn(batchGet)])
   if (get !== undefined) return table.get(nothingIn(get))
   return undefined
 }
 
-const nothingIn = (pk: string) => ({ pk, sk: 'NOTHING' })
+function nothingIn(pk: string) {
+  return { pk, sk: 'NOTHING' }
+}
 
-const isIndex = (name: string): name is IndexName => name in TABLE_SCHEMA.indexes
+function isIndex(name: string): name is IndexName {
+  return name in TABLE_SCHEMA.indexes
+}
 
-const emptyPartition = (index: IndexName): readonly unknown[] =>
-  TABLE_SCHEMA.indexes[index].partition.map((name) => (TABLE_SCHEMA.attributeTypes[name] === 'N' ? -1 : 'NOTHING'))
+function emptyPartition(index: IndexName): readonly unknown[] {
+  return TABLE_SCHEMA.indexes[index].partition.map((name) =>
+    TABLE_SCHEMA.attributeTypes[name] === 'N' ? -1 : 'NOTHING',
+  )
+}

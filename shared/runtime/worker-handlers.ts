@@ -4,22 +4,27 @@ import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 /** Wraps a queue's worker. A failed message returns alone; an unreadable one ends in the dead-letter queue. */
-export const queueHandler = <const Schema extends v.GenericSchema>(
+export function queueHandler<const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,
-): InjectableHandler<SQSEvent, SQSBatchResponse> =>
-  injectable((deps) => async ({ Records: records }, { functionName }) => {
+): InjectableHandler<SQSEvent, SQSBatchResponse> {
+  return injectable((deps) => async ({ Records: records }, { functionName }) => {
     const results = await Promise.allSettled(
       records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
     )
     const batchItemFailures = records.flatMap(({ messageId }, at) => {
       const result = results[at]
       if (result?.status !== 'rejected') return []
-      deps.log.error('message.failed', { function: functionName, message_id: messageId }, result.reason)
+      deps.log.error(
+        'message.failed',
+        { function: functionName, message_id: messageId },
+        result.reason,
+      )
       return [{ itemIdentifier: messageId }]
     })
     return { batchItemFailures }
   })
+}
 
 type ScheduledWork = { readonly summary: string }
 
@@ -28,13 +33,14 @@ type ScheduledWork = { readonly summary: string }
  * table error carries whole items. In a closed stage nothing runs: after a restore the sync would post partly restored
  * payments twice.
  */
-export const scheduleHandler = (
+export function scheduleHandler(
   { summary }: ScheduledWork,
   run: (deps: Deps) => Promise<object>,
-): InjectableHandler<unknown, object> & ScheduledWork =>
-  Object.assign(
+): InjectableHandler<unknown, object> & ScheduledWork {
+  return Object.assign(
     injectable<unknown, object>((deps) => async (_, { functionName }) => {
-      if (deps.stage.isClosed === true) throw new Error('the stage is closed: recount the ledgers and open it first')
+      if (deps.stage.isClosed === true)
+        throw new Error('the stage is closed: recount the ledgers and open it first')
       const done = await run(deps).catch((error: unknown) => {
         deps.log.error('invocation.failed', { function: functionName }, error)
       })
@@ -43,3 +49,4 @@ export const scheduleHandler = (
     }),
     { summary },
   )
+}

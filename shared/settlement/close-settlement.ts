@@ -19,53 +19,67 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
   recorded: 'Only a failed settlement can be recredited: mark-settlement-failed first.',
   manual_paid: 'It is paid out, which is final; list-settlements shows it.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
-  recredited: 'It has failed, which is final. Its funds are available again and will be in the next settlement.',
+  recredited:
+    'It has failed, which is final. Its funds are available again and will be in the next settlement.',
 }
 
-export const wrongState = (action: string, { status, recreditedAt }: Settlement) => {
-  const nextStep = NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
+export function wrongState(action: string, { status, recreditedAt }: Settlement) {
+  const nextStep =
+    NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
   return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
 }
 
-const statusRecord = ({ status, settledAt, recreditedAt }: Settlement) => ({
-  status,
-  settled_at: settledAt ?? null,
-  recredited_at: recreditedAt ?? null,
-})
+function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
+  return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
+}
 
 type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
 
-const changeRecord = (before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) => ({
-  subject: before.settlementId,
-  clientId: before.clientId,
-  ...by,
-  before: statusRecord(before),
-  after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
-})
+function changeRecord(before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) {
+  return {
+    subject: before.settlementId,
+    clientId: before.clientId,
+    ...by,
+    before: statusRecord(before),
+    after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
+  }
+}
 
 /**
  * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if another operator has
  * closed it. Returns the refusal of any other step.
  */
-export const closeSettlement = async <Name extends string>(
+export async function closeSettlement<Name extends string>(
   deps: CloseDeps,
-  { before, after, by }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
+  {
+    before,
+    after,
+    by,
+  }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
   steps: Steps<Name>,
-): Promise<TransactOutcome<Name | 'settlement'>> => {
+): Promise<TransactOutcome<Name | 'settlement'>> {
   // The first step, so that the later of two operators gets its refusal and not that of another step.
   const all = { settlement: closeStep(after), ...steps }
-  const outcome = await recordChange<Name | 'settlement'>(deps, changeRecord(before, after, by), all)
+  const outcome = await recordChange<Name | 'settlement'>(
+    deps,
+    changeRecord(before, after, by),
+    all,
+  )
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
     throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
   }
-  if (outcome.applied) deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
+  if (outcome.applied)
+    deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
   return outcome
 }
 
 export type Close = { readonly settlementId: string; readonly operator: string }
 
 /** Moves a settlement from `recorded` to `failed`, once; else throws 422. It re-credits nothing (spec 3.2). */
-export const markSettlementFailed = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
+export async function markSettlementFailed(
+  deps: CloseDeps,
+  input: Close & { readonly notes: string },
+) {
   const settlement = await findAnySettlement(deps, input.settlementId)
   if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
@@ -75,7 +89,7 @@ export const markSettlementFailed = async (deps: CloseDeps, input: Close & { rea
 }
 
 /** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
-export const recreditEntry = (settlement: Settlement, postedAt: Timestamp): Entry => {
+export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entry {
   const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
   const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
   return newEntry({
@@ -98,7 +112,10 @@ const MAX_TRIES = 5
  * transaction. The next settlement contains it as one line. Throws 404. Throws 422 unless the settlement has failed and
  * is not re-credited yet.
  */
-export const recreditSettlement = async (deps: CloseDeps, input: Close & { readonly notes: string }) => {
+export async function recreditSettlement(
+  deps: CloseDeps,
+  input: Close & { readonly notes: string },
+) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
     if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
@@ -109,7 +126,11 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
-    const by = { operator: input.operator, action: 'recredit-settlement', noted: { notes: input.notes } }
+    const by = {
+      operator: input.operator,
+      action: 'recredit-settlement',
+      noted: { notes: input.notes },
+    }
     const { applied } = await recordChange(deps, changeRecord(settlement, recredited, by), {
       settlement: markRecredited(settlement.settlementId, postedAt),
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
@@ -121,8 +142,12 @@ export const recreditSettlement = async (deps: CloseDeps, input: Close & { reado
 }
 
 /** The re-credit of an entry that a settlement left out. It is eligible at once. Its id is the entry's, so there is one. */
-export const recreditOfEntry = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, entry: Entry, postedAt: Timestamp) =>
-  newEntry({
+export function recreditOfEntry(
+  { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
+  entry: Entry,
+  postedAt: Timestamp,
+) {
+  return newEntry({
     entryId: derivedUuid('recredit of an entry', entry.entryId),
     type: 'recredit',
     eligibleAt: postedAt,
@@ -138,3 +163,4 @@ export const recreditOfEntry = ({ sweptFrom }: Pick<Settlement, 'sweptFrom'>, en
     channelCode: entry.channelCode,
     paidAt: entry.paidAt,
   })
+}

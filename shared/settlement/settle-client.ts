@@ -27,9 +27,13 @@ type SettleResult = {
 }
 
 /** The digest of the client's previous settlement: the next one continues from it. */
-const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Promise<string> => {
-  const [last] = lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
-  assertInvariant(last?.settlementId === lastSettlementId, 'the previous settlement of a client is missing')
+async function digestBefore(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
+  const [last] =
+    lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
+  assertInvariant(
+    last?.settlementId === lastSettlementId,
+    'the previous settlement of a client is missing',
+  )
   return last?.digest ?? ''
 }
 
@@ -37,11 +41,11 @@ const digestBefore = async (deps: SettleDeps, { lastSettlementId }: Window): Pro
 const MAX_TRIES = 4
 
 /** Undefined when another run has moved the window. */
-const settleOnce = async (
+async function settleOnce(
   deps: SettleDeps,
   clientId: ClientId,
   trigger: SettleTrigger,
-): Promise<SettleResult | undefined> => {
+): Promise<SettleResult | undefined> {
   const window = await readWindow(deps, clientId)
   const kept = keptSum(window)
   const end = later(addMs(deps.now(), 1), kept?.end ?? window.settledUntil)
@@ -76,11 +80,11 @@ const settleOnce = async (
  * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
  * two callers one settles. Throws 404 for an unknown client.
  */
-export const settleClient = async (
+export async function settleClient(
   deps: SettleDeps,
   clientId: ClientId,
   { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
-) => {
+) {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
   const overdue = await postOverdue(deps, clientId, parts, after)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
@@ -89,7 +93,12 @@ export const settleClient = async (
     // One message for both reasons: with two, each run would double the number of messages.
     if (overdue || result.isContinuing) {
       const { operator, requestId: request_id } = trigger
-      const body = { client_id: clientId, operator, request_id, overdue_after: overdue && toItem(overdue) }
+      const body = {
+        client_id: clientId,
+        operator,
+        request_id,
+        overdue_after: overdue && toItem(overdue),
+      }
       await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
     }
     return result
@@ -101,14 +110,21 @@ export const settleClient = async (
  * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
  * a closed stage. Throws 422 when there is nothing to settle, with the eligible amount, the open amount and the floor.
  */
-export const triggerSettlement = async (
+export async function triggerSettlement(
   deps: SettleDeps,
   { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
-): Promise<SettleResult> => {
+): Promise<SettleResult> {
   if (deps.stage.isClosed === true) {
-    throw invalid('the stage is closed', undefined, 'Recount the ledgers, and open the stage first.')
+    throw invalid(
+      'the stage is closed',
+      undefined,
+      'Recount the ledgers, and open the stage first.',
+    )
   }
-  const result = await settleClient(deps, clientId, { operator, requestId: deps.invocation?.requestId })
+  const result = await settleClient(deps, clientId, {
+    operator,
+    requestId: deps.invocation?.requestId,
+  })
   if (result.waiting === undefined) return result
   const { eligibleMinor, floorMinor } = result.waiting
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
@@ -131,20 +147,28 @@ type SettleTrigger = {
   readonly requestId?: string | undefined
 }
 
-type Summed = { readonly client: Client; readonly window: Window; readonly end: Timestamp; readonly sums: EntrySums }
+type Summed = {
+  readonly client: Client
+  readonly window: Window
+  readonly end: Timestamp
+  readonly sums: EntrySums
+}
 
 /**
  * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
  * manual trigger adds the operator's audit record. Undefined when another settlement has moved the window. The id is
  * chosen before the write, so a settlement whose write got no answer is found by its id.
  */
-const recordSettlement = async (
+async function recordSettlement(
   deps: SettleDeps,
   { client: { clientId, bank }, window, end, sums }: Summed,
   { operator, requestId }: SettleTrigger,
-): Promise<Settlement | undefined> => {
+): Promise<Settlement | undefined> {
   const createdAt = deps.now()
-  const settlementId = v.parse(SettlementIdSchema, timeOrderedUuid(epochMs(createdAt), deps.randomBytes(10)))
+  const settlementId = v.parse(
+    SettlementIdSchema,
+    timeOrderedUuid(epochMs(createdAt), deps.randomBytes(10)),
+  )
   const settlement: Settlement = {
     settlementId,
     clientId,
@@ -167,7 +191,9 @@ const recordSettlement = async (
   const after = { status: settlement.status, net_minor: settlement.netMinor, client_id: clientId }
   const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
   const { applied } =
-    operator === undefined ? await deps.table.transact(steps) : await recordChange(deps, { ...change, operator }, steps)
+    operator === undefined
+      ? await deps.table.transact(steps)
+      : await recordChange(deps, { ...change, operator }, steps)
   if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
   const about = { settlement_id: settlementId, client_id: clientId }
   if (bank === undefined) deps.log.warn('settlement.without_bank', about)

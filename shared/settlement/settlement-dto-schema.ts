@@ -2,14 +2,22 @@ import * as v from 'valibot'
 import { SETTLEMENT_STATUSES, SETTLEMENT_TRIGGERS } from './settlement.ts'
 
 const time = v.pipe(v.string(), v.isoTimestamp())
-const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
-const bank = v.pipe(v.nullable(v.string()), v.description('As registered when the settlement was recorded.'))
+function amount(what: string) {
+  return v.pipe(v.number(), v.integer(), v.description(what))
+}
+const bank = v.pipe(
+  v.nullable(v.string()),
+  v.description('As registered when the settlement was recorded.'),
+)
 
 /** The settlement object (spec 2.3): its type and its API description. No deployed stage parses with it. */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),
-  period_start: v.pipe(time, v.description('The start of its period. The period includes this time.')),
+  period_start: v.pipe(
+    time,
+    v.description('The start of its period. The period includes this time.'),
+  ),
   period_end: v.pipe(time, v.description('The end of its period. The period excludes this time.')),
   gross_minor: amount('Sum of `notional_minor` of its entries.'),
   xendit_fees_minor: amount("Sum of the provider's actual fees of its entries."),
@@ -19,9 +27,14 @@ export const SettlementDtoSchema = v.object({
   payment_count: v.pipe(v.number(), v.integer()),
   status: v.pipe(
     v.picklist(SETTLEMENT_STATUSES),
-    v.description('`recorded` until an operator marks the transfer as made (`manual_paid`) or rejected (`failed`).'),
+    v.description(
+      '`recorded` until an operator marks the transfer as made (`manual_paid`) or rejected (`failed`).',
+    ),
   ),
-  triggered_by: v.pipe(v.picklist(SETTLEMENT_TRIGGERS), v.description('The daily sweep (`auto`), or an operator.')),
+  triggered_by: v.pipe(
+    v.picklist(SETTLEMENT_TRIGGERS),
+    v.description('The daily sweep (`auto`), or an operator.'),
+  ),
   bank_name: bank,
   bank_account_no: bank,
   bank_account_name: bank,

@@ -3,28 +3,30 @@ import { bankIsNewUntil, periodOf, type Settlement } from './settlement.ts'
 import type { SettlementDto } from './settlement-dto-schema.ts'
 
 /** The settlement object (spec 2.3): null for a missing value. */
-export const toSettlementDto = (settlement: Settlement): SettlementDto => ({
-  id: settlement.settlementId,
-  client_id: settlement.clientId,
-  period_start: periodOf(settlement).start,
-  period_end: periodOf(settlement).end,
-  gross_minor: settlement.grossMinor,
-  xendit_fees_minor: settlement.feeMinor,
-  hexolus_markup_minor: settlement.markupMinor,
-  net_minor: settlement.netMinor,
-  currency: settlement.currency,
-  payment_count: settlement.paymentCount,
-  status: settlement.status,
-  triggered_by: settlement.triggeredBy,
-  bank_name: settlement.bank?.bankName ?? null,
-  bank_account_no: settlement.bank?.bankAccountNo ?? null,
-  bank_account_name: settlement.bank?.bankAccountName ?? null,
-  notes: settlement.notes ?? null,
-  settled_at: settlement.settledAt ?? null,
-  created_at: settlement.createdAt,
-})
+export function toSettlementDto(settlement: Settlement): SettlementDto {
+  return {
+    id: settlement.settlementId,
+    client_id: settlement.clientId,
+    period_start: periodOf(settlement).start,
+    period_end: periodOf(settlement).end,
+    gross_minor: settlement.grossMinor,
+    xendit_fees_minor: settlement.feeMinor,
+    hexolus_markup_minor: settlement.markupMinor,
+    net_minor: settlement.netMinor,
+    currency: settlement.currency,
+    payment_count: settlement.paymentCount,
+    status: settlement.status,
+    triggered_by: settlement.triggeredBy,
+    bank_name: settlement.bank?.bankName ?? null,
+    bank_account_no: settlement.bank?.bankAccountNo ?? null,
+    bank_account_name: settlement.bank?.bankAccountName ?? null,
+    notes: settlement.notes ?? null,
+    settled_at: settlement.settledAt ?? null,
+    created_at: settlement.createdAt,
+  }
+}
 
-const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
+function warningOf(settlement: Settlement, now: Timestamp): string | null {
   if (settlement.bank === undefined) {
     // A settlement keeps the details of its recording, so only a new one has new details.
     return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
@@ -36,12 +38,14 @@ const warningOf = (settlement: Settlement, now: Timestamp): string | null => {
 }
 
 /** A settlement as operators see it: the public object, its later state, and a warning about its payout. */
-export const toOperatorSettlement = (settlement: Settlement, now: Timestamp) => ({
-  ...toSettlementDto(settlement),
-  recredited_at: settlement.recreditedAt ?? null,
-  unproven_minor: settlement.unprovenMinor,
-  entry_count: settlement.entryCount,
-  bank_reference: settlement.bankReference ?? null,
-  bank_since: settlement.bank?.since ?? null,
-  warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
-})
+export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
+  return {
+    ...toSettlementDto(settlement),
+    recredited_at: settlement.recreditedAt ?? null,
+    unproven_minor: settlement.unprovenMinor,
+    entry_count: settlement.entryCount,
+    bank_reference: settlement.bankReference ?? null,
+    bank_since: settlement.bank?.since ?? null,
+    warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
+  }
+}

@@ -30,7 +30,7 @@ import { EntrySumsSchema } from './sum-entries.ts'
 const ENTITY = 'settlement'
 
 /** One settlement of any client, for operators. Throws 404. */
-export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Settlement> => {
+export async function findAnySettlement(deps: TableDeps, id: string): Promise<Settlement> {
   const settlementId = ifValid(SettlementIdSchema, id)
   const item = settlementId && (await deps.table.get(settlementKey(settlementId)))
   if (item === undefined) throw notFound('settlement')
@@ -38,86 +38,138 @@ export const findAnySettlement = async (deps: TableDeps, id: string): Promise<Se
 }
 
 /** One settlement of a client (spec 4.7). An absent id and another client's throw the same 404. */
-export const findSettlement = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Settlement> => {
+export async function findSettlement(
+  deps: TableDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<Settlement> {
   const settlement = await findAnySettlement(deps, id)
   if (settlement.clientId !== clientId) throw notFound('settlement')
   return settlement
 }
 
 /** A client's settlements, newest period first (spec 4.6). */
-export const listSettlements = async (deps: TableDeps, clientId: ClientId, page: Page) => {
+export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
   const partitions = [[clientId, ENTITY]]
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-owner', partitions, page, reads: 'eventual' })
+  const items = await listItems(deps, {
+    kind: 'SETTLEMENT',
+    index: 'by-owner',
+    partitions,
+    page,
+    reads: 'eventual',
+  })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-export const settlementIdsOf = (items: readonly Item[]) => items.map(({ id }) => v.parse(SettlementIdSchema, id))
+export function settlementIdsOf(items: readonly Item[]) {
+  return items.map(({ id }) => v.parse(SettlementIdSchema, id))
+}
 
 /** The settlements of a client whose public period ends in a span, oldest first. The index may lack the newest. */
-export const settlementsEnding = async (
+export async function settlementsEnding(
   deps: TableDeps,
   clientId: ClientId,
   between: readonly [Timestamp, Timestamp],
-): Promise<readonly Settlement[]> => {
+): Promise<readonly Settlement[]> {
   const partition = [clientId, ENTITY] as const
-  const items = await queryAll(deps, { index: 'by-owner', partition, range: { between }, limit: 100 })
+  const items = await queryAll(deps, {
+    index: 'by-owner',
+    partition,
+    range: { between },
+    limit: 100,
+  })
   return findSettlements(deps, settlementIdsOf(items))
 }
 
 /** Settlements by their ids, strongly consistent; missing ones are left out. */
-export const findSettlements = async (deps: TableDeps, ids: readonly SettlementId[]): Promise<readonly Settlement[]> =>
-  (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) => (item ? [v.parse(SettlementSchema, item)] : []))
+export async function findSettlements(
+  deps: TableDeps,
+  ids: readonly SettlementId[],
+): Promise<readonly Settlement[]> {
+  return (await deps.table.getMany(ids.map(settlementKey))).flatMap((item) =>
+    item ? [v.parse(SettlementSchema, item)] : [],
+  )
+}
 
 /** The settlements whose windows overlap a span of the journal, its end included, oldest first. The index may lag. */
-export const settlementsBetween = async (
+export async function settlementsBetween(
   deps: TableDeps,
   clientId: ClientId,
   { start, end, limit = 1_000 }: Span & { readonly limit?: number },
-): Promise<readonly Settlement[]> => {
+): Promise<readonly Settlement[]> {
   const range = { between: [addMs(start, 1 - ELIGIBLE_AGE_MS), END_OF_TIME] } as const
-  const { items } = await deps.table.query({ index: 'by-owner', partition: [clientId, ENTITY], range, limit })
-  return (await findSettlements(deps, settlementIdsOf(items))).filter(({ sweptFrom }) => sweptFrom <= end)
+  const { items } = await deps.table.query({
+    index: 'by-owner',
+    partition: [clientId, ENTITY],
+    range,
+    limit,
+  })
+  return (await findSettlements(deps, settlementIdsOf(items))).filter(
+    ({ sweptFrom }) => sweptFrom <= end,
+  )
 }
 
 /** The payouts to make, over all clients: recorded settlements, newest first. */
-export const listPayouts = async (deps: TableDeps, page: Page): Promise<readonly Settlement[]> => {
-  const items = await listItems(deps, { kind: 'SETTLEMENT', index: 'by-due', partitions: [['payout', 0]], page })
+export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly Settlement[]> {
+  const items = await listItems(deps, {
+    kind: 'SETTLEMENT',
+    index: 'by-due',
+    partitions: [['payout', 0]],
+    page,
+  })
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
 /** A new settlement, due to be paid out by an operator. */
-export const recordStep = (settlement: Settlement): Step => {
+export function recordStep(settlement: Settlement): Step {
   const { settlementId: id, clientId: owner, createdAt } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
-  return put(settlementKey(id), { ...settlement, ...listed, ...dueWork('payout', id, createdAt) }, isNew)
+  return put(
+    settlementKey(id),
+    { ...settlement, ...listed, ...dueWork('payout', id, createdAt) },
+    isNew,
+  )
 }
 
 /** Moves from `recorded` to a terminal status (spec 3.2). The payout is then no longer due. */
-export const closeStep = ({ settlementId, status, settledAt, notes, bankReference }: Settlement): Step =>
-  update(
+export function closeStep({
+  settlementId,
+  status,
+  settledAt,
+  notes,
+  bankReference,
+}: Settlement): Step {
+  return update(
     settlementKey(settlementId),
     { set: { status, settledAt, notes, bankReference }, remove: DUE_WORK_FIELDS },
     equals('status', 'recorded'),
   )
+}
 
-export const markRecredited = (settlementId: SettlementId, at: Timestamp): Step =>
-  update(
+export function markRecredited(settlementId: SettlementId, at: Timestamp): Step {
+  return update(
     settlementKey(settlementId),
     { set: { recreditedAt: at } },
     all(equals('status', 'failed'), absent('recreditedAt')),
   )
+}
 
 /** Refused when other entries were recorded after the read. */
-export const noteLeftOut = ({ settlementId, leftOut }: Settlement, added: NonNullable<Settlement['leftOut']>): Step =>
-  update(
+export function noteLeftOut(
+  { settlementId, leftOut }: Settlement,
+  added: NonNullable<Settlement['leftOut']>,
+): Step {
+  return update(
     settlementKey(settlementId),
     { set: { leftOut: [...(leftOut ?? []), ...added] } },
     all(exists, unchanged('leftOut', leftOut)),
   )
+}
 
 /** Refused when the reference has paid out another settlement. */
-export const putBankReference = (reference: string, settlementId: SettlementId): Step =>
-  put(bankReferenceKey(reference), { settlementId }, isNew)
+export function putBankReference(reference: string, settlementId: SettlementId): Step {
+  return put(bankReferenceKey(reference), { settlementId }, isNew)
+}
 
 const KeptSumSchema = v.object({
   start: TimestampSchema,
@@ -128,21 +180,24 @@ const KeptSumSchema = v.object({
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
 /** The progress of an earlier run, unless it is of an earlier window. */
-export const keptSum = ({ settledUntil, progress }: Window): KeptSum | undefined => {
+export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined {
   if (progress === undefined) return undefined
   const kept = v.parse(KeptSumSchema, progress)
   return kept.start === settledUntil ? kept : undefined
 }
 
 /** Stores the progress of a window's sum. Refused if another run has swept it, or stored progress, after the read. */
-export const keepSum = async (
+export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,
   { settledUntil, progressNumber }: Pick<Window, 'settledUntil' | 'progressNumber'>,
   { sums, position, end }: KeptSum,
-): Promise<void> => {
+): Promise<void> {
   const progress = { start: settledUntil, end, sums, ...(position && { position }) }
   const changes = { set: { progress, progressNumber: (progressNumber ?? 0) + 1 } }
-  const isAsRead = all(equals('settledUntil', settledUntil), unchanged('progressNumber', progressNumber))
+  const isAsRead = all(
+    equals('settledUntil', settledUntil),
+    unchanged('progressNumber', progressNumber),
+  )
   await deps.table.write(update(windowKey(clientId), changes, isAsRead))
 }

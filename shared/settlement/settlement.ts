@@ -46,22 +46,23 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 export const ELIGIBLE_AGE_MS = DAY_MS
 
 /** The public period of a settlement: the swept window less 24 hours. */
-export const periodOf = ({ sweptFrom, sweptUntil }: Settlement) => ({
-  start: addMs(sweptFrom, -ELIGIBLE_AGE_MS),
-  end: addMs(sweptUntil, -ELIGIBLE_AGE_MS),
-})
+export function periodOf({ sweptFrom, sweptUntil }: Settlement) {
+  return { start: addMs(sweptFrom, -ELIGIBLE_AGE_MS), end: addMs(sweptUntil, -ELIGIBLE_AGE_MS) }
+}
 
-export const hasSwept = ({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean =>
-  eligibleAt >= sweptFrom && eligibleAt < sweptUntil
+export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Timestamp): boolean {
+  return eligibleAt >= sweptFrom && eligibleAt < sweptUntil
+}
 
 /** How long bank details count as new: the merchant may object until then. */
 export const NEW_BANK_MS = 3 * DAY_MS
 
 /** Until when the account counts as new; undefined for details from before the client's first credit. */
-export const bankIsNewUntil = ({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined =>
-  bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
+export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined {
+  return bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
+}
 
-export const isLeftOut =
-  ({ leftOut = [] }: Pick<Settlement, 'leftOut'>) =>
-  ({ entryId }: Pick<Entry, 'entryId'>): boolean =>
+export function isLeftOut({ leftOut = [] }: Pick<Settlement, 'leftOut'>) {
+  return ({ entryId }: Pick<Entry, 'entryId'>): boolean =>
     leftOut.some((one) => one.entryId === entryId)
+}

@@ -4,7 +4,14 @@ import { chunks } from '../chunks.ts'
 import type { Deps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { addTotals, DayTotalSchema, totalsOf } from '../journal/day-totals.ts'
-import { CLIENT_SIDES, type Entry, fieldsText, NO_FIGURES, netsOf, paymentsIn } from '../journal/entry.ts'
+import {
+  CLIENT_SIDES,
+  type Entry,
+  fieldsText,
+  NO_FIGURES,
+  netsOf,
+  paymentsIn,
+} from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type Span } from '../journal/read-entries.ts'
 import { less, type Minor, MinorSchema, plus, ZERO } from '../money.ts'
@@ -27,13 +34,15 @@ type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition
 type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
 /** The end of the span that is summed block by block; the rest is the tail. */
-const bodyEnd = ({ start, end }: Span): Timestamp => later(start, addMs(end, -TAIL_MS))
+function bodyEnd({ start, end }: Span): Timestamp {
+  return later(start, addMs(end, -TAIL_MS))
+}
 
 /** `carried`: the entries after the last whole block. */
 type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /** Tells after each page whether a run over a client's history must end, by its pages or its time. */
-export const runLimit = (deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): (() => boolean) => {
+export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
   const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
@@ -44,27 +53,32 @@ export const runLimit = (deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: numbe
  * ends it after a page with a whole block; another run continues at its position. `counted`: the entries of a page that
  * count.
  */
-export const sumPages = async (
+export async function sumPages(
   deps: Parameters<typeof entryPages>[0],
   { span, start = span.start, ...journal }: SummedWindow & { readonly start?: Timestamp },
   from: Sum,
   isOver = () => false,
   counted = async (entries: readonly Entry[]) => entries,
-): Promise<Sum & { readonly isWhole: boolean }> => {
+): Promise<Sum & { readonly isWhole: boolean }> {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
   let { sums, position, carried } = from
-  for await (const { entries, more } of entryPages(deps, { ...journal, span, after: from.position })) {
+  for await (const { entries, more } of entryPages(deps, {
+    ...journal,
+    span,
+    after: from.position,
+  })) {
     const all = [...carried, ...(await counted(entries))]
     const whole = all.slice(0, all.length - (all.length % size))
     sums = chunks(whole, size).reduce((so, block) => addBlock(so, block, start), sums)
     position = whole.at(-1) ?? position
     carried = all.slice(whole.length)
-    if (more && isOver() && position !== from.position) return { sums, position, carried, isWhole: false }
+    if (more && isOver() && position !== from.position)
+      return { sums, position, carried, isWhole: false }
   }
   return { sums, position, carried, isWhole: true }
 }
 
-const sumTail = async (deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> => {
+async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
   const { start, end } = window.span
   const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
   const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })
@@ -77,7 +91,7 @@ const sumTail = async (deps: SumDeps, window: SummedWindow, body: Sum): Promise<
  * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
  * digest. Throws when they keep changing.
  */
-export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumProgress) => {
+export async function sumEntries(deps: SumDeps, window: SummedWindow, from: SumProgress) {
   const { span } = window
   const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
   const isOver = runLimit(deps, RUN_MS)
@@ -94,7 +108,7 @@ export const sumEntries = async (deps: SumDeps, window: SummedWindow, from: SumP
 }
 
 /** The net of a window that fits one page, read without a fence; undefined for a longer one. */
-export const sumFirstPage = async (deps: SumDeps, { clientId, parts, span }: SummedWindow) => {
+export async function sumFirstPage(deps: SumDeps, { clientId, parts, span }: SummedWindow) {
   const { value: first } = await entryPages(deps, { clientId, parts, span }).next()
   return first?.more ? undefined : netsOf(first?.entries ?? [])
 }
@@ -114,18 +128,20 @@ export const EntrySumsSchema = v.object({
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
 /** The empty sums. `digest`: of the client's previous settlement, or empty. */
-export const noSums = (digest: string): EntrySums => ({
-  ...NO_FIGURES,
-  paymentCount: 0,
-  recreditedMinor: ZERO,
-  unprovenMinor: ZERO,
-  entryCount: 0,
-  digest,
-  totals: [],
-})
+export function noSums(digest: string): EntrySums {
+  return {
+    ...NO_FIGURES,
+    paymentCount: 0,
+    recreditedMinor: ZERO,
+    unprovenMinor: ZERO,
+    entryCount: 0,
+    digest,
+    totals: [],
+  }
+}
 
 /** The part of an entry that no settled row proves. A late row removes that of its payment in the same window. */
-export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
+export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   switch (entry.type) {
     case 'payment':
       return entry.providerTransactionId === undefined ? entry.netMinor : ZERO
@@ -148,18 +164,23 @@ export const unprovenIn = (entry: Entry, start: Timestamp): Minor => {
 }
 
 /** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
-export const addBlock = (sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums => {
+export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)
   for (const entry of entries) hash.update('\n').update(fieldsText(entry))
-  const added = { ...sums, digest: hash.digest('hex'), totals: [...addTotals(sums.totals, totalsOf(entries))] }
+  const added = {
+    ...sums,
+    digest: hash.digest('hex'),
+    totals: [...addTotals(sums.totals, totalsOf(entries))],
+  }
   for (const entry of entries) {
     added.grossMinor = plus(added.grossMinor, entry.grossMinor)
     added.feeMinor = plus(added.feeMinor, entry.feeMinor)
     added.markupMinor = plus(added.markupMinor, entry.markupMinor)
     added.netMinor = plus(added.netMinor, entry.netMinor)
     added.paymentCount += paymentsIn(entry)
-    if (entry.type === 'recredit') added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
+    if (entry.type === 'recredit')
+      added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
     added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
     added.entryCount++
   }

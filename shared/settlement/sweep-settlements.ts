@@ -6,7 +6,10 @@ import { addMs, DAY_MS } from '../time.ts'
 import { findSettlements, settlementIdsOf } from './settlement-store.ts'
 
 /** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
-export const sendForEachClient = async (deps: TableDeps, send: (clientId: ClientId) => Promise<unknown>) => {
+export async function sendForEachClient(
+  deps: TableDeps,
+  send: (clientId: ClientId) => Promise<unknown>,
+) {
   let clients = 0
   for await (const clientIds of clientIdPages(deps)) {
     await mapInChunks(clientIds, 10, send)
@@ -16,9 +19,13 @@ export const sendForEachClient = async (deps: TableDeps, send: (clientId: Client
 }
 
 /** Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled once. */
-export const sweepSettlements = async (deps: Pick<Deps, 'table' | 'queues' | 'log'>) => {
+export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   const clients = await sendForEachClient(deps, (clientId) =>
-    deps.queues.send('settlements', { body: { client_id: clientId }, delaySeconds: 0, group: clientId }),
+    deps.queues.send('settlements', {
+      body: { client_id: clientId },
+      delaySeconds: 0,
+      group: clientId,
+    }),
   )
   deps.log.info('sweep.completed', { clients })
   return { clients }
@@ -30,9 +37,16 @@ const PATIENCE_MS = 3 * DAY_MS
 const LOOKED_AT = 100
 
 /** Reports once a day, in one alert, the settlements that were recorded three days ago and are not paid out. */
-export const alertUnpaidSettlements = async (deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>): Promise<void> => {
+export async function alertUnpaidSettlements(
+  deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>,
+): Promise<void> {
   const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }
-  const page = await deps.table.query({ index: 'by-due', partition: ['payout', 0], range, limit: LOOKED_AT })
+  const page = await deps.table.query({
+    index: 'by-due',
+    partition: ['payout', 0],
+    range,
+    limit: LOOKED_AT,
+  })
   const found = await findSettlements(deps, settlementIdsOf(page.items))
   const unpaid = found.filter(({ status }) => status === 'recorded')
   const [oldest] = unpaid

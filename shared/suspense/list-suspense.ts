@@ -8,10 +8,11 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 const PAGE = 100
 
-const parsed = (page: readonly KeyedItem[]): readonly Suspense[] =>
-  page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
+function parsed(page: readonly KeyedItem[]): readonly Suspense[] {
+  return page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
+}
 
-export const openSuspense = async (deps: TableDeps): Promise<readonly Suspense[]> => {
+export async function openSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
   const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
   const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })
   return (await Array.fromAsync(pages, parsed)).flat().filter(({ status }) => status === 'open')
@@ -28,7 +29,10 @@ type About = {
 }
 
 /** Items of a client or of some payments, newest first. `complete`: all items were read. */
-export const suspenseAbout = async (deps: TableDeps, { status, clientId, paymentIds, since }: About) => {
+export async function suspenseAbout(
+  deps: TableDeps,
+  { status, clientId, paymentIds, since }: About,
+) {
   const items: Suspense[] = []
   let lookedAt = 0
   for await (const page of itemPages(deps, {
@@ -51,9 +55,20 @@ export const suspenseAbout = async (deps: TableDeps, { status, clientId, payment
 }
 
 /** A page of all items, or of those with a status, newest first. */
-export const listSuspense = async (deps: TableDeps, status: Suspense['status'] | undefined, page: Page) => {
+export async function listSuspense(
+  deps: TableDeps,
+  status: Suspense['status'] | undefined,
+  page: Page,
+) {
   const owned = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
-  const withStatus = { index: 'by-status', partitions: [[GATEWAY_OWNER, 'suspense', status]] } as const
-  const items = await listItems(deps, { kind: 'SUSPENSE', ...(status === undefined ? owned : withStatus), page })
+  const withStatus = {
+    index: 'by-status',
+    partitions: [[GATEWAY_OWNER, 'suspense', status]],
+  } as const
+  const items = await listItems(deps, {
+    kind: 'SUSPENSE',
+    ...(status === undefined ? owned : withStatus),
+    page,
+  })
   return items.map((item) => v.parse(SuspenseSchema, item))
 }

@@ -6,45 +6,89 @@ import { claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-st
 
 export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
-type MovedBy = { readonly transactionId: string; readonly type: string; readonly amountMinor: Minor }
+type MovedBy = {
+  readonly transactionId: string
+  readonly type: string
+  readonly amountMinor: Minor
+}
 
 export type NamedPayment = Pick<Suspense, 'paymentId' | 'clientId'>
 
-type About<Cause> = { readonly cause: Cause; readonly payment: NamedPayment | undefined; readonly now: Timestamp }
+type About<Cause> = {
+  readonly cause: Cause
+  readonly payment: NamedPayment | undefined
+  readonly now: Timestamp
+}
 
-const openItem = ({ cause, payment, now: createdAt }: About<string>) =>
-  ({ cause, paymentId: payment?.paymentId, clientId: payment?.clientId, status: 'open', createdAt }) as const
+function openItem({ cause, payment, now: createdAt }: About<string>) {
+  return {
+    cause,
+    paymentId: payment?.paymentId,
+    clientId: payment?.clientId,
+    status: 'open',
+    createdAt,
+  } as const
+}
 
 /** Money that may be credited to no payment. Its id is the provider payment id, so it is recorded once. */
-export const heldMoney = ({
+export function heldMoney({
   capture: { providerPaymentId, capturedMinor: amountMinor },
   ...about
 }: About<MoneyCause> & {
   readonly capture: { readonly providerPaymentId: string; readonly capturedMinor: Minor }
-}): Suspense => ({ ...openItem(about), suspenseId: providerPaymentId, kind: 'money', amountMinor, providerPaymentId })
+}): Suspense {
+  return {
+    ...openItem(about),
+    suspenseId: providerPaymentId,
+    kind: 'money',
+    amountMinor,
+    providerPaymentId,
+  }
+}
 
 /** An inconsistency without held money, recorded once for each subject and cause. */
-export const finding = ({ subject, ...about }: About<FindingCause> & { readonly subject: string }): Suspense => ({
-  ...openItem(about),
-  suspenseId: `${subject}#${about.cause}`,
-  kind: 'finding',
-})
+export function finding({
+  subject,
+  ...about
+}: About<FindingCause> & { readonly subject: string }): Suspense {
+  return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
+}
 
 /** The finding about a row of a payment, with the row's amount. */
-export const findingOfRow = (payment: NamedPayment, row: MovedBy, cause: FindingCause, now: Timestamp): Suspense => ({
-  ...finding({ subject: `${row.transactionId}#${row.type}`, cause, payment, now }),
-  amountMinor: row.amountMinor,
-})
+export function findingOfRow(
+  payment: NamedPayment,
+  row: MovedBy,
+  cause: FindingCause,
+  now: Timestamp,
+): Suspense {
+  return {
+    ...finding({ subject: `${row.transactionId}#${row.type}`, cause, payment, now }),
+    amountMinor: row.amountMinor,
+  }
+}
 
 /** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
-export const movedMoney = (payment: NamedPayment, row: MovedBy, netMinor: Minor, now: Timestamp): Suspense => ({
-  ...findingOfRow(payment, row, netMinor > 0 ? 'money_came_back' : 'money_went_back', now),
-  amountMinor: minor(Math.abs(netMinor)),
-  status: 'resolved',
-  resolution: 'explained',
-})
+export function movedMoney(
+  payment: NamedPayment,
+  row: MovedBy,
+  netMinor: Minor,
+  now: Timestamp,
+): Suspense {
+  return {
+    ...findingOfRow(payment, row, netMinor > 0 ? 'money_came_back' : 'money_went_back', now),
+    amountMinor: minor(Math.abs(netMinor)),
+    status: 'resolved',
+    resolution: 'explained',
+  }
+}
 
-const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'unknown' }: Suspense): string => {
+function messageOf({
+  kind,
+  cause,
+  suspenseId,
+  amountMinor = ZERO,
+  paymentId = 'unknown',
+}: Suspense): string {
   const close = `run resolve-suspense --suspense_id ${suspenseId}`
   if (kind === 'money') {
     return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
@@ -68,9 +112,13 @@ const messageOf = ({ kind, cause, suspenseId, amountMinor = ZERO, paymentId = 'u
 }
 
 /** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */
-export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): Promise<boolean> => {
+export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
   try {
-    await deps.alerts.publish({ kind: `suspense.${item.kind}`, subject: item.suspenseId, message: messageOf(item) })
+    await deps.alerts.publish({
+      kind: `suspense.${item.kind}`,
+      subject: item.suspenseId,
+      message: messageOf(item),
+    })
   } catch (cause) {
     deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
     return false
@@ -81,25 +129,29 @@ export const publishSuspenseAlert = async (deps: SuspenseDeps, item: Suspense): 
 }
 
 /** Due work `alert` of an item. Answers whether the alert was published. */
-export const checkSuspenseAlert = async (
+export async function checkSuspenseAlert(
   deps: SuspenseDeps & Pick<Deps, 'now'>,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },
-): Promise<boolean> => {
+): Promise<boolean> {
   // Moved forward before publishing, so that a failing alert does not block later ones.
   const item = await claimSuspenseAlert(deps, due)
   return item !== undefined && publishSuspenseAlert(deps, item)
 }
 
-export const logSuspense = ({ log }: Pick<Deps, 'log'>, { suspenseId, cause, paymentId, kind }: Suspense): void =>
+export function logSuspense(
+  { log }: Pick<Deps, 'log'>,
+  { suspenseId, cause, paymentId, kind }: Suspense,
+): void {
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
+}
 
 /** Logs an item that was written just now, and alerts the operators. */
-export const reportSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
+export async function reportSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
   logSuspense(deps, item)
   await publishSuspenseAlert(deps, item)
 }
 
 /** Records an item once and alerts the operators. A second call does nothing. */
-export const recordSuspense = async (deps: SuspenseDeps, item: Suspense): Promise<void> => {
+export async function recordSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
   if ((await putSuspense(deps, item)).applied) await reportSuspense(deps, item)
 }

@@ -10,7 +10,7 @@ const ALLOWED = { money: ['refunded_by_bank', 'written_off'], finding: ['explain
 export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
-const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => {
+function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
   const allowed: readonly OperatorResolution[] = ALLOWED[item.kind]
   if (!allowed.includes(resolution)) {
     throw invalid(
@@ -32,13 +32,13 @@ const assertAllowed = (item: Suspense, resolution: OperatorResolution): void => 
  * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
  * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
  */
-export const resolveSuspense = async (
+export async function resolveSuspense(
   deps: RecordDeps,
   input: Pick<Suspense, 'suspenseId' | 'notes'> & {
     readonly operator: string
     readonly resolution: OperatorResolution
   },
-): Promise<Suspense> => {
+): Promise<Suspense> {
   const { suspenseId, operator, resolution, notes } = input
   const item = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
@@ -66,11 +66,22 @@ export const resolveSuspense = async (
     bankMinor: byBank ? suspenseMinor : ZERO,
   })
   const booked = item.kind === 'money' ? putHouseEntry(entry) : {}
-  const outcome = await recordChange(deps, record, { item: changeSuspense(item, changes), ...booked })
+  const outcome = await recordChange(deps, record, {
+    item: changeSuspense(item, changes),
+    ...booked,
+  })
   if (outcome.applied) return { ...item, ...changes }
   if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw resolvedAlready()
-  throw new GatewayError('conflict', 'the provider refunded a part of it at the same time; try again')
+  throw new GatewayError(
+    'conflict',
+    'the provider refunded a part of it at the same time; try again',
+  )
 }
 
-const resolvedAlready = () =>
-  invalid('this item is already resolved', undefined, 'list-suspense shows how it was resolved.')
+function resolvedAlready() {
+  return invalid(
+    'this item is already resolved',
+    undefined,
+    'list-suspense shows how it was resolved.',
+  )
+}

@@ -2,7 +2,17 @@ import * as v from 'valibot'
 import type { StoreDeps, TableDeps } from '../deps.ts'
 import { suspenseKey } from '../table/keys.ts'
 import { GATEWAY_OWNER } from '../table/schema.ts'
-import { all, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step, unchanged, update } from '../table/step.ts'
+import {
+  all,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  put,
+  type Step,
+  unchanged,
+  update,
+} from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
@@ -10,34 +20,45 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 /** How long due work waits for the item's writer to publish the alert, and between its own tries. */
 const ALERT_GRACE_MS = MINUTE_MS
 
-const itemOf = (item: Suspense) => ({
-  ...item,
-  provider: UPSTREAM,
-  owner: GATEWAY_OWNER,
-  entity: 'suspense',
-  listedAt: item.createdAt,
-  id: item.suspenseId,
-  ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
-})
+function itemOf(item: Suspense) {
+  return {
+    ...item,
+    provider: UPSTREAM,
+    owner: GATEWAY_OWNER,
+    entity: 'suspense',
+    listedAt: item.createdAt,
+    id: item.suspenseId,
+    ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
+  }
+}
 
 /** The item as a step of a transaction. An existing item refuses the step, because its first writer alerts. */
-export const newSuspense = (item: Suspense): Step => put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+export function newSuspense(item: Suspense): Step {
+  return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+}
 
 /** Never refuses. A second call would repeat a published alert: only for items that one transition alone records. */
-export const ensureSuspense = (item: Suspense): Step =>
-  update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
+export function ensureSuspense(item: Suspense): Step {
+  return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
+}
 
 /** Writes the item unless it exists, so repeated news makes one item. */
-export const putSuspense = (deps: TableDeps, item: Suspense) => deps.table.write(newSuspense(item))
+export function putSuspense(deps: TableDeps, item: Suspense) {
+  return deps.table.write(newSuspense(item))
+}
 
-export const findSuspense = async (deps: TableDeps, suspenseId: string): Promise<Suspense | undefined> =>
-  v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
+export async function findSuspense(
+  deps: TableDeps,
+  suspenseId: string,
+): Promise<Suspense | undefined> {
+  return v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
+}
 
 /** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
-export const claimSuspenseAlert = async (
+export async function claimSuspenseAlert(
   deps: StoreDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },
-): Promise<Suspense | undefined> => {
+): Promise<Suspense | undefined> {
   const isDue = all(equals('work', 'alert'), equals('dueAt', dueAt))
   const set = { dueAt: addMs(deps.now(), ALERT_GRACE_MS) }
   const { applied, item } = await deps.table.write(update(suspenseKey(suspenseId), { set }, isDue))
@@ -45,12 +66,15 @@ export const claimSuspenseAlert = async (
 }
 
 /** Removes a published alert from due work. Refused if another worker has done so. */
-export const endSuspenseAlert = (deps: TableDeps, suspenseId: string) =>
-  deps.table.write(update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')))
+export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
+  return deps.table.write(
+    update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')),
+  )
+}
 
 /** Refused if the item has changed after the read. */
-export const changeSuspense = (item: Suspense, set: Partial<Suspense>): Step =>
-  update(
+export function changeSuspense(item: Suspense, set: Partial<Suspense>): Step {
+  return update(
     suspenseKey(item.suspenseId),
     { set },
     all(
@@ -60,3 +84,4 @@ export const changeSuspense = (item: Suspense, set: Partial<Suspense>): Step =>
       unchanged('isVoid', item.isVoid),
     ),
   )
+}

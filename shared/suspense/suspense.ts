@@ -4,7 +4,13 @@ import { TimestampSchema } from '../time.ts'
 
 /** The causes of held money, and of findings that the books cannot explain. */
 export const SUSPENSE_CAUSES = {
-  money: ['unknown_reference', 'payment_not_pending', 'second_capture', 'wrong_amount', 'wrong_currency'],
+  money: [
+    'unknown_reference',
+    'payment_not_pending',
+    'second_capture',
+    'wrong_amount',
+    'wrong_currency',
+  ],
   finding: [
     'not_found_upstream',
     'fee_assumed',
@@ -31,7 +37,9 @@ export type FindingCause = (typeof SUSPENSE_CAUSES)['finding'][number]
 export const SUSPENSE_STATUSES = ['open', 'resolved'] as const
 
 /** Whether a text has the form of a suspense id; another text needs no read. */
-export const isSuspenseId = (text: string): boolean => /^[\x20-\x7e]{1,512}$/.test(text)
+export function isSuspenseId(text: string): boolean {
+  return /^[\x20-\x7e]{1,512}$/.test(text)
+}
 
 export const SuspenseSchema = v.object({
   suspenseId: v.string(),
@@ -58,25 +66,29 @@ export const SuspenseSchema = v.object({
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
 
 /** The part of money in suspense that is not refunded yet. */
-export const owedOf = ({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor =>
-  less(amountMinor, refundedMinor)
+export function owedOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
+  return less(amountMinor, refundedMinor)
+}
 
 /** The amount that the house journal holds for an item: zero before its row has settled and after its resolution. */
-export const heldOf = (item: Suspense): Minor =>
-  item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO
+export function heldOf(item: Suspense): Minor {
+  return item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO
+}
 
 /** A suspense item as operators see it (design section 7). */
-export const toSuspenseDto = (item: Suspense) => ({
-  suspense_id: item.suspenseId,
-  kind: item.kind,
-  cause: item.cause,
-  amount_minor: item.amountMinor ?? null,
-  payment_id: item.paymentId ?? null,
-  provider_payment_id: item.providerPaymentId ?? null,
-  status: item.status,
-  created_at: item.createdAt,
-  resolution: item.resolution ?? null,
-  notes: item.notes ?? null,
-  // An operator who refunds the rest by bank must not refund this part again.
-  ...(item.refundedMinor !== undefined && { refunded_minor: item.refundedMinor }),
-})
+export function toSuspenseDto(item: Suspense) {
+  return {
+    suspense_id: item.suspenseId,
+    kind: item.kind,
+    cause: item.cause,
+    amount_minor: item.amountMinor ?? null,
+    payment_id: item.paymentId ?? null,
+    provider_payment_id: item.providerPaymentId ?? null,
+    status: item.status,
+    created_at: item.createdAt,
+    resolution: item.resolution ?? null,
+    notes: item.notes ?? null,
+    // An operator who refunds the rest by bank must not refund this part again.
+    ...(item.refundedMinor !== undefined && { refunded_minor: item.refundedMinor }),
+  }
+}

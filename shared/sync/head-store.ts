@@ -19,13 +19,13 @@ const MAX_SLICES = 90
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
 /** Whether the last round is old enough that another one reads no row a third time. */
-export const isRoundPast = async (deps: StoreDeps): Promise<boolean> => {
+export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
 /** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-const cut = ({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) => {
+function cut({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
   const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
@@ -37,7 +37,7 @@ const cut = ({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) =>
  * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
  * slices and the new position, so a crash loses no slice. Undefined: another worker planned at the same time.
  */
-export const planRound = async (deps: StoreDeps) => {
+export async function planRound(deps: StoreDeps) {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
@@ -58,7 +58,12 @@ export const planRound = async (deps: StoreDeps) => {
   const reversalsDue = head === undefined || head.reversalsAt <= now
   if (reversalsDue) {
     const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
-    slices.push({ ...fresh, id: `reversals#${epochMs(now)}#${round}`, kind: 'reversals', ...created })
+    slices.push({
+      ...fresh,
+      id: `reversals#${epochMs(now)}#${round}`,
+      kind: 'reversals',
+      ...created,
+    })
   }
   const next: Head = {
     position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
@@ -66,7 +71,11 @@ export const planRound = async (deps: StoreDeps) => {
     rowsPerMinute,
     reversalsAt: reversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
-  const moved = update(headKey, { set: { ...next, provider: UPSTREAM } }, unchanged('round', head?.round))
+  const moved = update(
+    headKey,
+    { set: { ...next, provider: UPSTREAM } },
+    unchanged('round', head?.round),
+  )
   // Its id names the round, which only the condition of the head lets begin.
   const added = slices.map((slice) => {
     const item = { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
@@ -78,9 +87,11 @@ export const planRound = async (deps: StoreDeps) => {
 
 const headKey = syncJobKey('head')
 
-const readHead = async (deps: TableDeps): Promise<Head | undefined> =>
-  v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
+async function readHead(deps: TableDeps): Promise<Head | undefined> {
+  return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
+}
 
 /** Records the row density, from which the next round's slices are cut. */
-export const noteDensity = (deps: TableDeps, rowsPerMinute: number) =>
-  deps.table.write(update(headKey, { set: { rowsPerMinute } }, exists))
+export function noteDensity(deps: TableDeps, rowsPerMinute: number) {
+  return deps.table.write(update(headKey, { set: { rowsPerMinute } }, exists))
+}

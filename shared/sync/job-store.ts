@@ -3,9 +3,27 @@ import type { StoreDeps, TableDeps } from '../deps.ts'
 import { fieldsText } from '../journal/entry.ts'
 import { type ProviderTransaction, ProviderTransactionSchema } from '../provider/provider.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { absent, all, any, below, type Changes, DUE_WORK_FIELDS, dueWork, equals, update } from '../table/step.ts'
+import {
+  absent,
+  all,
+  any,
+  below,
+  type Changes,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  update,
+} from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, expiresAfter, later, MINUTE_MS, type Timestamp, TimestampSchema } from '../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  expiresAfter,
+  later,
+  MINUTE_MS,
+  type Timestamp,
+  TimestampSchema,
+} from '../time.ts'
 
 /** The planning position: every row updated before `position` is in a slice or has been read. */
 export const HeadSchema = v.object({
@@ -58,29 +76,35 @@ export const LEASE_MS = 5 * MINUTE_MS
 const KEPT_MS = 7 * DAY_MS
 
 /** Changes a job as it was read or claimed. Refused after a later claim or its end: each changes the due time. */
-const change = (deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) =>
-  deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
+function change(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
+  return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
+}
 
 /** Jobs that are due, oldest first. The index may be stale; the claim decides. */
-export const findDueJobs = async (deps: StoreDeps, limit: number): Promise<readonly DueJob[]> => {
+export async function findDueJobs(deps: StoreDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
-  const { items } = await deps.table.query({ index: 'by-due', partition: ['sync', 0], range, limit })
+  const { items } = await deps.table.query({
+    index: 'by-due',
+    partition: ['sync', 0],
+    range,
+    limit,
+  })
   return items.map((item) => v.parse(DueJobSchema, item))
 }
 
 /** Claims a job for one lease. Undefined: another worker has it, or it is done. */
-export const claimJob = async (deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> => {
+export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> {
   const leased = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const { applied, item } = await change(deps, due, { set: { dueAt: leased } })
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
 /** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */
-export const keepPosition = async (
+export async function keepPosition(
   deps: StoreDeps,
   slice: Slice,
   progress: Pick<Slice, 'afterId' | 'rows' | 'openUntil'>,
-): Promise<Slice | undefined> => {
+): Promise<Slice | undefined> {
   // Always later than before, because the due time distinguishes one claim from the next.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
   const remove = progress.afterId === undefined ? ['afterId'] : []
@@ -88,29 +112,42 @@ export const keepPosition = async (
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
-export const releaseJob = (deps: TableDeps, job: SyncJob, dueAt: Timestamp) => change(deps, job, { set: { dueAt } })
+export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
+  return change(deps, job, { set: { dueAt } })
+}
 
-export const finishJob = (deps: StoreDeps, job: SyncJob, reads?: number) =>
-  change(deps, job, { set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads }, remove: DUE_WORK_FIELDS })
+export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
+  return change(deps, job, {
+    set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads },
+    remove: DUE_WORK_FIELDS,
+  })
+}
 
-export const scheduleReading = (deps: TableDeps, slice: Slice, dueAt: Timestamp) =>
-  change(deps, slice, { set: { dueAt, reads: slice.reads + 1 }, remove: ['afterId', 'openUntil'] })
+export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
+  return change(deps, slice, {
+    set: { dueAt, reads: slice.reads + 1 },
+    remove: ['afterId', 'openUntil'],
+  })
+}
 
-export const retryOpen = (deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) =>
-  change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
+export function retryOpen(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
+  return change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
+}
 
 /** The open transactions of one hour and channel category are read again together. */
-export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & { readonly settlesBy: Timestamp }
+export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & {
+  readonly settlesBy: Timestamp
+}
 
 /**
  * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `maxReads`.
  * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
  */
-export const registerReading = (
+export function registerReading(
   deps: TableDeps,
   hour: OpenHour,
   { dueAt, maxReads }: { readonly dueAt: Timestamp; readonly maxReads: number },
-) => {
+) {
   const set = { ...hour, kind: 'tail', provider: UPSTREAM, ...dueWork('sync', hour.id, dueAt) }
   const isLater = any(absent('settlesBy'), below('settlesBy', hour.settlesBy), absent('work'))
   const hasReads = any(absent('reads'), below('reads', maxReads))
@@ -125,9 +162,20 @@ const MAX_TRIES = 5
  * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
  * loses its claim. Throws when every try meets another claim.
  */
-export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction, dueAt: Timestamp): Promise<void> => {
+export async function noteOpen(
+  deps: TableDeps,
+  transaction: ProviderTransaction,
+  dueAt: Timestamp,
+): Promise<void> {
   const id = `open#${transaction.transactionId}`
-  const row = { id, kind: 'open', provider: UPSTREAM, tries: 0, transaction, ...dueWork('sync', id, dueAt) }
+  const row = {
+    id,
+    kind: 'open',
+    provider: UPSTREAM,
+    tries: 0,
+    transaction,
+    ...dueWork('sync', id, dueAt),
+  }
   const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const { applied, item } = await deps.table.write(note)
@@ -135,7 +183,8 @@ export const noteOpen = async (deps: TableDeps, transaction: ProviderTransaction
     const stored = v.parse(OpenTransactionSchema, item)
     const { transaction: known } = stored
     // Several passes read the same row. A row that is equal or older is not news.
-    if (transaction.updatedAt < known.updatedAt || fieldsText(known) === fieldsText(transaction)) return
+    if (transaction.updatedAt < known.updatedAt || fieldsText(known) === fieldsText(transaction))
+      return
     const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
     if ((await change(deps, stored, { set: renewed })).applied) return
   }

@@ -10,7 +10,7 @@ import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
 /** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
-export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefined => {
+export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
   const row = { transactionId, amountMinor, providerMinor, createdAt, at }
@@ -25,59 +25,100 @@ export const moneyRowOf = (transaction: ProviderTransaction): MoneyRow | undefin
 }
 
 /** A chargeback row with the amount that it disputes; undefined when an operator must find out. */
-export const withDisputedAmount = (row: MoneyRow, { disputedMinor }: ProviderTransaction, payment: Payment) => {
+export function withDisputedAmount(
+  row: MoneyRow,
+  { disputedMinor }: ProviderTransaction,
+  payment: Payment,
+) {
   if (row.type !== 'chargeback') return row
   if (disputedMinor !== undefined) return { ...row, amountMinor: disputedMinor }
   return row.amountMinor === payment.notionalMinor ? row : undefined
 }
 
-export const isCreditedWith = (stored: StoredPayment | undefined, row: ProviderTransaction): stored is Payment =>
-  stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
+export function isCreditedWith(
+  stored: StoredPayment | undefined,
+  row: ProviderTransaction,
+): stored is Payment {
+  return (
+    stored?.status === 'succeeded' && stored.creditedProviderPaymentId === row.providerPaymentId
+  )
+}
 
 /** The payment that a row names, in any state. */
-export const findNamedPayment = async (deps: NewsDeps, { reference }: ProviderTransaction) => {
+export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTransaction) {
   const paymentId = paymentIdOf(reference)
   return paymentId && findStoredPayment(deps, paymentId)
 }
 
 /** Whether a payment can still be credited. */
-export const mayBeCredited = (stored: StoredPayment | undefined): boolean =>
-  stored?.status === 'creating' || stored?.status === 'pending'
+export function mayBeCredited(stored: StoredPayment | undefined): boolean {
+  return stored?.status === 'creating' || stored?.status === 'pending'
+}
 
 /** The money in suspense that a row names. */
-export const findHeldMoney = async (deps: NewsDeps, { providerPaymentId }: ProviderTransaction) => {
+export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: ProviderTransaction) {
   const item = await findSuspense(deps, providerPaymentId)
   return item?.kind === 'money' ? item : undefined
 }
 
 /** A finding with the transaction's own figures, so that the operator need not search for them. */
-export const syncFinding = (
+export function syncFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
-  about: { readonly subject: string; readonly cause: FindingCause; readonly payment: NamedPayment | undefined },
-): Suspense => ({
-  ...finding({ ...about, now: deps.now() }),
-  amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
-  providerPaymentId: transaction.providerPaymentId || undefined,
-})
+  about: {
+    readonly subject: string
+    readonly cause: FindingCause
+    readonly payment: NamedPayment | undefined
+  },
+): Suspense {
+  return {
+    ...finding({ ...about, now: deps.now() }),
+    amountMinor: about.cause === 'fee_changed' ? transaction.keptMinor : transaction.amountMinor,
+    providerPaymentId: transaction.providerPaymentId || undefined,
+  }
+}
 
-export const recordFinding = (deps: NewsDeps, payment: Payment, row: ProviderTransaction, cause: FindingCause) =>
-  recordSuspense(deps, syncFinding(deps, row, { subject: payment.paymentId, cause, payment }))
+export function recordFinding(
+  deps: NewsDeps,
+  payment: Payment,
+  row: ProviderTransaction,
+  cause: FindingCause,
+) {
+  return recordSuspense(
+    deps,
+    syncFinding(deps, row, { subject: payment.paymentId, cause, payment }),
+  )
+}
 
 /** The finding about the row itself. A row that is voided or fails later gets another one. */
-export const findingOf = (deps: NewsDeps, transaction: ProviderTransaction, payment: NamedPayment | undefined) => {
+export function findingOf(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  payment: NamedPayment | undefined,
+) {
   const cause = moneyRowOf(transaction) ? 'reversed_upstream' : 'transaction_unexplained'
   const { transactionId, type, status } = transaction
   const isUndone = type !== 'payment' && (status === 'reversed' || status === 'failed')
-  const subject = isUndone ? `${transactionId}#${status === 'failed' ? 'failure' : 'reversal'}` : transactionId
+  const subject = isUndone
+    ? `${transactionId}#${status === 'failed' ? 'failure' : 'reversal'}`
+    : transactionId
   return syncFinding(deps, transaction, { subject, cause, payment })
 }
 
-export const recordFindingOf = (deps: NewsDeps, transaction: ProviderTransaction, payment: NamedPayment | undefined) =>
-  recordSuspense(deps, findingOf(deps, transaction, payment))
+export function recordFindingOf(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  payment: NamedPayment | undefined,
+) {
+  return recordSuspense(deps, findingOf(deps, transaction, payment))
+}
 
 /** How long an open transaction is retried before an operator must check it. */
 const OPEN_TIMEOUT_MS = 2 * DAY_MS
 
-export const isYoung = ({ now }: Pick<NewsDeps, 'now'>, { updatedAt }: ProviderTransaction): boolean =>
-  addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
+export function isYoung(
+  { now }: Pick<NewsDeps, 'now'>,
+  { updatedAt }: ProviderTransaction,
+): boolean {
+  return addMs(updatedAt, OPEN_TIMEOUT_MS) > now()
+}

@@ -22,27 +22,38 @@ import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile
 import { addOpen, endReading, type OpenHours, registerOpen } from './tail.ts'
 
 /** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
-export type SliceEnd = 'read' | 'overtaken' | 'provider_silent' | 'refused' | 'rate_limited' | 'out_of_time'
+export type SliceEnd =
+  | 'read'
+  | 'overtaken'
+  | 'provider_silent'
+  | 'refused'
+  | 'rate_limited'
+  | 'out_of_time'
 
 const MAX_PAGES = 10_000
 /** From this many rows a minute on, density decides the length of slices. */
 const WORTH_CUTTING = 200
 const LIST: ProviderOperation = 'listTransactions'
 
-const filterOf = ({ kind, from, to, category, afterId }: Slice): TransactionFilter => {
+function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilter {
   const page = { allTypes: true, limit: 50, ...(afterId !== undefined && { afterId }) }
   switch (kind) {
     case 'head':
       return { ...page, updatedFrom: from, updatedTo: to }
     case 'tail':
-      return { ...page, createdFrom: from, createdTo: to, ...(category !== undefined && { category }) }
+      return {
+        ...page,
+        createdFrom: from,
+        createdTo: to,
+        ...(category !== undefined && { category }),
+      }
     case 'reversals':
       return { ...page, createdFrom: from, createdTo: to, reversedOnly: true }
   }
 }
 
 /** Waits for a list call of the quota. Answers the retry time when the wait would pass the deadline. */
-const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> => {
+async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> {
   for (;;) {
     const retryAt = await budget.take(LIST)
     if (retryAt === undefined) return undefined
@@ -52,18 +63,23 @@ const waitForQuota = async ({ deps, budget, deadlineMs }: SyncRun): Promise<Time
   }
 }
 
-const learnDensity = async ({ deps }: SyncRun, { from, to, rows, cutFor }: Slice): Promise<void> => {
+async function learnDensity({ deps }: SyncRun, { from, to, rows, cutFor }: Slice): Promise<void> {
   const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
   const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
   if (isFar && Math.max(measured, cutFor) >= WORTH_CUTTING) await noteDensity(deps, measured)
 }
 
 /** The position after a page; undefined when it has no rows. */
-const positionAfter = ({ afterId, transactions }: TransactionPage): string | undefined =>
-  afterId ?? transactions.at(-1)?.transactionId
+function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
+  return afterId ?? transactions.at(-1)?.transactionId
+}
 
 /** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
-const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Promise<Slice | undefined> => {
+async function readPage(
+  run: SyncRun,
+  slice: Slice,
+  page: TransactionPage,
+): Promise<Slice | undefined> {
   const hours: OpenHours = await reconcilePage(run, page)
   const isTail = slice.kind === 'tail'
   const expected = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
@@ -71,13 +87,19 @@ const readPage = async (run: SyncRun, slice: Slice, page: TransactionPage): Prom
   if (!isTail) await registerOpen(run.deps, hours, run.scheduledHours)
   const rows = slice.rows + page.transactions.length
   const read = { ...slice, rows, openUntil }
-  if (page.hasMore) return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
+  if (page.hasMore)
+    return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
   if (slice.kind === 'head') await learnDensity(run, read)
   await (isTail ? endReading(run.deps, read) : finishJob(run.deps, read))
   return { ...read, afterId: undefined }
 }
 
-const release = async (run: SyncRun, slice: Slice, why: SliceEnd, at = run.deps.now()): Promise<SliceEnd> => {
+async function release(
+  run: SyncRun,
+  slice: Slice,
+  why: SliceEnd,
+  at = run.deps.now(),
+): Promise<SliceEnd> {
   await releaseJob(run.deps, slice, at)
   return why
 }
@@ -87,7 +109,7 @@ const release = async (run: SyncRun, slice: Slice, why: SliceEnd, at = run.deps.
  * After a refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released;
  * after a crash it is due again when its lease has expired.
  */
-export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd> => {
+export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd> {
   let slice = claimed
   let restarted = false
   for (let pages = 0; pages < MAX_PAGES; pages++) {
@@ -111,11 +133,17 @@ export const readSlice = async (run: SyncRun, claimed: Slice): Promise<SliceEnd>
       await run.budget.refused([LIST])
       continue
     }
-    const mayBeCursor = answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
+    const mayBeCursor =
+      answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
     const isRefused = answer.kind === 'not_found' || isOurMistake(answer)
-    if (!mayBeCursor || restarted) return release(run, slice, isRefused ? 'refused' : 'provider_silent')
+    if (!mayBeCursor || restarted)
+      return release(run, slice, isRefused ? 'refused' : 'provider_silent')
     restarted = true
-    const fromStart = await keepPosition(run.deps, slice, { afterId: undefined, rows: 0, openUntil: undefined })
+    const fromStart = await keepPosition(run.deps, slice, {
+      afterId: undefined,
+      rows: 0,
+      openUntil: undefined,
+    })
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
   }
@@ -145,21 +173,27 @@ export const ASK_AGAIN_MS = 2 * MINUTE_MS
 /** The provider calls that one unbooked transaction may need. */
 const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
-export const lookupsOf = (run: SyncRun): Lookups => ({
-  isAllowed: async () => {
-    if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
-    for (const operation of QUESTIONS) if ((await run.budget.take(operation)) !== undefined) return false
-    return true
-  },
-  noteUnanswered: async (reason) => {
-    if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
-    // A refusal is about one request, and the provider answers others.
-    else if (reason !== 'refused') run.silent = true
-  },
-})
+export function lookupsOf(run: SyncRun): Lookups {
+  return {
+    isAllowed: async () => {
+      if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
+      for (const operation of QUESTIONS)
+        if ((await run.budget.take(operation)) !== undefined) return false
+      return true
+    },
+    noteUnanswered: async (reason) => {
+      if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
+      // A refusal is about one request, and the provider answers others.
+      else if (reason !== 'refused') run.silent = true
+    },
+  }
+}
 
 /** The rows of a page with their payments. Every later write has a condition, so a stale read is harmless. */
-const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransaction[]): Promise<readonly Row[]> => {
+async function knownRows(
+  deps: TableDeps,
+  transactions: readonly ProviderTransaction[],
+): Promise<readonly Row[]> {
   const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
   const payments = await findPaymentsByKey(deps, [...ids], 'eventual')
   const known = new Map(payments.map((payment) => [payment.paymentId, payment]))
@@ -170,12 +204,15 @@ const knownRows = async (deps: TableDeps, transactions: readonly ProviderTransac
 }
 
 /** Posts the payments whose rows have settled, together by shard, and answers the rows with the posted payments. */
-const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> => {
+async function withPosted(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const settled = rows.flatMap((row) => postingBy(deps, row) ?? [])
     const posted = await postPayments(deps, settled)
     const final = new Map(posted.map((payment) => [payment?.paymentId, payment]))
-    return rows.map(({ transaction, known }) => ({ transaction, known: final.get(known?.paymentId) ?? known }))
+    return rows.map(({ transaction, known }) => ({
+      transaction,
+      known: final.get(known?.paymentId) ?? known,
+    }))
   } catch (cause) {
     // One payment's failure must not block the page: each row is then tried alone.
     deps.log.error('sync.row_failed', {}, cause)
@@ -187,11 +224,16 @@ const withPosted = async (deps: NewsDeps, rows: readonly Row[]): Promise<readonl
  * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an open job, so the page is
  * complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
  */
-const reconcilePage = async (run: SyncRun, page: TransactionPage): Promise<OpenHours> => {
+async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenHours> {
   const { tally } = run
   const deps = { ...run.deps, endpointsOf: readsOfPage(run.deps) }
   for (const subject of page.unreadableIds ?? []) {
-    const item = finding({ subject, cause: 'transaction_unexplained', payment: undefined, now: deps.now() })
+    const item = finding({
+      subject,
+      cause: 'transaction_unexplained',
+      payment: undefined,
+      now: deps.now(),
+    })
     await recordSuspense(deps, item)
   }
   const rows = await withPosted(deps, await knownRows(deps, page.transactions))

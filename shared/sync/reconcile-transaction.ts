@@ -40,9 +40,16 @@ import { creditByRow, type KnownRow, reconcileOwnRow } from './reconcile-own-row
  */
 export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
-export type Lookups = { isAllowed(): Promise<boolean>; noteUnanswered(reason: Unanswered['reason']): Promise<void> }
+export type Lookups = {
+  isAllowed(): Promise<boolean>
+  noteUnanswered(reason: Unanswered['reason']): Promise<void>
+}
 
-const reconcileCredited = async (deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) => {
+async function reconcileCredited(
+  deps: NewsDeps,
+  payment: Payment,
+  transaction: ProviderTransaction,
+) {
   const moneyRow = moneyRowOf(transaction)
   if (moneyRow === undefined) {
     if (isForAmount(transaction, payment)) {
@@ -60,11 +67,16 @@ const reconcileCredited = async (deps: NewsDeps, payment: Payment, transaction: 
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
   if (row === undefined) {
-    const about = { subject: transaction.transactionId, cause: 'disputed_amount_unknown', payment } as const
+    const about = {
+      subject: transaction.transactionId,
+      cause: 'disputed_amount_unknown',
+      payment,
+    } as const
     await bookWithFinding(deps, houseRowOf(transaction), syncFinding(deps, transaction, about))
     return 'done'
   }
-  const isEarly = row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
+  const isEarly =
+    row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
   // The row of a won dispute may arrive before its chargeback: it stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
@@ -72,7 +84,11 @@ const reconcileCredited = async (deps: NewsDeps, payment: Payment, transaction: 
 }
 
 /** Books a row of money in suspense: its settled payment, or a reversal. Any other row is a finding. */
-const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: ProviderTransaction): Promise<Reconciled> => {
+async function reconcileHeld(
+  deps: NewsDeps,
+  item: Suspense,
+  transaction: ProviderTransaction,
+): Promise<Reconciled> {
   const row = houseRowOf(transaction)
   const moved = moneyRowOf(transaction)
   if (moved?.isOwnRow || moved?.type === 'refund' || moved?.type === 'chargeback') {
@@ -97,11 +113,15 @@ const reconcileHeld = async (deps: NewsDeps, item: Suspense, transaction: Provid
  * answer, or without a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
  * references stays open until the provider answers.
  */
-const askAndReconcile = async (deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) => {
+async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
   const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
   const paymentId = paymentIdOf(transaction.reference)
   const subject = providerPaymentId || transactionId
-  const unexplained = syncFinding(deps, transaction, { subject, cause: 'transaction_unexplained', payment: undefined })
+  const unexplained = syncFinding(deps, transaction, {
+    subject,
+    cause: 'transaction_unexplained',
+    payment: undefined,
+  })
   // Already in suspense: another call would give the same answer.
   const held = await findHeldMoney(deps, transaction)
   if (held) return reconcileHeld(deps, held, transaction)
@@ -113,7 +133,8 @@ const askAndReconcile = async (deps: NewsDeps, transaction: ProviderTransaction,
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
   // The id of a row that is not a payment may be of another kind. The provider refuses to look it up.
-  const isOtherId = type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
+  const isOtherId =
+    type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
     if (!mayBeLate) await recordSuspense(deps, unexplained)
     return mayBeLate || paymentId !== undefined ? 'open' : 'done'
@@ -127,16 +148,20 @@ const askAndReconcile = async (deps: NewsDeps, transaction: ProviderTransaction,
   if (type !== 'payment' && !(isOpen && mayBeCredited(stored))) {
     return recordUnmatched(deps, transaction, stored)
   }
-  await recordSuspense(deps, { ...unexplained, paymentId: stored?.paymentId, clientId: stored?.clientId })
+  await recordSuspense(deps, {
+    ...unexplained,
+    paymentId: stored?.paymentId,
+    clientId: stored?.clientId,
+  })
   return isOpen ? 'open' : 'done'
 }
 
 /** Records a finding, and books the row to the house if it moved money. */
-const recordUnmatched = async (
+async function recordUnmatched(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: NamedPayment | undefined,
-): Promise<Reconciled> => {
+): Promise<Reconciled> {
   const found = findingOf(deps, transaction, about)
   if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
   else await recordSuspense(deps, found)
@@ -144,7 +169,10 @@ const recordUnmatched = async (
 }
 
 /** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
-const reconcileNonPayment = async (deps: NewsDeps, { transaction, known }: KnownRow): Promise<Reconciled> => {
+async function reconcileNonPayment(
+  deps: NewsDeps,
+  { transaction, known }: KnownRow,
+): Promise<Reconciled> {
   const { type, status } = transaction
   if (type === 'account' && status !== 'unknown' && known === undefined) {
     const row = houseRowOf(transaction)
@@ -164,9 +192,14 @@ const reconcileNonPayment = async (deps: NewsDeps, { transaction, known }: Known
 }
 
 /** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
-const passOverFailed = async (deps: NewsDeps, { transaction, known }: KnownRow): Promise<Reconciled> => {
+async function passOverFailed(
+  deps: NewsDeps,
+  { transaction, known }: KnownRow,
+): Promise<Reconciled> {
   if (transaction.type === 'payment') return 'passed_over'
-  const hasMovedIt = known?.movements.some(({ transactionId }) => transactionId === transaction.transactionId)
+  const hasMovedIt = known?.movements.some(
+    ({ transactionId }) => transactionId === transaction.transactionId,
+  )
   if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     await recordFindingOf(deps, transaction, known)
   }
@@ -174,7 +207,11 @@ const passOverFailed = async (deps: NewsDeps, { transaction, known }: KnownRow):
 }
 
 /** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
-export const reconcileTransaction = async (deps: NewsDeps, row: KnownRow, lookups: Lookups): Promise<Reconciled> => {
+export async function reconcileTransaction(
+  deps: NewsDeps,
+  row: KnownRow,
+  lookups: Lookups,
+): Promise<Reconciled> {
   const { transaction, known } = row
   const { type, status, providerPaymentId, reference } = transaction
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
@@ -188,8 +225,12 @@ export const reconcileTransaction = async (deps: NewsDeps, row: KnownRow, lookup
       return reconcileTransaction(deps, { transaction, known: stored }, lookups)
     }
     const isUndecided = mayBeCredited(stored)
-    const isOther = type !== 'payment' && paymentIdOf(reference) !== undefined && !isCreditedWith(known, transaction)
-    if (providerPaymentId !== '' && (isUndecided || isOther)) return askAndReconcile(deps, transaction, lookups)
+    const isOther =
+      type !== 'payment' &&
+      paymentIdOf(reference) !== undefined &&
+      !isCreditedWith(known, transaction)
+    if (providerPaymentId !== '' && (isUndecided || isOther))
+      return askAndReconcile(deps, transaction, lookups)
     // Without a payment id there is nothing to ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return 'open'
   }

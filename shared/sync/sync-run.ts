@@ -27,7 +27,7 @@ const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 /** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
-const runJob = async (run: SyncRun, job: SyncJob): Promise<boolean> => {
+async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
   if (job.kind === 'open') {
     await recheckOpen(run, job)
     return true
@@ -39,7 +39,7 @@ const runJob = async (run: SyncRun, job: SyncJob): Promise<boolean> => {
 }
 
 /** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
-const claimAndRun = async (run: SyncRun, due: DueJob): Promise<boolean> => {
+async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
   run.tried.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
   if (job !== undefined) return runJob(run, job)
@@ -48,7 +48,7 @@ const claimAndRun = async (run: SyncRun, due: DueJob): Promise<boolean> => {
 }
 
 /** Runs due jobs of every kind until none is left or the run must stop. */
-const runDueJobs = async (run: SyncRun): Promise<void> => {
+async function runDueJobs(run: SyncRun): Promise<void> {
   // What stopped the head also stops every other job.
   while (run.end === 'read' || run.end === 'overtaken') {
     const found = await findDueJobs(run.deps, 50)
@@ -67,7 +67,11 @@ const runDueJobs = async (run: SyncRun): Promise<void> => {
  * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
  * `onJobsLeft`: called with the number of jobs that other workers can take.
  */
-const runSync = async (deps: SyncRun['deps'], readsHead: boolean, onJobsLeft?: (jobs: number) => Promise<void>) => {
+async function runSync(
+  deps: SyncRun['deps'],
+  readsHead: boolean,
+  onJobsLeft?: (jobs: number) => Promise<void>,
+) {
   const startMs = deps.monotonicMs()
   const run: SyncRun = {
     deps,
@@ -91,12 +95,23 @@ const runSync = async (deps: SyncRun['deps'], readsHead: boolean, onJobsLeft?: (
   const { transactions, unanswered } = tally
   const complete = end === 'read'
   const incomplete = complete || end === 'overtaken' ? 0 : 1
-  deps.log[complete ? 'info' : 'warn']('sync.completed', { ...tally, incomplete, end, until: readTo, lag_ms: lagMs })
-  return { transactions, unanswered, until: readTo ?? null, complete: complete && readTo !== undefined }
+  deps.log[complete ? 'info' : 'warn']('sync.completed', {
+    ...tally,
+    incomplete,
+    end,
+    until: readTo,
+    lag_ms: lagMs,
+  })
+  return {
+    transactions,
+    unanswered,
+    until: readTo ?? null,
+    complete: complete && readTo !== undefined,
+  }
 }
 
 /** Reads rounds of the head until now. Answers the end of the last round; undefined when it stopped before. */
-const readHeadRounds = async (run: SyncRun): Promise<Timestamp | undefined> => {
+async function readHeadRounds(run: SyncRun): Promise<Timestamp | undefined> {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = run.deps.now()
     const round = await planRound(run.deps)
@@ -114,7 +129,10 @@ const readHeadRounds = async (run: SyncRun): Promise<Timestamp | undefined> => {
 }
 
 /** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
-export const runSyncJobs = async (deps: SyncRun['deps'], { woken }: { readonly woken: boolean }): Promise<void> => {
+export async function runSyncJobs(
+  deps: SyncRun['deps'],
+  { woken }: { readonly woken: boolean },
+): Promise<void> {
   await runSync(deps, woken && (await isRoundPast(deps)))
 }
 
@@ -124,7 +142,7 @@ const MIN_HELPERS = 9
  * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
  * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
  */
-export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'queues'>) => {
+export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
   const { queues, stage, now } = deps
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   let called = 0
@@ -138,7 +156,7 @@ export const syncProviderTransactions = (deps: SyncRun['deps'] & Pick<Deps, 'que
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
-const recheckOpen = async (run: SyncRun, job: OpenTransaction): Promise<void> => {
+async function recheckOpen(run: SyncRun, job: OpenTransaction): Promise<void> {
   const { deps, tally } = run
   const { transaction } = job
   try {

@@ -2,7 +2,17 @@ import type { StoreDeps } from '../deps.ts'
 import { expectedSettlement } from '../payment/channel/channel-timing.ts'
 import type { ChannelChoice } from '../payment/channel/channels.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, type Timestamp, timestampOf } from '../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  earlier,
+  epochMs,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  type Timestamp,
+  timestampOf,
+} from '../time.ts'
 import type { OpenHour, Slice } from './job-store.ts'
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 
@@ -17,13 +27,19 @@ const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
 
-const hourOf = (at: Timestamp): Timestamp => timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
+function hourOf(at: Timestamp): Timestamp {
+  return timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
+}
 
 /** The channel of money in suspense is unknown. Most channels settle after two business days, as this one does. */
 const USUAL: ChannelChoice = { method: 'qris' }
 
 /** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
-const settlesBy = (transaction: ProviderTransaction, channel: ChannelChoice, now: Timestamp): Timestamp => {
+function settlesBy(
+  transaction: ProviderTransaction,
+  channel: ChannelChoice,
+  now: Timestamp,
+): Timestamp {
   const created = transaction.createdAt ?? transaction.updatedAt
   const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
   const bounded = later(created, earlier(expected, addMs(later(now, created), LONGEST_WAIT_MS)))
@@ -31,12 +47,12 @@ const settlesBy = (transaction: ProviderTransaction, channel: ChannelChoice, now
 }
 
 /** Adds a booked, unsettled transaction to its hour. The hour is read when its latest one has settled. */
-export const addOpen = (
+export function addOpen(
   hours: OpenHours,
   transaction: ProviderTransaction,
   now: Timestamp,
   channel: ChannelChoice = USUAL,
-): void => {
+): void {
   const { keptMinor, settledAt, category, createdAt = transaction.updatedAt } = transaction
   if (keptMinor !== undefined && settledAt !== undefined) return
   const from = hourOf(createdAt)
@@ -46,24 +62,37 @@ export const addOpen = (
   hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: later(known, by) })
 }
 
-const readAt = (settled: Timestamp, now: Timestamp): Timestamp => later(addMs(settled, MARGIN_MS), now)
+function readAt(settled: Timestamp, now: Timestamp): Timestamp {
+  return later(addMs(settled, MARGIN_MS), now)
+}
 
 /** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
-export const registerOpen = async (deps: StoreDeps, hours: OpenHours, scheduled: Map<string, Timestamp>) => {
+export async function registerOpen(
+  deps: StoreDeps,
+  hours: OpenHours,
+  scheduled: Map<string, Timestamp>,
+) {
   for (const hour of hours.values()) {
     if ((scheduled.get(hour.id) ?? '') >= hour.settlesBy) continue
-    await registerReading(deps, hour, { dueAt: readAt(hour.settlesBy, deps.now()), maxReads: MAX_READS })
+    await registerReading(deps, hour, {
+      dueAt: readAt(hour.settlesBy, deps.now()),
+      maxReads: MAX_READS,
+    })
     scheduled.set(hour.id, hour.settlesBy)
   }
 }
 
 /** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */
-export const endReading = async (deps: StoreDeps, slice: Slice): Promise<void> => {
+export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
   const reads = slice.reads + 1
   const now = deps.now()
   if (slice.openUntil === undefined || reads >= MAX_READS) {
     await finishJob(deps, slice, reads)
     return
   }
-  await scheduleReading(deps, slice, slice.openUntil > now ? readAt(slice.openUntil, now) : addMs(now, AGAIN_MS))
+  await scheduleReading(
+    deps,
+    slice,
+    slice.openUntil > now ? readAt(slice.openUntil, now) : addMs(now, AGAIN_MS),
+  )
 }

@@ -16,8 +16,11 @@ export const TABLE_ACTIONS = [
 ] as const
 export type TableAction = (typeof TABLE_ACTIONS)[number]
 
-export const iamAction = (action: TableAction): string =>
-  action === 'QueryFields' ? 'dynamodb:Query' : `dynamodb:${action.replace('Fields', 'Item')}`
+export function iamAction(action: TableAction): string {
+  return action === 'QueryFields'
+    ? 'dynamodb:Query'
+    : `dynamodb:${action.replace('Fields', 'Item')}`
+}
 
 export type FieldAction = Extract<TableAction, `${string}Fields`>
 
@@ -35,7 +38,9 @@ const ENDPOINT_FIELDS = [
   'url',
 ]
 
-export const OPEN_FIELDS: Readonly<Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>> = {
+export const OPEN_FIELDS: Readonly<
+  Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>
+> = {
   // Events: only the body of the webhook, nothing of the payment in the same partition.
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
   QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
@@ -61,7 +66,7 @@ export type TableAccess = { readonly [Action in TableAction]?: readonly Partitio
   readonly indexes?: readonly IndexName[]
 }
 
-export const allAccess = (...parts: readonly TableAccess[]): TableAccess => {
+export function allAccess(...parts: readonly TableAccess[]): TableAccess {
   const lists = [...TABLE_ACTIONS, 'indexes' as const].map((name) => {
     const all = parts.flatMap((part): readonly string[] => part[name] ?? [])
     return [name, [...new Set(all)].toSorted()] as const

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 const NAMES_KEPT = 1_000
 
 /** Caches conversions, because every item has the same few names. */
-const cached = (spell: (name: string) => string): ((name: string) => string) => {
+function cached(spell: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>()
   return (name) => {
     const before = known.get(name)
@@ -15,20 +15,25 @@ const cached = (spell: (name: string) => string): ((name: string) => string) => 
 }
 
 /** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
-export const attributeName = cached((field) => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
+export const attributeName = cached((field) =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
 
-export const fieldName = cached((name) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
+export const fieldName = cached((name) =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+)
 
 export type Item = Readonly<Record<string, unknown>>
 
 /** An absent index attribute keeps the item out of that index; null or "" does not. */
-export const toItem = (record: object): Item => {
+export function toItem(record: object): Item {
   const item: Record<string, unknown> = {}
-  for (const [field, value] of Object.entries(record)) if (value !== undefined) item[attributeName(field)] = value
+  for (const [field, value] of Object.entries(record))
+    if (value !== undefined) item[attributeName(field)] = value
   return item
 }
 
-export const fromItem = (item: Item): Item => {
+export function fromItem(item: Item): Item {
   const record: Record<string, unknown> = {}
   for (const attribute of Object.keys(item)) record[fieldName(attribute)] = item[attribute]
   return record

@@ -36,123 +36,209 @@ export const PARTITIONS = [
 export type Partition = (typeof PARTITIONS)[number]
 
 /** The `#` ends the kind, so that no prefix is the beginning of another. */
-export const pkPrefix = (partition: Partition) => `${partition}#` as const
+export function pkPrefix(partition: Partition) {
+  return `${partition}#` as const
+}
 
 /** The id or subject in a partition key: its text after the kind. */
-export const idOf = (pk: string): string => pk.slice(pk.indexOf('#') + 1)
+export function idOf(pk: string): string {
+  return pk.slice(pk.indexOf('#') + 1)
+}
 
-const keyOf = (pk: string, sk: string): Key => ({ pk, sk })
+function keyOf(pk: string, sk: string): Key {
+  return { pk, sk }
+}
 
 /** The partition key of a kind: `#` also separates the parts of its id. */
-const pkOf = (partition: Partition, ...id: readonly (string | number)[]): string => pkPrefix(partition) + id.join('#')
-const itemKey = (partition: Partition, ...id: readonly (string | number)[]) => keyOf(pkOf(partition, ...id), partition)
+function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
+  return pkPrefix(partition) + id.join('#')
+}
+function itemKey(partition: Partition, ...id: readonly (string | number)[]) {
+  return keyOf(pkOf(partition, ...id), partition)
+}
 
-export const clientKey = (clientId: ClientId) => itemKey('CLIENT', clientId)
+export function clientKey(clientId: ClientId) {
+  return itemKey('CLIENT', clientId)
+}
 
 /** Hashed, so that the table never contains a usable API key. */
-export const apiKeyKey = (keyHash: string) => itemKey('APIKEY', keyHash)
+export function apiKeyKey(keyHash: string) {
+  return itemKey('APIKEY', keyHash)
+}
 
-export const endpointsPk = (clientId: ClientId) => pkOf('ENDPOINTS', clientId)
+export function endpointsPk(clientId: ClientId) {
+  return pkOf('ENDPOINTS', clientId)
+}
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
-export const endpointKey = ({ clientId, endpointId }: EndpointIds) =>
-  keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
-export const deletedEndpointKey = ({ clientId, endpointId }: EndpointIds) =>
-  keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
+export function endpointKey({ clientId, endpointId }: EndpointIds) {
+  return keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
+}
+export function deletedEndpointKey({ clientId, endpointId }: EndpointIds) {
+  return keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
+}
 
-export const paymentKey = (paymentId: PaymentId) => itemKey('PAYMENT', paymentId)
+export function paymentKey(paymentId: PaymentId) {
+  return itemKey('PAYMENT', paymentId)
+}
 
 /** Hashed, so that no key contains an account number. Payments without one have no destination key. */
-export const destinationPk = (destination: string) => pkOf('DESTINATION', derivedUuid('destination', destination))
-export const destinationKey = (destination: string, createdAt: string, paymentId: PaymentId) =>
-  keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
+export function destinationPk(destination: string) {
+  return pkOf('DESTINATION', derivedUuid('destination', destination))
+}
+export function destinationKey(destination: string, createdAt: string, paymentId: PaymentId) {
+  return keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
+}
 
 /** Hashed, because a reference may be longer than a key. `owner` includes the client's part. */
-export const referencePk = (owner: string, reference: string) =>
-  pkOf('REFERENCE', derivedUuid('reference', owner, reference))
-export const referenceKey = (owner: string, reference: string, paymentId: PaymentId) =>
-  keyOf(referencePk(owner, reference), paymentId)
+export function referencePk(owner: string, reference: string) {
+  return pkOf('REFERENCE', derivedUuid('reference', owner, reference))
+}
+export function referenceKey(owner: string, reference: string, paymentId: PaymentId) {
+  return keyOf(referencePk(owner, reference), paymentId)
+}
 
 export const EVENT_SK_PREFIX = 'EVENT#'
-export const eventKey = (paymentId: PaymentId, type: string) =>
-  keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
+export function eventKey(paymentId: PaymentId, type: string) {
+  return keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
+}
 
-export const deliveryKey = (deliveryId: DeliveryId) => itemKey('DELIVERY', deliveryId)
+export function deliveryKey(deliveryId: DeliveryId) {
+  return itemKey('DELIVERY', deliveryId)
+}
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'
-export const attemptKey = (deliveryId: DeliveryId, attempt: number) =>
-  keyOf(pkOf('DELIVERY', deliveryId), `${ATTEMPT_SK_PREFIX}${String(attempt).padStart(8, '0')}`)
+export function attemptKey(deliveryId: DeliveryId, attempt: number) {
+  return keyOf(
+    pkOf('DELIVERY', deliveryId),
+    `${ATTEMPT_SK_PREFIX}${String(attempt).padStart(8, '0')}`,
+  )
+}
 
 /** The index owner of a client's payments and events in one part: for the first part the client's own id. */
-export const ownerOf = (clientId: ClientId, part = 0): string => (part === 0 ? clientId : `${clientId}#${part}`)
-export const ownersOf = (clientId: ClientId, parts: number): readonly string[] =>
-  Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
-export const clientOfOwner = (owner: string): string => owner.split('#', 1)[0] ?? owner
+export function ownerOf(clientId: ClientId, part = 0): string {
+  return part === 0 ? clientId : `${clientId}#${part}`
+}
+export function ownersOf(clientId: ClientId, parts: number): readonly string[] {
+  return Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
+}
+export function clientOfOwner(owner: string): string {
+  return owner.split('#', 1)[0] ?? owner
+}
 
-export const ledgerPk = (clientId: ClientId, part = 0) => pkOf('LEDGER', ownerOf(clientId, part))
+export function ledgerPk(clientId: ClientId, part = 0) {
+  return pkOf('LEDGER', ownerOf(clientId, part))
+}
 const SHARD_SK_PREFIX = 'SHARD#'
-export const shardKey = (clientId: ClientId, shard: number, part = 0) =>
-  keyOf(ledgerPk(clientId, part), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
-export const shardNumberOf = (sk: string): number => Number(sk.slice(SHARD_SK_PREFIX.length))
+export function shardKey(clientId: ClientId, shard: number, part = 0) {
+  return keyOf(ledgerPk(clientId, part), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
+}
+export function shardNumberOf(sk: string): number {
+  return Number(sk.slice(SHARD_SK_PREFIX.length))
+}
 export const WINDOW_SK = 'WINDOW'
-export const windowKey = (clientId: ClientId): Key => ({ pk: ledgerPk(clientId), sk: WINDOW_SK })
+export function windowKey(clientId: ClientId): Key {
+  return { pk: ledgerPk(clientId), sk: WINDOW_SK }
+}
 
-export const journalPk = (clientId: ClientId, part = 0) => pkOf('JOURNAL', ownerOf(clientId, part))
-export const journalPks = (clientId: ClientId, parts: number): readonly string[] =>
-  Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
-export const entryKey = (
+export function journalPk(clientId: ClientId, part = 0) {
+  return pkOf('JOURNAL', ownerOf(clientId, part))
+}
+export function journalPks(clientId: ClientId, parts: number): readonly string[] {
+  return Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
+}
+export function entryKey(
   { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
-): Key => ({ pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` })
+): Key {
+  return { pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` }
+}
 
 /** Entries of the house, by the day of the provider's row: one for each row and type. */
-export const houseDayPk = (rowDay: string) => pkOf('JOURNAL', 'house', rowDay)
-export const houseEntryKey = (rowDay: string, transactionId: string, type: string) =>
-  keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
+export function houseDayPk(rowDay: string) {
+  return pkOf('JOURNAL', 'house', rowDay)
+}
+export function houseEntryKey(rowDay: string, transactionId: string, type: string) {
+  return keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
+}
 /** Sums of house entries by posting day. They grow, so they are outside the journal, which no role may update. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
-export const houseTotalKey = (day: string, type: string): Key => ({ pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` })
+export function houseTotalKey(day: string, type: string): Key {
+  return { pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` }
+}
 
-export const adjustmentsPk = (clientId: ClientId) => pkOf('ADJUSTMENT', clientId)
-export const adjustmentKey = (clientId: ClientId, reference: string) => keyOf(adjustmentsPk(clientId), reference)
+export function adjustmentsPk(clientId: ClientId) {
+  return pkOf('ADJUSTMENT', clientId)
+}
+export function adjustmentKey(clientId: ClientId, reference: string) {
+  return keyOf(adjustmentsPk(clientId), reference)
+}
 
-export const settlementKey = (settlementId: SettlementId) => itemKey('SETTLEMENT', settlementId)
+export function settlementKey(settlementId: SettlementId) {
+  return itemKey('SETTLEMENT', settlementId)
+}
 
 /** The audit result of a client or a settlement, in a partition without money. */
-export const verdictKey = (subject: string) => itemKey('VERDICT', subject)
+export function verdictKey(subject: string) {
+  return itemKey('VERDICT', subject)
+}
 
 /** The settlement that a bank reference paid out. It makes the reference unique. */
-export const bankReferenceKey = (reference: string) =>
-  keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
+export function bankReferenceKey(reference: string) {
+  return keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
+}
 
 /** A suspense id is a provider payment id, followed by a cause if one payment can have several findings. */
-export const suspenseKey = (suspenseId: string) => itemKey('SUSPENSE', suspenseId)
+export function suspenseKey(suspenseId: string) {
+  return itemKey('SUSPENSE', suspenseId)
+}
 
 /** Counts all requests of a client, or only its creates if the stage limits those. */
-export const rateKey = (clientId: ClientId, of: 'requests' | 'creates') =>
-  itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
+export function rateKey(clientId: ClientId, of: 'requests' | 'creates') {
+  return itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
+}
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
-export const keyUseKey = (clientId: ClientId, keyId: string) => itemKey('RATE', clientId, 'key', keyId)
+export function keyUseKey(clientId: ClientId, keyId: string) {
+  return itemKey('RATE', clientId, 'key', keyId)
+}
 
 /** The calls of each provider operation that were taken in one time window. */
-export const quotaKey = (window: number) => itemKey('QUOTA', UPSTREAM, window)
+export function quotaKey(window: number) {
+  return itemKey('QUOTA', UPSTREAM, window)
+}
 /** A client's share of the operations' quota, in one minute of scarce quota. */
-export const quotaShareKey = (clientId: ClientId, minute: number) => itemKey('QUOTA', UPSTREAM, clientId, minute)
+export function quotaShareKey(clientId: ClientId, minute: number) {
+  return itemKey('QUOTA', UPSTREAM, clientId, minute)
+}
 /** The end of each provider operation's pause. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 
 /** A job of the sync: the head, a slice, or an open transaction. */
-export const syncJobKey = (id: string) => itemKey('SYNC', id)
+export function syncJobKey(id: string) {
+  return itemKey('SYNC', id)
+}
 
-export const auditRecordPk = (subject: string) => pkOf('AUDIT', subject)
-export const auditRecordKey = (subject: string, at: string, id: string) => keyOf(auditRecordPk(subject), `${at}#${id}`)
+export function auditRecordPk(subject: string) {
+  return pkOf('AUDIT', subject)
+}
+export function auditRecordKey(subject: string, at: string, id: string) {
+  return keyOf(auditRecordPk(subject), `${at}#${id}`)
+}
 /** In its own partition, so that the records' partition contains only records. */
-export const auditHeadKey = (subject: string): Key => ({ pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' })
+export function auditHeadKey(subject: string): Key {
+  return { pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' }
+}
 
 /** Distinguishes the two kinds of `alert` due work: suspense items and abandoned deliveries. */
-export const isSuspenseKey = ({ sk }: Key): boolean => sk === 'SUSPENSE'
+export function isSuspenseKey({ sk }: Key): boolean {
+  return sk === 'SUSPENSE'
+}
 
 /** The primary key of an index row. Throws for a row of another partition kind. */
-export const rowKeyOf = (partition: Partition, { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
-  const isOwn = typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition))
+export function rowKeyOf(
+  partition: Partition,
+  { pk, sk }: { readonly pk?: unknown; readonly sk?: unknown },
+): Key {
+  const isOwn =
+    typeof pk === 'string' && typeof sk === 'string' && pk.startsWith(pkPrefix(partition))
   assertInvariant(isOwn, `the index returned a key outside ${partition}`)
   return { pk, sk }
 }

@@ -18,23 +18,29 @@ type ListInput = {
 const MAX_KEYS = 1_000
 
 /** One page of a list, newest first, without rows that no longer match. A deep page reads all keys before it. */
-export const listItems = async (
+export async function listItems(
   deps: TableDeps,
   { index, kind, partitions, page, reads }: ListInput,
-): Promise<readonly Item[]> => {
+): Promise<readonly Item[]> {
   const first = firstOfPage(page)
   // An equal share of the keys before the page, and the whole page.
   const limit = Math.min(shareOf(first, partitions) + page.perPage, MAX_KEYS)
   const keys: Key[] = []
   let passed = 0
-  for await (const { items } of mergedPages(deps, { index, partitions, newestFirst: true, limit })) {
+  for await (const { items } of mergedPages(deps, {
+    index,
+    partitions,
+    newestFirst: true,
+    limit,
+  })) {
     keys.push(...items.slice(Math.max(0, first - passed)).map((item) => rowKeyOf(kind, item)))
     passed += items.length
     if (keys.length >= page.perPage) break
   }
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
   const isListed = (item: Item | undefined): item is Item =>
-    item !== undefined && partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
+    item !== undefined &&
+    partitions.some((values) => fields.every((field, at) => item[field] === values[at]))
   return (await deps.table.getMany(keys.slice(0, page.perPage), reads)).filter(isListed)
 }
 
@@ -51,7 +57,7 @@ type Part = {
 }
 
 /** Yields partitions as one list, in order, by pages. `after`: a key and its sort attributes, which need not exist. */
-export const mergedPages = async function* (
+export async function* mergedPages(
   deps: TableDeps,
   { partitions, ...input }: MergedInput,
   after?: Item,
@@ -75,22 +81,30 @@ export const mergedPages = async function* (
     const open = parts.filter(({ ended }) => !ended)
     // What comes after the last item read of a partition may come after others of it.
     const ends = open.map(({ read }) => read.at(-1)?.[0])
-    const isNext = (place: string) => ends.every((end) => end !== undefined && !isBefore(end, place))
+    const isNext = (place: string) =>
+      ends.every((end) => end !== undefined && !isBefore(end, place))
     const next = parts.flatMap(({ read }) => read.filter(([place]) => isNext(place)))
     for (const part of parts) part.read = part.read.filter(([place]) => !isNext(place))
     more = open.length > 0
-    yield { items: next.toSorted(([a], [b]) => (isBefore(a, b) ? -1 : 1)).map(([, item]) => item), more }
+    yield {
+      items: next.toSorted(([a], [b]) => (isBefore(a, b) ? -1 : 1)).map(([, item]) => item),
+      more,
+    }
   }
 }
 
 /** A key, and its item in the table now; undefined when it is missing. */
 export type KeyedItem = { readonly key: Key; readonly item: Item | undefined }
 
-export const keyedItems = (keys: readonly Key[], items: readonly (Item | undefined)[]): readonly KeyedItem[] =>
-  keys.map((key, at) => ({ key, item: items[at] }))
+export function keyedItems(
+  keys: readonly Key[],
+  items: readonly (Item | undefined)[],
+): readonly KeyedItem[] {
+  return keys.map((key, at) => ({ key, item: items[at] }))
+}
 
 /** Yields the items of a list page by page. The index may be stale. */
-export const itemPages = async function* (
+export async function* itemPages(
   deps: TableDeps,
   { kind, ...list }: MergedInput & { readonly index: IndexName; readonly kind: Partition },
 ): AsyncGenerator<readonly KeyedItem[]> {
@@ -101,13 +115,16 @@ export const itemPages = async function* (
 }
 
 /** The query limit of each partition so that all together answer `limit` items. */
-export const shareOf = (limit: number, partitions: readonly unknown[]): number => Math.ceil(limit / partitions.length)
+export function shareOf(limit: number, partitions: readonly unknown[]): number {
+  return Math.ceil(limit / partitions.length)
+}
 
-export const queryAll = async (deps: TableDeps, input: QueryInput): Promise<readonly Item[]> =>
-  (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
+export async function queryAll(deps: TableDeps, input: QueryInput): Promise<readonly Item[]> {
+  return (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
+}
 
 /** Yields a whole key range, or its rest after a cursor, page by page, so that memory stays bounded. */
-export const queryPages = async function* (deps: TableDeps, input: QueryInput): AsyncGenerator<QueryPage> {
+export async function* queryPages(deps: TableDeps, input: QueryInput): AsyncGenerator<QueryPage> {
   let { cursor } = input
   do {
     const page = await deps.table.query({ ...input, cursor })

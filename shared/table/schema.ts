@@ -1,7 +1,10 @@
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
 /** The key attributes of an index. It copies no others (KEYS_ONLY). */
-export type IndexSchema = { readonly partition: readonly string[]; readonly sort: readonly string[] }
+export type IndexSchema = {
+  readonly partition: readonly string[]
+  readonly sort: readonly string[]
+}
 
 export const TABLE_SCHEMA = {
   partitionKey: 'pk',
@@ -30,11 +33,21 @@ export const TABLE_SCHEMA = {
 export type IndexName = keyof typeof TABLE_SCHEMA.indexes
 
 /** The key attributes of an index, or of the table itself. */
-export const keyAttributes = (index: IndexName | undefined) =>
-  index === undefined ? ({ partition: ['pk'], sort: ['sk'] } as const) : TABLE_SCHEMA.indexes[index]
+export function keyAttributes(index: IndexName | undefined) {
+  return index === undefined
+    ? ({ partition: ['pk'], sort: ['sk'] } as const)
+    : TABLE_SCHEMA.indexes[index]
+}
 
 /** Kinds of due work, with the number of index partitions of each. */
-export const WORK_SLOTS = { payment: 16, delivery: 16, alert: 1, audit: 1, payout: 1, sync: 1 } as const
+export const WORK_SLOTS = {
+  payment: 16,
+  delivery: 16,
+  alert: 1,
+  audit: 1,
+  payout: 1,
+  sync: 1,
+} as const
 export type Work = keyof typeof WORK_SLOTS
 
 /** Ledger shards in each part of a client: a payment's shard is a hash of its id. */

@@ -14,7 +14,12 @@ export type Changes = {
 
 /** A step without a condition is in a transaction that another step's condition guards. */
 export type Step =
-  | { readonly kind: 'put'; readonly key: Key; readonly item: Item; readonly condition: Condition | undefined }
+  | {
+      readonly kind: 'put'
+      readonly key: Key
+      readonly item: Item
+      readonly condition: Condition | undefined
+    }
   | {
       readonly kind: 'update'
       readonly key: Key
@@ -26,59 +31,75 @@ export type Step =
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
-export const put = (key: Key, record: object, condition?: Condition): Step => ({
-  kind: 'put',
-  key,
-  item: toItem(record),
-  condition,
-})
+export function put(key: Key, record: object, condition?: Condition): Step {
+  return { kind: 'put', key, item: toItem(record), condition }
+}
 
-export const update = (key: Key, changes: Changes, condition?: Condition) => ({
-  kind: 'update' as const,
-  key,
-  changes,
-  condition,
-})
+export function update(key: Key, changes: Changes, condition?: Condition) {
+  return { kind: 'update' as const, key, changes, condition }
+}
 
 /** An update of open fields alone, which returns no item (table/access.ts). */
-export const updateFields = (key: Key, changes: Changes, condition: Condition): Step => ({
-  ...update(key, changes, condition),
-  returnsNothing: true,
-})
+export function updateFields(key: Key, changes: Changes, condition: Condition): Step {
+  return { ...update(key, changes, condition), returnsNothing: true }
+}
 
-export const remove = (key: Key, condition: Condition): Step => ({ kind: 'delete', key, condition })
+export function remove(key: Key, condition: Condition): Step {
+  return { kind: 'delete', key, condition }
+}
 
 /** Writes nothing; its condition must hold. */
-export const guard = (key: Key, condition: Condition): Step => ({ kind: 'check', key, condition })
+export function guard(key: Key, condition: Condition): Step {
+  return { kind: 'check', key, condition }
+}
 
 /** A condition as plain data: stores compose it, the table evaluates it. */
 export type Condition =
-  | { readonly test: 'equals' | 'atMost' | 'below' | 'above'; readonly field: string; readonly value: unknown }
+  | {
+      readonly test: 'equals' | 'atMost' | 'below' | 'above'
+      readonly field: string
+      readonly value: unknown
+    }
   | { readonly test: 'absent' | 'present'; readonly field: string }
   | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
 
-export const equals = (field: string, value: unknown): Condition => ({ test: 'equals', field, value })
-export const atMost = (field: string, value: unknown): Condition => ({ test: 'atMost', field, value })
-export const below = (field: string, value: unknown): Condition => ({ test: 'below', field, value })
-export const above = (field: string, value: unknown): Condition => ({ test: 'above', field, value })
-export const absent = (field: string): Condition => ({ test: 'absent', field })
-export const present = (field: string): Condition => ({ test: 'present', field })
-export const all = (...conditions: readonly Condition[]): Condition => ({ test: 'all', of: conditions })
-export const any = (...conditions: readonly Condition[]): Condition => ({ test: 'any', of: conditions })
+export function equals(field: string, value: unknown): Condition {
+  return { test: 'equals', field, value }
+}
+export function atMost(field: string, value: unknown): Condition {
+  return { test: 'atMost', field, value }
+}
+export function below(field: string, value: unknown): Condition {
+  return { test: 'below', field, value }
+}
+export function above(field: string, value: unknown): Condition {
+  return { test: 'above', field, value }
+}
+export function absent(field: string): Condition {
+  return { test: 'absent', field }
+}
+export function present(field: string): Condition {
+  return { test: 'present', field }
+}
+export function all(...conditions: readonly Condition[]): Condition {
+  return { test: 'all', of: conditions }
+}
+export function any(...conditions: readonly Condition[]): Condition {
+  return { test: 'any', of: conditions }
+}
 
 /** The field still has the value that was read, or is still absent. */
-export const unchanged = (field: string, value: unknown): Condition =>
-  value === undefined ? absent(field) : equals(field, value)
+export function unchanged(field: string, value: unknown): Condition {
+  return value === undefined ? absent(field) : equals(field, value)
+}
 
 export const isNew: Condition = absent('pk')
 export const exists: Condition = present('pk')
 
 /** The attributes that put an item into the by-due index. The item's `id` attribute must be set too. */
-export const dueWork = (work: Work, id: string, dueAt: Timestamp) => ({
-  work,
-  slot: slotOf(id, WORK_SLOTS[work]),
-  dueAt,
-})
+export function dueWork(work: Work, id: string, dueAt: Timestamp) {
+  return { work, slot: slotOf(id, WORK_SLOTS[work]), dueAt }
+}
 
 /** Removing these takes the item out of the by-due index. */
 export const DUE_WORK_FIELDS = ['work', 'slot', 'dueAt'] as const

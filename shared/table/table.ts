@@ -52,5 +52,8 @@ export type Table = {
   /** Answers an update's new item, except of open fields, or the item that refused it. Throws after retries. */
   write(step: Step): Promise<WriteOutcome>
   /** Writes all steps or none, once. After `freshUntil` nothing is tried any more. */
-  transact<Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>>
+  transact<Name extends string>(
+    steps: Steps<Name>,
+    freshUntil?: Timestamp,
+  ): Promise<TransactOutcome<Name>>
 }

@@ -5,7 +5,12 @@ import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts
 import { changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
 import { type Difference, isExactly } from './difference.ts'
 
-type Asked = Readonly<{ clientId: ClientId; difference: Difference; operator: string; notes: string }>
+type Asked = Readonly<{
+  clientId: ClientId
+  difference: Difference
+  operator: string
+  notes: string
+}>
 
 const TRIES = 5
 
@@ -14,10 +19,10 @@ const TRIES = 5
  * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
  * difference stands.
  */
-export const acceptDifference = async (
+export async function acceptDifference(
   deps: RecordDeps,
   { clientId, difference, operator, notes }: Asked,
-): Promise<Difference> => {
+): Promise<Difference> {
   await requireClient(deps, clientId)
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
@@ -33,9 +38,15 @@ export const acceptDifference = async (
     const after = { ...difference, notes }
     const record = { subject: clientId, clientId, operator, action: 'accept-difference', after }
     const { applied } = await recordChange(deps, record, {
-      verdict: changeClientVerdict(clientId, before, { ...before, accepted: [...before.accepted, accepted] }),
+      verdict: changeClientVerdict(clientId, before, {
+        ...before,
+        accepted: [...before.accepted, accepted],
+      }),
     })
     if (applied) return difference
   }
-  throw new GatewayError('conflict', 'this client is being audited right now; try again in a minute')
+  throw new GatewayError(
+    'conflict',
+    'this client is being audited right now; try again in a minute',
+  )
 }

@@ -13,7 +13,12 @@ export const ClientVerdictSchema = v.object({
   /** The differences that stand, each with the part of the books in which it was found. */
   standing: v.array(v.object({ ...DifferenceSchema.entries, part: v.string() })),
   accepted: v.array(
-    v.object({ ...DifferenceSchema.entries, operator: v.string(), notes: v.string(), at: TimestampSchema }),
+    v.object({
+      ...DifferenceSchema.entries,
+      operator: v.string(),
+      notes: v.string(),
+      at: TimestampSchema,
+    }),
   ),
   /** Parts whose last audit was inconclusive: the next day's audit judges them again. */
   unclear: v.array(v.string()),
@@ -29,28 +34,44 @@ export type ClientVerdict = v.InferOutput<typeof ClientVerdictSchema>
 const NO_VERDICT: ClientVerdict = { version: 0, standing: [], accepted: [], unclear: [] }
 
 /** A client's verdict; empty before its first audit. */
-export const readClientVerdict = async (deps: TableDeps, clientId: ClientId): Promise<ClientVerdict> =>
-  v.parse(v.optional(ClientVerdictSchema), await deps.table.get(verdictKey(clientId))) ?? NO_VERDICT
+export async function readClientVerdict(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<ClientVerdict> {
+  return (
+    v.parse(v.optional(ClientVerdictSchema), await deps.table.get(verdictKey(clientId))) ??
+    NO_VERDICT
+  )
+}
 
-const isAsRead = ({ version }: ClientVerdict) => (version === 0 ? isNew : equals('version', version))
+function isAsRead({ version }: ClientVerdict) {
+  return version === 0 ? isNew : equals('version', version)
+}
 
 /** Writes a client's verdict. Refused when it has changed since it was read. */
-export const changeClientVerdict = (clientId: ClientId, before: ClientVerdict, after: ClientVerdict): Step =>
-  put(verdictKey(clientId), { ...after, version: before.version + 1 }, isAsRead(before))
+export function changeClientVerdict(
+  clientId: ClientId,
+  before: ClientVerdict,
+  after: ClientVerdict,
+): Step {
+  return put(verdictKey(clientId), { ...after, version: before.version + 1 }, isAsRead(before))
+}
 
 /** Requires that a client's verdict is unchanged since it was read. */
-export const clientVerdictStands = (clientId: ClientId, read: ClientVerdict): Step =>
-  guard(verdictKey(clientId), isAsRead(read))
+export function clientVerdictStands(clientId: ClientId, read: ClientVerdict): Step {
+  return guard(verdictKey(clientId), isAsRead(read))
+}
 
 /** The most differences that one item keeps, besides accepted ones. */
 const MAX_KEPT = 100
 
 /** Standing differences that are not accepted. An acceptance ends when the figures change. */
-export const notAccepted = <One extends Difference>({
+export function notAccepted<One extends Difference>({
   standing,
   accepted,
-}: Pick<ClientVerdict, 'accepted'> & { readonly standing: readonly One[] }) =>
-  standing.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
+}: Pick<ClientVerdict, 'accepted'> & { readonly standing: readonly One[] }) {
+  return standing.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
+}
 
 type Found = ReadonlyMap<string, readonly Difference[]>
 
@@ -58,28 +79,34 @@ type Found = ReadonlyMap<string, readonly Difference[]>
  * The verdict with the findings of the judged parts. Differences that are gone no longer stand. Accepted ones hide no
  * other one, and each part keeps one, because only parts that stand are judged daily.
  */
-const withFound = (before: ClientVerdict, found: Found): ClientVerdict => {
+function withFound(before: ClientVerdict, found: Found): ClientVerdict {
   const kept = before.standing.filter(({ part }) => !found.has(part))
-  const added = [...found].flatMap(([part, differences]) => differences.map((difference) => ({ ...difference, part })))
+  const added = [...found].flatMap(([part, differences]) =>
+    differences.map((difference) => ({ ...difference, part })),
+  )
   const all = [...kept, ...added]
   const open = notAccepted({ standing: all, accepted: before.accepted })
-  const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(([first]) => first ?? [])
+  const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(
+    ([first]) => first ?? [],
+  )
   const mostImportant = [...new Set([...firsts, ...open])].slice(0, MAX_KEPT)
   const left = new Set(open).difference(new Set(mostImportant))
   const standing = all.filter((one) => !left.has(one))
-  const accepted = before.accepted.filter((one) => standing.some((difference) => isExactly(one, difference)))
+  const accepted = before.accepted.filter((one) =>
+    standing.some((difference) => isExactly(one, difference)),
+  )
   return { ...before, standing, accepted }
 }
 
 const TRIES = 5
 
 /** Writes an audit's findings and progress. Answers what stands unaccepted. Throws when the verdict kept changing. */
-export const noteFound = async (
+export async function noteFound(
   deps: TableDeps,
   clientId: ClientId,
   found: Found,
   noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
-) => {
+) {
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
     const after = { ...withFound(before, found), ...noted }
@@ -92,11 +119,11 @@ export const noteFound = async (
 }
 
 /** Reports standing differences to operators and to the metric of an alarm. */
-export const alertDifferences = async (
+export async function alertDifferences(
   deps: Pick<Deps, 'alerts' | 'log'>,
   subject: string,
   standing: readonly Difference[],
-): Promise<void> => {
+): Promise<void> {
   const [first] = standing
   if (first === undefined) return
   deps.log.error('audit.imbalance', { client_id: subject, differences: standing.length })

@@ -21,42 +21,56 @@ export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 export const MAX_DIFFERENCES = 1_000
 
 /** No difference when both are the same; undefined counts as null. */
-export const differs = (what: string, id: string, expected: Value, found: Value): readonly Difference[] =>
-  (expected ?? null) === (found ?? null) ? [] : [{ what, id, expected: expected ?? null, found: found ?? null }]
+export function differs(
+  what: string,
+  id: string,
+  expected: Value,
+  found: Value,
+): readonly Difference[] {
+  return (expected ?? null) === (found ?? null)
+    ? []
+    : [{ what, id, expected: expected ?? null, found: found ?? null }]
+}
 
 /** For a rule without an exact value: `expected` of the difference says in words what is broken. */
-export const when = (isBroken: boolean, difference: readonly Difference[]): readonly Difference[] =>
-  isBroken ? difference : []
+export function when(isBroken: boolean, difference: readonly Difference[]): readonly Difference[] {
+  return isBroken ? difference : []
+}
 
 /** Compares attributes of one item: the name of each, what it must be, and what it is. */
-export const compared = (
+export function compared(
   kind: string,
   id: string,
   attributes: readonly (readonly [name: string, expected: Value, found: Value])[],
-): readonly Difference[] =>
-  attributes.flatMap(([name, expected, found]) => differs(`${kind}.${name}`, id, expected, found))
+): readonly Difference[] {
+  return attributes.flatMap(([name, expected, found]) =>
+    differs(`${kind}.${name}`, id, expected, found),
+  )
+}
 
 /** A raw attribute as a difference shows it. */
-export const shown = (value: unknown): Value => {
+export function shown(value: unknown): Value {
   if (value === undefined || typeof value === 'string' || typeof value === 'number') return value
   return JSON.stringify(value) ?? 'unreadable'
 }
 
-const gap = ({ expected, found }: Difference) =>
-  typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
+function gap({ expected, found }: Difference) {
+  return typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
+}
 
 /** The same difference, found twice. Concurrent writes may have changed both figures, but not the gap between them. */
-export const isSame = (a: Difference, b: Difference): boolean => {
+export function isSame(a: Difference, b: Difference): boolean {
   if (a.what !== b.what || a.id !== b.id) return false
   const gapOfA = gap(a)
   return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
 }
 
-export const isExactly = (a: Difference, b: Difference): boolean =>
-  a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
+export function isExactly(a: Difference, b: Difference): boolean {
+  return a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
+}
 
 /** The value that `make` builds from stored values; undefined when altered values make it throw. */
-export const madeOf = <Made>(make: () => Made): Made | undefined => {
+export function madeOf<Made>(make: () => Made): Made | undefined {
   try {
     return make()
   } catch {
@@ -83,11 +97,11 @@ export type Confirmed<Found = Difference> = {
  * Finds the differences of a part of the books that may change during the read. Only a difference that a check ten
  * seconds later finds again counts; its figures may change, their gap may not. Inconclusive when no time is left for it.
  */
-export const confirmedDifferences = async <Found extends Difference>(
+export async function confirmedDifferences<Found extends Difference>(
   deps: Pick<Deps, 'sleep'>,
   judge: (isAgain: boolean) => Promise<JudgeResult<Found>>,
   hasTime = () => true,
-): Promise<Confirmed<Found>> => {
+): Promise<Confirmed<Found>> {
   const seen: Difference[] = []
   for (let tried = 1; tried <= MAX_TRIES; tried++) {
     if (tried > 1) {
@@ -98,7 +112,8 @@ export const confirmedDifferences = async <Found extends Difference>(
     if (found === 'unstable') continue
     if (found.length === 0) return { differences: [], isInconclusive: false }
     const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
-    if (lasting.length > 0) return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }
+    if (lasting.length > 0)
+      return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }
     seen.push(...found.slice(0, MAX_DIFFERENCES))
   }
   return { differences: [], isInconclusive: true }

@@ -37,44 +37,62 @@ export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 const FIRST_AUDIT_MS = MINUTE_MS
 
 /** Created with its settlement, and due. */
-export const newSettlementVerdict = ({
+export function newSettlementVerdict({
   clientId,
   settlementId,
   createdAt,
-}: Pick<SettlementVerdict, 'clientId' | 'settlementId'> & { readonly createdAt: Timestamp }): Step => {
+}: Pick<SettlementVerdict, 'clientId' | 'settlementId'> & { readonly createdAt: Timestamp }): Step {
   const due = dueWork('audit', settlementId, addMs(createdAt, FIRST_AUDIT_MS))
-  return put(verdictKey(settlementId), { clientId, settlementId, state: 'waiting', id: settlementId, ...due }, isNew)
+  return put(
+    verdictKey(settlementId),
+    { clientId, settlementId, state: 'waiting', id: settlementId, ...due },
+    isNew,
+  )
 }
 
-export const readSettlementVerdict = async (deps: TableDeps, settlementId: SettlementId) =>
-  v.parse(v.optional(SettlementVerdictSchema), await deps.table.get(verdictKey(settlementId)))
+export async function readSettlementVerdict(deps: TableDeps, settlementId: SettlementId) {
+  return v.parse(
+    v.optional(SettlementVerdictSchema),
+    await deps.table.get(verdictKey(settlementId)),
+  )
+}
 
 /** Moves the due time of an audit and stores its progress. False: another worker has claimed or finished it. */
-export const moveAudit = async (
+export async function moveAudit(
   deps: TableDeps,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,
   set: { readonly dueAt: Timestamp; readonly progress?: object },
-): Promise<boolean> => {
+): Promise<boolean> {
   const isDue = all(equals('work', 'audit'), unchanged('dueAt', dueAt))
   return (await deps.table.write(update(verdictKey(settlementId), { set }, isDue))).applied
 }
 
 /** Makes an audited settlement due for another audit. Refused while one is due. */
-export const auditAgain = (settlementId: SettlementId, now: Timestamp): Step =>
-  update(verdictKey(settlementId), { set: dueWork('audit', settlementId, now) }, all(exists, absent('work')))
+export function auditAgain(settlementId: SettlementId, now: Timestamp): Step {
+  return update(
+    verdictKey(settlementId),
+    { set: dueWork('audit', settlementId, now) },
+    all(exists, absent('work')),
+  )
+}
 
 type Noted = Required<Pick<SettlementVerdict, 'state' | 'dueAt' | 'auditedAt' | 'seen'>>
 
 /** Records the result of an audit. An inconclusive one is due again. */
-export const noteAudited = (settlementId: SettlementId, { dueAt, ...result }: Noted): Step =>
-  update(
+export function noteAudited(settlementId: SettlementId, { dueAt, ...result }: Noted): Step {
+  return update(
     verdictKey(settlementId),
     result.state === 'audited'
       ? { set: result, remove: [...DUE_WORK_FIELDS, 'progress'] }
       : { set: { ...result, dueAt }, remove: ['progress'] },
     equals('work', 'audit'),
   )
+}
 
 /** Requires that a settlement's verdict is unchanged since it was read: audited, and nothing since. */
-export const settlementVerdictStands = ({ settlementId, auditedAt }: SettlementVerdict): Step =>
-  guard(verdictKey(settlementId), all(equals('state', 'audited'), unchanged('auditedAt', auditedAt)))
+export function settlementVerdictStands({ settlementId, auditedAt }: SettlementVerdict): Step {
+  return guard(
+    verdictKey(settlementId),
+    all(equals('state', 'audited'), unchanged('auditedAt', auditedAt)),
+  )
+}

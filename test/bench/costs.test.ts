@@ -7,7 +7,10 @@ import { costReport, idleCosts, metricsOf, paymentCosts, sumOf, type Templates }
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 
-const templates: Templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }
+const templates: Templates = {
+  gateway: synthesised('prod'),
+  front: synthesisedFront(deployedStage('prod')),
+}
 
 let measured: Measured
 
@@ -30,7 +33,8 @@ it('the cost of an alarm depends on the number of its metrics', () => {
   const stat = { MetricStat: {} }
   const alarms = [{ MetricName: 'Payments' }, { Metrics: [stat, stat, { Expression: 'a' }] }]
   const resources = alarms.map((properties) => ({ properties }) as unknown as Resource)
-  const ofType = (type: string) => (type === 'AWS::CloudWatch::Alarm' ? resources : templates.gateway.ofType(type))
+  const ofType = (type: string) =>
+    type === 'AWS::CloudWatch::Alarm' ? resources : templates.gateway.ofType(type)
 
   const lines = idleCosts({ ...templates, gateway: { ofType } }, measured)
 

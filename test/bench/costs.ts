@@ -20,26 +20,40 @@ export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate,
 const MILLION = 1_000_000
 const BYTES_PER_GB = 1_000_000_000
 
-const one = (value: number): string => value.toFixed(1)
-const thousand = (value: number): string => `${Math.round(value / 1_000)} thousand`
-
-const NAMES = Object.keys(PRICES) as (keyof Prices)[]
-const sum = <Thing>(things: readonly Thing[], of: (thing: Thing) => number): number =>
-  things.reduce((all, thing) => all + of(thing), 0)
-
-/** A cost line with the quantities of all prices whose names begin with `prices`. */
-const line = (component: string, basis: string, usage: Usage, prices = ''): CostLine => {
-  const names = NAMES.filter((name) => name.startsWith(prices))
-  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
-  return { component, basis, usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])) }
+function one(value: number): string {
+  return value.toFixed(1)
+}
+function thousand(value: number): string {
+  return `${Math.round(value / 1_000)} thousand`
 }
 
-const total = (usages: readonly (readonly [times: number, usage: Usage])[]): Usage =>
-  Object.fromEntries(NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]))
+const NAMES = Object.keys(PRICES) as (keyof Prices)[]
+function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
+  return things.reduce((all, thing) => all + of(thing), 0)
+}
 
-const sharing = (keptMs: number): number => (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
+/** A cost line with the quantities of all prices whose names begin with `prices`. */
+function line(component: string, basis: string, usage: Usage, prices = ''): CostLine {
+  const names = NAMES.filter((name) => name.startsWith(prices))
+  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
+  return {
+    component,
+    basis,
+    usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])),
+  }
+}
 
-const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage => {
+function total(usages: readonly (readonly [times: number, usage: Usage])[]): Usage {
+  return Object.fromEntries(
+    NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]),
+  )
+}
+
+function sharing(keptMs: number): number {
+  return (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
+}
+
+function usageOf({ functionName, invocations, messages, ...flow }: Flow): Usage {
   const spec = specOf(functionName)
   const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
   const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0
@@ -49,7 +63,8 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
     dynamodbReadMillion: flow.reads,
     dynamodbWriteMillion: flow.writes,
     lambdaRequestMillion: invocations,
-    lambdaGbSecond: invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
+    lambdaGbSecond:
+      invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
     httpApiRequestMillion: requests,
     frontRequestMillion: requests,
     frontWafRequestMillion: requests,
@@ -64,21 +79,22 @@ const usageOf = ({ functionName, invocations, messages, ...flow }: Flow): Usage 
 }
 
 /** Runs of a schedule in a month; 0 for a function without a schedule. */
-const runsPerMonth = ({ trigger }: FunctionSpec): number => {
+function runsPerMonth({ trigger }: FunctionSpec): number {
   if (trigger.kind !== 'schedule') return 0
   const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
   return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
 }
 
 /** Metrics of our own that these runs write. Each is counted for the whole month, although AWS bills by the hour. */
-export const metricsOf = (flows: readonly Flow[]): ReadonlySet<string> =>
-  new Set(flows.flatMap(({ metrics }) => metrics))
+export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
+  return new Set(flows.flatMap(({ metrics }) => metrics))
+}
 
 /**
  * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
  * every role is at work. A queue takes two requests for each role that sends, and one for each that receives.
  */
-const keyRequests = (): Readonly<Record<'idle' | 'busy', number>> => {
+function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   const own = MANIFEST.filter(runsByItself)
   const table = own.filter((spec) => Object.keys(spec.table).length > 0)
   const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
@@ -88,7 +104,10 @@ const keyRequests = (): Readonly<Record<'idle' | 'busy', number>> => {
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
-export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Measured, 'idleRuns'>): CostLine[] => {
+export function idleCosts(
+  { gateway, front }: Templates,
+  { idleRuns }: Pick<Measured, 'idleRuns'>,
+): CostLine[] {
   const count = (type: string) => gateway.ofType(type).length
   const queues = gateway
     .ofType('AWS::Lambda::EventSourceMapping')
@@ -99,10 +118,14 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
   const alarms = gateway.ofType('AWS::CloudWatch::Alarm')
   // An alarm refers to one metric, or to those that its expression names.
   const watched = alarms.flatMap(({ properties }) =>
-    [properties['Metrics'] ?? { MetricStat: properties }].flat().flatMap((metric) => Object(metric).MetricStat ?? []),
+    [properties['Metrics'] ?? { MetricStat: properties }]
+      .flat()
+      .flatMap((metric) => Object(metric).MetricStat ?? []),
   ).length
   const acls = front.ofType('AWS::WAFv2::WebACL')
-  const rules = acls.flatMap(({ properties }) => v.parse(v.array(v.unknown()), properties['Rules'])).length
+  const rules = acls.flatMap(({ properties }) =>
+    v.parse(v.array(v.unknown()), properties['Rules']),
+  ).length
   const there = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,
@@ -116,20 +139,42 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
     wafRuleMonth: rules,
     hostedZoneMonth: 1,
   } satisfies Usage
-  const runs = idleRuns.map((flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const)
+  const runs = idleRuns.map(
+    (flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const,
+  )
   const used = total([[1, there], ...runs])
   const { kmsRequestMillion: keyUses = 0 } = used
   return [
-    line('DynamoDB', 'due work every minute, sync every five minutes, sweep every day', used, 'dynamodb'),
+    line(
+      'DynamoDB',
+      'due work every minute, sync every five minutes, sweep every day',
+      used,
+      'dynamodb',
+    ),
     line('Lambda', 'the same runs', used, 'lambda'),
     line('SQS', `Lambda asks ${queues.length} idle queues ${thousand(polls)} times`, used, 'sqs'),
-    line('Secrets Manager', `${secrets.length} secrets and ${copies} copy for the front`, used, 'secret'),
+    line(
+      'Secrets Manager',
+      `${secrets.length} secrets and ${copies} copy for the front`,
+      used,
+      'secret',
+    ),
     line('CloudWatch logs', 'lines of the same runs', used, 'log'),
     line('CloudWatch metrics', `${there.metricMonth} of our own in the same runs`, used, 'metric'),
-    line('CloudWatch alarms', `${alarms.length} alarms, which refer to ${watched} metrics`, used, 'alarm'),
+    line(
+      'CloudWatch alarms',
+      `${alarms.length} alarms, which refer to ${watched} metrics`,
+      used,
+      'alarm',
+    ),
     line('CloudWatch composite alarms', `${there.compositeMonth} of them`, used, 'composite'),
     line('CloudWatch dashboards', `${there.dashboardMonth} of them`, used, 'dashboard'),
-    line('KMS', `${count('AWS::KMS::Key')} key of the stage, at most ${thousand(keyUses)} requests`, used, 'kms'),
+    line(
+      'KMS',
+      `${count('AWS::KMS::Key')} key of the stage, at most ${thousand(keyUses)} requests`,
+      used,
+      'kms',
+    ),
     line('WAF', `${acls.length} web ACL with ${rules} rules`, used, 'waf'),
     line('Route 53', 'the hosted zone of the domain', used, 'hostedZone'),
     line('API Gateway, CloudFront, EventBridge, SNS', 'nothing while idle', {}),
@@ -137,21 +182,30 @@ export const idleCosts = ({ gateway, front }: Templates, { idleRuns }: Pick<Meas
 }
 
 /** What a month with payments in every hour adds, however many they are. */
-const busyCosts = ({ idleRuns, paid }: Measured): CostLine[] => {
+function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
   const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
   const { idle, busy } = keyRequests()
   const metrics = `${metricMonth} more of our own: one channel, and all goes well`
   const uses = `at most ${thousand(busy - idle)} requests more, with every function at work in every five minutes`
-  return [line('CloudWatch metrics', metrics, { metricMonth }), line('KMS', uses, { kmsRequestMillion: busy - idle })]
+  return [
+    line('CloudWatch metrics', metrics, { metricMonth }),
+    line('KMS', uses, { kmsRequestMillion: busy - idle }),
+  ]
 }
 
-const usdOf = ({ usage }: Pick<CostLine, 'usage'>): number =>
-  sum(NAMES, (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1))
+function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
+  return sum(
+    NAMES,
+    (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1),
+  )
+}
 
-export const sumOf = (lines: readonly CostLine[]): number => sum(lines, usdOf)
+export function sumOf(lines: readonly CostLine[]): number {
+  return sum(lines, usdOf)
+}
 
 /** A million payments, each announced to one endpoint; of paid ones also fetched once and settled. */
-export const paymentCosts = ({ flows, storedBytes }: Measured['paid']): CostLine[] => {
+export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine[] {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
@@ -162,18 +216,38 @@ export const paymentCosts = ({ flows, storedBytes }: Measured['paid']): CostLine
   return [
     line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),
     line('DynamoDB reads', `${of('dynamodbReadMillion')} units a payment`, used, 'dynamodbRead'),
-    line('Lambda', `${of('lambdaRequestMillion')} invocations a payment; durations assumed`, used, 'lambda'),
-    line('API Gateway', `${of('httpApiRequestMillion')} requests a payment, callbacks among them`, used, 'httpApi'),
+    line(
+      'Lambda',
+      `${of('lambdaRequestMillion')} invocations a payment; durations assumed`,
+      used,
+      'lambda',
+    ),
+    line(
+      'API Gateway',
+      `${of('httpApiRequestMillion')} requests a payment, callbacks among them`,
+      used,
+      'httpApi',
+    ),
     line('CloudFront and WAF', 'the same requests', used, 'front'),
     line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
-    line('Secrets Manager', `${of('secretCallMillion')} readings a payment: ${shared}`, used, 'secret'),
-    line('KMS', `${of('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`, used, 'kms'),
+    line(
+      'Secrets Manager',
+      `${of('secretCallMillion')} readings a payment: ${shared}`,
+      used,
+      'secret',
+    ),
+    line(
+      'KMS',
+      `${of('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`,
+      used,
+      'kms',
+    ),
     line('CloudWatch logs', 'our lines measured, those of AWS by their fields', used, 'log'),
     line('Storage, each month from then on', size, used, 'storage'),
   ]
 }
 
-const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
+function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]
@@ -184,27 +258,37 @@ const otherCosts = ({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] => {
     [`${count}: ${what}, in every hour`, { metricMonth: count }] as const
   const called = { cloudTrailDataEventMillion: MILLION }
   return [
-    line('A million deliveries given up after eight attempts', hops, total([[MILLION, usageOf(abandoned)]])),
+    line(
+      'A million deliveries given up after eight attempts',
+      hops,
+      total([[MILLION, usageOf(abandoned)]]),
+    ),
     line('our own metrics, a month, at most', ...everyHour(every, 'each outcome and each trouble')),
     line('and for each further channel, at most', ...everyHour(byChannel, 'each outcome')),
     line('`webhookEgress: nat`, each gateway, a month', 'NAT gateway and its address', nat),
-    line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, { natGb }),
-    line('the stage’s key, a month', 'more after its first and again after its second rotation', { kmsKeyMonth: 1 }),
+    line('`webhookEgress: nat`, a million webhooks', `${webhookBytes / 1_000} KB each, assumed`, {
+      natGb,
+    }),
+    line('the stage’s key, a month', 'more after its first and again after its second rotation', {
+      kmsKeyMonth: 1,
+    }),
     line('a million invocations of operators’ functions, in the trail', 'CloudTrail', called),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
 }
 
-const dollars = (usd: number) => `$${usd.toFixed(2)}`
+function dollars(usd: number) {
+  return `$${usd.toFixed(2)}`
+}
 
-const costs = (lines: readonly CostLine[], title?: string) => {
+function costs(lines: readonly CostLine[], title?: string) {
   const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
   const all = title === undefined ? [] : [[`**${title}**`, '', `**${dollars(sumOf(lines))}**`]]
   return markdownTable(['What', 'Of', 'USD'], [...rows, ...all])
 }
 
-const flowTable = ({ flows }: Measured['paid']) =>
-  markdownTable(
+function flowTable({ flows }: Measured['paid']) {
+  return markdownTable(
     ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
     flows.map(({ name, functionName, writes, reads, messages }) => [
       name,
@@ -212,9 +296,10 @@ const flowTable = ({ flows }: Measured['paid']) =>
       ...[writes, reads, messages].map(one),
     ]),
   )
+}
 
 /** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
-export const costReport = (templates: Templates, measured: Measured): string => {
+export function costReport(templates: Templates, measured: Measured): string {
   const { region, readOn } = PRICED
   return [
     `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,

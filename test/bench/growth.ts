@@ -10,7 +10,10 @@ import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { closeStep, listSettlements } from '../../shared/settlement/settlement-store.ts'
-import { settlementEntries, settlementStatement } from '../../shared/settlement/statement/settlement-entries.ts'
+import {
+  settlementEntries,
+  settlementStatement,
+} from '../../shared/settlement/statement/settlement-entries.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import { invokeAdmin } from '../support/operator-actions.ts'
@@ -27,7 +30,7 @@ const NEW_PAYMENTS = 100
 const REFERENCE = 'order-1'
 
 /** Paid a millisecond apart, each posted by its settled row. Five thousand are stored at once. */
-const makePayments = async (deps: TestDeps, client: Client, count: number, from: Timestamp) => {
+async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
   for (let at = 0; at < count; at += 5_000) {
     const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
       const paidAt = addMs(from, at + index)
@@ -38,14 +41,16 @@ const makePayments = async (deps: TestDeps, client: Client, count: number, from:
   }
 }
 
-const everyPage = async (read: (cursor: string | undefined) => Promise<string | null | undefined>): Promise<void> => {
+async function everyPage(
+  read: (cursor: string | undefined) => Promise<string | null | undefined>,
+): Promise<void> {
   let cursor: string | undefined
   do cursor = (await read(cursor)) ?? undefined
   while (cursor !== undefined)
 }
 
 /** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
-const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) => {
+async function wholeList(deps: Deps, settlement: Settlement, read: () => void) {
   const { settlementId: id, clientId } = settlement
   const nets: number[] = []
   await everyPage(async (after) => {
@@ -55,10 +60,11 @@ const wholeList = async (deps: Deps, settlement: Settlement, read: () => void) =
     return page.next
   })
   const net = nets.reduce((sum, one) => sum + one, 0)
-  if (net !== settlement.netMinor || nets.length !== settlement.paymentCount) throw new Error('a payment is lost')
+  if (net !== settlement.netMinor || nets.length !== settlement.paymentCount)
+    throw new Error('a payment is lost')
 }
 
-const measureGrowth = async (payments: number) => {
+async function measureGrowth(payments: number) {
   const { deps, meter } = meteredDeps()
   const client = await aStoredClient(deps, { settlementFloorMinor: 0 as never })
   const { clientId } = client
@@ -72,7 +78,8 @@ const measureGrowth = async (payments: number) => {
     const { reads, writes } = meter.take()
     costs.push({ action, constant, reads, writes })
   }
-  const measureConstant = (action: string, run: () => Promise<unknown>) => measure(action, run, true)
+  const measureConstant = (action: string, run: () => Promise<unknown>) =>
+    measure(action, run, true)
   const audit = async () => {
     do {
       deps.sent.length = 0
@@ -90,7 +97,9 @@ const measureGrowth = async (payments: number) => {
   await measureConstant('balance', () => getBalance(deps, clientId))
   await measureConstant('list, first page', () => page(1))
   await measure('list, last page', () => page(Math.ceil(payments / 25)))
-  await measureConstant('list of settlements', () => listSettlements(deps, clientId, { page: 1, perPage: 25 }))
+  await measureConstant('list of settlements', () =>
+    listSettlements(deps, clientId, { page: 1, perPage: 25 }),
+  )
   const statement = async (cursor?: string) =>
     (await settlementStatement(deps, { settlementId, cursor, format: 'json' })).cursor
   await measureConstant('statement, first page', () => statement())
@@ -99,12 +108,30 @@ const measureGrowth = async (payments: number) => {
   meter.take()
   await wholeList(deps, settlement, () => void pages.push(meter.take()))
   const { reads, writes } = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
-  costs.push({ action: 'payments of a settlement, a hundred: the dearest page of all', constant: true, reads, writes })
-  const found = { clientId, reference: REFERENCE, status: undefined, page: { page: 1, perPage: 25 } }
+  costs.push({
+    action: 'payments of a settlement, a hundred: the dearest page of all',
+    constant: true,
+    reads,
+    writes,
+  })
+  const found = {
+    clientId,
+    reference: REFERENCE,
+    status: undefined,
+    page: { page: 1, perPage: 25 },
+  }
   await measureConstant('payment by external_reference', () => paymentsOfReference(deps, found))
-  const paid = { settlementId, operator: 'bench', bankReference: 'bench', notes: undefined, confirm: {} }
+  const paid = {
+    settlementId,
+    operator: 'bench',
+    bankReference: 'bench',
+    notes: undefined,
+    confirm: {},
+  }
   passTime(MINUTE_MS)
-  await measure('audit of this settlement, before it may be paid', () => auditRecorded(deps, settlementId))
+  await measure('audit of this settlement, before it may be paid', () =>
+    auditRecorded(deps, settlementId),
+  )
   await measure('mark paid', () => markSettlementPaid(deps, paid))
   await measure('audit of all of them, the first', audit)
   await makePayments(deps, client, NEW_PAYMENTS, deps.now())
@@ -120,27 +147,38 @@ const measureGrowth = async (payments: number) => {
 }
 type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
-const shown = (value: number): string =>
-  value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
+function shown(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
+}
 
-const failuresIn = ([smallest, ...larger]: readonly Growth[]): readonly string[] =>
-  larger.flatMap(({ payments, costs }) =>
+function failuresIn([smallest, ...larger]: readonly Growth[]): readonly string[] {
+  return larger.flatMap(({ payments, costs }) =>
     costs.flatMap(({ action, constant, reads, writes }, at) => {
       const least = smallest?.costs[at]
       const more = reads + writes - (least ? least.reads + least.writes : 0)
       // A page that was not kept: at most 2,000 rows of the index, a million bytes.
-      return !constant || more <= 125 ? [] : [`${action} costs ${shown(more)} units more at ${payments} payments`]
+      return !constant || more <= 125
+        ? []
+        : [`${action} costs ${shown(more)} units more at ${payments} payments`]
     }),
   )
+}
 
 /** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
-export const growthReport = async (sizes: readonly number[] = [100, 10_000, 30_000]) => {
+export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
   const measured: Growth[] = []
   for (const payments of sizes) measured.push(await measureGrowth(payments))
-  const heading = ['Action', ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`)]
-  const cell = (cost?: Cost) => (cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : '')
+  const heading = [
+    'Action',
+    ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`),
+  ]
+  const cell = (cost?: Cost) =>
+    cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : ''
   const actions = measured[0]?.costs.map(({ action }) => action) ?? []
-  const rows = actions.map((action, at) => [action, ...measured.map(({ costs }) => cell(costs[at]))])
+  const rows = actions.map((action, at) => [
+    action,
+    ...measured.map(({ costs }) => cell(costs[at])),
+  ])
   return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
 
@@ -148,11 +186,15 @@ const CSV = { format: 'csv' }
 const COMMANDS = [
   ['get-books --from --to --format csv', getBooks, CSV],
   ['list-settlements --from --to --format csv', listSettlementsAction, CSV],
-  ['list-settlements --status failed --from --to --format csv', listSettlementsAction, { ...CSV, status: 'failed' }],
+  [
+    'list-settlements --status failed --from --to --format csv',
+    listSettlementsAction,
+    { ...CSV, status: 'failed' },
+  ],
   ['get-books --from --to', getBooks, {}],
 ] as const
 
-export const measureMonthEnd = async (clients: number, weeks = 52) => {
+export async function measureMonthEnd(clients: number, weeks = 52) {
   const { deps, meter } = meteredDeps()
   const { clock } = deps
   const all: Client[] = []
@@ -181,8 +223,13 @@ export const measureMonthEnd = async (clients: number, weeks = 52) => {
     await everyPage(async (cursor) => {
       const asked = { ...days, ...input, ...(cursor !== undefined && { cursor }) }
       const { status, body } = await invokeAdmin(handler, deps, asked)
-      const part = body as { readonly csv?: string; readonly cursor?: string; readonly balanced?: boolean }
-      if (status !== 200 || part.balanced === false) throw new Error(`${command}: ${JSON.stringify(body)}`)
+      const part = body as {
+        readonly csv?: string
+        readonly cursor?: string
+        readonly balanced?: boolean
+      }
+      if (status !== 200 || part.balanced === false)
+        throw new Error(`${command}: ${JSON.stringify(body)}`)
       lines += (part.csv ?? '').split('\n').length - 1
       runs++
       return part.cursor
@@ -194,7 +241,7 @@ export const measureMonthEnd = async (clients: number, weeks = 52) => {
 }
 
 /** The commands of the month end on a year of made data, on the table in memory. */
-export const monthEndReport = async () => {
+export async function monthEndReport() {
   const commands = await measureMonthEnd(1_000)
   const inAll = commands.reduce((sum, { seconds }) => sum + seconds, 0)
   const whole = (count: number) => Math.round(count).toLocaleString('en')

@@ -34,7 +34,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/reliability.md',
     run: async () => ({ text: requestsReport(await measureRequests()) }),
   },
-  start: { does: 'bytes and load time of every bundle, against a bare handler with its clients', run: startReport },
+  start: {
+    does: 'bytes and load time of every bundle, against a bare handler with its clients',
+    run: startReport,
+  },
   growth: {
     does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
     run: growthReport,
@@ -44,7 +47,10 @@ const SUITES: Readonly<Record<string, Suite>> = {
     document: 'docs/operations.md',
     run: monthEndReport,
   },
-  floor: { does: 'requests over HTTP, against a program that makes only unavoidable calls', run: floorReport },
+  floor: {
+    does: 'requests over HTTP, against a program that makes only unavoidable calls',
+    run: floorReport,
+  },
   walls: {
     does: 'the highest rates without a growing backlog, at one, ten and a hundred times the quota',
     run: wallsReport,
@@ -61,26 +67,34 @@ ${Object.entries(SUITES)
   --help, -h   this text
 Exit code: 0 done, 1 something exceeds its limit, 2 wrong arguments.`
 
-const show = (text: string, document: string, write: boolean, suite?: string): void => {
+function show(text: string, document: string, write: boolean, suite?: string): void {
   if (!write) return console.log(text)
   const file = join(PROJECT_ROOT, document)
   writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))
 }
 
-process.exitCode = await runCommand(HELP, process.argv.slice(2), async ([first = '', ...others]) => {
-  const named = first !== '' && !first.startsWith('-')
-  const { write = false } = readOptions(named ? others : [first, ...others].filter((one) => one !== ''), {
-    write: { type: 'boolean' },
-  } as const)
-  const name = named ? first : 'units'
-  const suite = SUITES[name]
-  if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
-  const { text, failures = [] } = await suite.run()
-  show(text, suite.document ?? FIGURES, write, name)
-  for (const failure of failures) console.error(failure)
-  if (!named) {
-    const templates = { gateway: synthesised('prod'), front: synthesisedFront(deployedStage('prod')) }
-    show(costReport(templates, await measureFlows()), COSTS, write)
-  }
-  return failures.length > 0 ? 1 : 0
-})
+process.exitCode = await runCommand(
+  HELP,
+  process.argv.slice(2),
+  async ([first = '', ...others]) => {
+    const named = first !== '' && !first.startsWith('-')
+    const { write = false } = readOptions(
+      named ? others : [first, ...others].filter((one) => one !== ''),
+      { write: { type: 'boolean' } } as const,
+    )
+    const name = named ? first : 'units'
+    const suite = SUITES[name]
+    if (suite === undefined) throw new UsageError(`there is no suite ${name}`)
+    const { text, failures = [] } = await suite.run()
+    show(text, suite.document ?? FIGURES, write, name)
+    for (const failure of failures) console.error(failure)
+    if (!named) {
+      const templates = {
+        gateway: synthesised('prod'),
+        front: synthesisedFront(deployedStage('prod')),
+      }
+      show(costReport(templates, await measureFlows()), COSTS, write)
+    }
+    return failures.length > 0 ? 1 : 0
+  },
+)

@@ -11,14 +11,18 @@ import { type Flow, type MeteredWorld, startMeteredWorld } from './metered-world
 /** Payments in a run that serves many. The run's use is divided by this number. */
 const MANY = 200
 
-export const measureFlows = async () => {
+export async function measureFlows() {
   const metered = await startMeteredWorld()
   const { world, measure, run, passTime } = metered
   // The second run: the first one looks back over a week.
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
-  const dueWork = await measure('check-due-work', 'due work, one run', () => run('check-due-work', {}))
-  const sweep = await measure('sweep-settlements', 'sweep, one run', () => run('sweep-settlements', {}))
+  const dueWork = await measure('check-due-work', 'due work, one run', () =>
+    run('check-due-work', {}),
+  )
+  const sweep = await measure('sweep-settlements', 'sweep, one run', () =>
+    run('sweep-settlements', {}),
+  )
   const walked = await startMerchant(metered)
   const before = storedBytes(world.table)
   const steps = await walkPayment(walked, 'payment-1')
@@ -29,7 +33,9 @@ export const measureFlows = async () => {
   // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
   await passTime(4 * DAY_MS)
   const sync = await syncRun(metered, 'fee made final')
-  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) }]
+  const Records = [
+    { messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) },
+  ]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   // A run that found nothing to settle writes nothing, and would be no measurement.
   if (settle.writes === 0) throw new Error('nothing was settled')
@@ -37,7 +43,12 @@ export const measureFlows = async () => {
   return {
     /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
     paid: {
-      flows: [...steps, times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks), final, share(settle)],
+      flows: [
+        ...steps,
+        times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks),
+        final,
+        share(settle),
+      ],
       storedBytes: stored,
     },
     /** For one payment that is not paid: created, expired, announced to one endpoint. */
@@ -50,32 +61,44 @@ export const measureFlows = async () => {
 
 export type Measured = Awaited<ReturnType<typeof measureFlows>>
 
-const syncRun = ({ measure, run }: MeteredWorld, name: string): Promise<Flow> =>
-  measure('sync-provider-transactions', name, async () => {
+function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
+  return measure('sync-provider-transactions', name, async () => {
     v.parse(v.object({ complete: v.literal(true) }), await run('sync-provider-transactions', {}))
   })
+}
 
 /** The flow with each of its counts changed, those of its detail too. */
-const counted = (flow: Flow, change: (count: number, name: string) => number): Flow =>
-  JSON.parse(JSON.stringify(flow), (name, value: unknown) => (typeof value === 'number' ? change(value, name) : value))
+function counted(flow: Flow, change: (count: number, name: string) => number): Flow {
+  return JSON.parse(JSON.stringify(flow), (name, value: unknown) =>
+    typeof value === 'number' ? change(value, name) : value,
+  )
+}
 
-const times = (flow: Flow, factor: number): Flow => counted(flow, (count) => count * factor)
+function times(flow: Flow, factor: number): Flow {
+  return counted(flow, (count) => count * factor)
+}
 
-const share = (flow: Flow): Flow => times(flow, 1 / MANY)
+function share(flow: Flow): Flow {
+  return times(flow, 1 / MANY)
+}
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
-const beyond = (idle: Flow, flow: Flow): Flow =>
-  counted(flow, (count, name) => Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)))
+function beyond(idle: Flow, flow: Flow): Flow {
+  return counted(flow, (count, name) =>
+    Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)),
+  )
+}
 
 /** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
-const measureUnpaid = async () => {
+async function measureUnpaid() {
   const started = await startMerchant()
   const { world, measure, run, handleBatch, passTime, create } = started
   const before = storedBytes(world.table)
   const created = await measure('api-create-payment', 'created', () => create('payment-1'))
   for (let number = 2; number <= MANY; number++) await create(`payment-${number}`)
   await passTime(DAY_MS)
-  const isPending = () => world.table.items().some(({ sk, status }) => sk === 'PAYMENT' && status === 'pending')
+  const isPending = () =>
+    world.table.items().some(({ sk, status }) => sk === 'PAYMENT' && status === 'pending')
   let invocations = 0
   const expired = await measure('check-due-payments', 'expired, announced', async () => {
     for (let rounds = 0; isPending(); rounds++) {
@@ -91,10 +114,14 @@ const measureUnpaid = async () => {
   return { flows, storedBytes: Math.round((storedBytes(world.table) - before) / MANY) }
 }
 
-const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
+async function abandonOne(walked: MeteredMerchant): Promise<Flow> {
   const { world, measure, merchant } = walked
   world.faults = { ...NO_FAULTS, merchantFails: 1 }
-  const target = { operator: 'bench', client_id: merchant.clientId, endpoint_id: merchant.endpoints[0]?.endpointId }
+  const target = {
+    operator: 'bench',
+    client_id: merchant.clientId,
+    endpoint_id: merchant.endpoints[0]?.endpointId,
+  }
   const sent = await runUntil(world, operate(world, 'send-test-event', target))
   if (sent?.status !== 200) throw new Error(`no test event was sent: ${JSON.stringify(sent)}`)
   let invocations = 0
@@ -108,7 +135,7 @@ const abandonOne = async (walked: MeteredMerchant): Promise<Flow> => {
 }
 
 /** A metered world with a merchant, and what the merchant asks. */
-export const startMerchant = async (metered?: MeteredWorld) => {
+export async function startMerchant(metered?: MeteredWorld) {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
   const merchant = await runUntil(world, addTenant(world, 0, 1))
@@ -116,10 +143,15 @@ export const startMerchant = async (metered?: MeteredWorld) => {
   const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
     const reply = await runUntil(world, requestAs(world, merchant, name, asked))
     const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
-    if (reply?.status !== status || isOther) throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
+    if (reply?.status !== status || isOther)
+      throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
     return reply.body
   }
-  const create = async (key: string, body: string = PAYMENT_BODY, status = 201): Promise<string> => {
+  const create = async (
+    key: string,
+    body: string = PAYMENT_BODY,
+    status = 201,
+  ): Promise<string> => {
     const asked = { headers: { 'idempotency-key': key }, body }
     return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
   }
@@ -128,7 +160,7 @@ export const startMerchant = async (metered?: MeteredWorld) => {
 
 type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
-export const walkPayment = async (walked: MeteredMerchant, key: string): Promise<readonly Flow[]> => {
+export async function walkPayment(walked: MeteredMerchant, key: string): Promise<readonly Flow[]> {
   const { world, callbacks, measure, passTime, ask, create } = walked
   let id = ''
   const created = await measure('api-create-payment', 'created', async () => {
@@ -148,7 +180,7 @@ export const walkPayment = async (walked: MeteredMerchant, key: string): Promise
 }
 
 /** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
-const deliverNext = async ({ world, handleBatch }: MeteredWorld): Promise<boolean> => {
+async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolean> {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))

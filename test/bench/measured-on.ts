@@ -1,7 +1,7 @@
 import { availableParallelism, cpus, loadavg } from 'node:os'
 
 /** A sentence for a document: date and machine of figures that depend on the machine. */
-export const measuredOn = (command: string): string => {
+export function measuredOn(command: string): string {
   const date = new Date().toISOString().slice(0, 10)
   const cores = availableParallelism()
   const model = cpus()[0]?.model.trim() ?? process.arch

@@ -1,5 +1,8 @@
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
-import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import {
+  createMemoryTable,
+  type MemoryTable,
+} from '../../infra/local/emulators/memory-table/memory-table.ts'
 import { indexEntries } from '../../infra/local/emulators/memory-table/request-use.ts'
 import { itemSize } from '../../infra/local/emulators/memory-table/stored-item.ts'
 import { testDeps } from '../support/test-deps.ts'
@@ -13,7 +16,7 @@ export type Detail = Readonly<Record<string, number>>
 const STORED_OVERHEAD = 100
 
 /** Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its published rules. */
-export const meterTable = (table: MemoryTable) => {
+export function meterTable(table: MemoryTable) {
   let counted: Record<string, number> = {}
   const writtenIn = new Map<string, number>()
   const add = (name: string, units: number): void => {
@@ -47,21 +50,32 @@ export const meterTable = (table: MemoryTable) => {
   }
 }
 
-const silent = () => undefined
-
-/** A gateway whose table is metered, on a stopped clock: no run reaches its time limit. */
-export const meteredDeps = () => {
-  const memory = createMemoryTable({ indexes: 'immediate' })
-  const log = { info: silent, warn: silent, error: silent }
-  return { memory, meter: meterTable(memory), deps: testDeps({ log, requests: memoryRequests(memory) }) }
+function silent() {
+  return undefined
 }
 
-export const unitsIn = (detail: Detail, sort: string): number =>
-  Object.entries(detail).reduce((sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0), 0)
+/** A gateway whose table is metered, on a stopped clock: no run reaches its time limit. */
+export function meteredDeps() {
+  const memory = createMemoryTable({ indexes: 'immediate' })
+  const log = { info: silent, warn: silent, error: silent }
+  return {
+    memory,
+    meter: meterTable(memory),
+    deps: testDeps({ log, requests: memoryRequests(memory) }),
+  }
+}
+
+export function unitsIn(detail: Detail, sort: string): number {
+  return Object.entries(detail).reduce(
+    (sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0),
+    0,
+  )
+}
 
 /** Bytes that are billed for what is in the table now, with its index entries. */
-export const storedBytes = (table: Pick<MemoryTable, 'items'>): number =>
-  table
+export function storedBytes(table: Pick<MemoryTable, 'items'>): number {
+  return table
     .items()
     .flatMap((item) => [itemSize(item), ...indexEntries(item).map(itemSize)])
     .reduce((sum, bytes) => sum + bytes + STORED_OVERHEAD, 0)
+}

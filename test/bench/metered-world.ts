@@ -14,13 +14,15 @@ import { type Detail, meterTable } from './meter-table.ts'
 
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
-export const specOf = (name: string): FunctionSpec => {
+export function specOf(name: string): FunctionSpec {
   const spec = MANIFEST.find((one) => one.name === name)
   if (!spec) throw new Error(`there is no function ${name}`)
   return spec
 }
 
-const SOURCES = MANIFEST.flatMap(({ name, trigger }) => queuesOf(trigger).map((source) => ({ name, ...source })))
+const SOURCES = MANIFEST.flatMap(({ name, trigger }) =>
+  queuesOf(trigger).map((source) => ({ name, ...source })),
+)
 const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
 export const BENCH_STAGE = 'gateway-prod'
@@ -29,20 +31,27 @@ export const BENCH_STAGE = 'gateway-prod'
  * The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. Every
  * run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it.
  */
-export const faultlessWorld = () => createWorld({ seed: 1, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
+export function faultlessWorld() {
+  return createWorld({ seed: 1, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
+}
 
 /** Runs a handler to its end. Throws when it fails, because a failed flow costs too little. */
-export const runHandler = async (world: World, functionName: string, event: object): Promise<unknown> => {
+export async function runHandler(
+  world: World,
+  functionName: string,
+  event: object,
+): Promise<unknown> {
   const invocation = await runUntil(world, invoke(world, functionName, event))
   if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
   return invocation.result
 }
 
 /** A world that counts everything that costs money. Only the benchmark invokes its functions. */
-export const startMeteredWorld = async () => {
+export async function startMeteredWorld() {
   const world = faultlessWorld()
   const units = meterTable(world.table)
-  const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] = []
+  const callbacks: { readonly headers: Readonly<Record<string, string>>; readonly body: string }[] =
+    []
   let sent = 0
   world.onChange.push((change) => world.table.applyToIndexes(change))
   world.onSent.push(() => void sent++)
@@ -76,7 +85,10 @@ export const startMeteredWorld = async () => {
   /** Invokes a queue's function with one batch of messages. False when the queue is empty. */
   const handleBatch = async (from: QueueName, most?: number): Promise<boolean> => {
     const source = SOURCES.find(({ queue }) => queue === from)
-    const messages = world.queues[from].receive({ max: most ?? source?.batchSize ?? 1, nowMs: world.scheduler.nowMs() })
+    const messages = world.queues[from].receive({
+      max: most ?? source?.batchSize ?? 1,
+      nowMs: world.scheduler.nowMs(),
+    })
     if (messages.length === 0) return false
     v.parse(NoFailures, await run(source?.name ?? from, sqsEvent(messages)))
     for (const { receipt } of messages) world.queues[from].remove(receipt)
@@ -88,24 +100,40 @@ export const startMeteredWorld = async () => {
     if (worked) await drainQueues()
   }
   const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, callbacks, measure, run, handleBatch, drainQueues, passTime, writtenIn: units.writtenIn }
+  return {
+    world,
+    callbacks,
+    measure,
+    run,
+    handleBatch,
+    drainQueues,
+    passTime,
+    writtenIn: units.writtenIn,
+  }
 }
 
-const providerCalls = (counts: Readonly<Record<string, number>>): Detail =>
-  Object.fromEntries(
-    Object.entries(counts).map(([name, calls]) => [name.startsWith('rows ') ? name : `provider ${name}`, calls]),
+function providerCalls(counts: Readonly<Record<string, number>>): Detail {
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, calls]) => [
+      name.startsWith('rows ') ? name : `provider ${name}`,
+      calls,
+    ]),
   )
+}
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 export type Flow = Awaited<ReturnType<MeteredWorld['measure']>>
 
 const SimLine = v.objectWithRest(
-  { level: v.picklist(['info', 'warn', 'error']), code: v.custom<LogCode>((code) => typeof code === 'string') },
+  {
+    level: v.picklist(['info', 'warn', 'error']),
+    code: v.custom<LogCode>((code) => typeof code === 'string'),
+  },
   v.union([v.string(), v.number(), v.boolean()]),
 )
 
 /** Formats log lines as the deployed function writes them, and finds their metrics. */
-const writtenLines = async (functionName: FunctionName, simulated: readonly string[]) => {
+async function writtenLines(functionName: FunctionName, simulated: readonly string[]) {
   const written: string[] = []
   const timestamp = '2026-11-20T04:00:00.000Z'
   const log = joiningLog((level, message, line) => {
@@ -120,6 +148,8 @@ const writtenLines = async (functionName: FunctionName, simulated: readonly stri
   await (isHttp(specOf(functionName)) ? inOneLine(write) : write())
   return written.map((text) => ({
     bytes: Buffer.byteLength(text) + 1,
-    metrics: emittedBy(text).map(({ name, dimensions }) => [name, ...Object.values(dimensions)].join(' ')),
+    metrics: emittedBy(text).map(({ name, dimensions }) =>
+      [name, ...Object.values(dimensions)].join(' '),
+    ),
   }))
 }

@@ -6,9 +6,18 @@ import type { Settlement } from '../../shared/settlement/settlement.ts'
 import { SUSPENSE_CAUSES } from '../../shared/suspense/suspense.ts'
 import { BENCH_STAGE } from './metered-world.ts'
 
-const SOURCES = { create: 0, callback: 0, due_work: 0, cancel: 0, operator: 0, sync: 0 } satisfies Record<NewsSource, 0>
+const SOURCES = {
+  create: 0,
+  callback: 0,
+  due_work: 0,
+  cancel: 0,
+  operator: 0,
+  sync: 0,
+} satisfies Record<NewsSource, 0>
 
-const each = (values: readonly string[], before: readonly string[] = []) => values.map((value) => [...before, value])
+function each(values: readonly string[], before: readonly string[] = []) {
+  return values.map((value) => [...before, value])
+}
 
 /** That of the payments which are measured; every other one has as many. */
 const CHANNEL = ['virtual_account', 'BCA']
@@ -21,31 +30,42 @@ const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   kind: each(Object.keys(SUSPENSE_CAUSES)),
   'kind cause': Object.entries(SUSPENSE_CAUSES).flatMap(([kind, causes]) => each(causes, [kind])),
   operation: each(PROVIDER_OPERATIONS),
-  triggered_by: each(Object.keys({ auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>)),
-  function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [`${BENCH_STAGE}-${name}`]),
+  triggered_by: each(
+    Object.keys({ auto: 0, manual: 0 } satisfies Record<Settlement['triggeredBy'], 0>),
+  ),
+  function: MANIFEST.filter(({ trigger: { kind } }) => kind === 'queue').map(({ name }) => [
+    `${BENCH_STAGE}-${name}`,
+  ]),
 }
 
-const metricsIn = (metric: string, outcome = ''): readonly string[] =>
-  (isMetric(metric) ? METRICS[metric].dimensionSets : []).flatMap((set: readonly string[]) => {
-    const fields = set.filter((name) => name !== 'outcome')
-    const values = FIELD_VALUES[fields.join(' ')]
-    if (!values) throw new Error(`FIELD_VALUES has no values of ${fields.join(' ')}`)
-    return values.map((some) => {
-      const dimensions = set.map((name) => (name === 'outcome' ? outcome : some[fields.indexOf(name)]))
-      return [metric, BENCH_STAGE, ...dimensions].join(' ')
-    })
-  })
+function metricsIn(metric: string, outcome = ''): readonly string[] {
+  return (isMetric(metric) ? METRICS[metric].dimensionSets : []).flatMap(
+    (set: readonly string[]) => {
+      const fields = set.filter((name) => name !== 'outcome')
+      const values = FIELD_VALUES[fields.join(' ')]
+      if (!values) throw new Error(`FIELD_VALUES has no values of ${fields.join(' ')}`)
+      return values.map((some) => {
+        const dimensions = set.map((name) =>
+          name === 'outcome' ? outcome : some[fields.indexOf(name)],
+        )
+        return [metric, BENCH_STAGE, ...dimensions].join(' ')
+      })
+    },
+  )
+}
 
 /**
  * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
  * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
  */
-export const everyMetric = (): ReadonlySet<string> =>
-  new Set(
+export function everyMetric(): ReadonlySet<string> {
+  return new Set(
     Object.entries(LOG_METRICS).flatMap(([code, measured]) =>
       Object.keys(measured).flatMap((metric) => metricsIn(metric, code.split('.')[1])),
     ),
   )
+}
 
-export const metricsByChannel = (): number =>
-  [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length
+export function metricsByChannel(): number {
+  return [...everyMetric()].filter((metric) => metric.includes(CHANNEL.join(' '))).length
+}

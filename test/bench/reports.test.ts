@@ -18,7 +18,10 @@ it('docs/reliability.md has the cost of each route’s most expensive request: `
 
 it('the table of starts in docs/performance.md has every function: `npm run bench -- start --write`', () => {
   const [, after = ''] = projectText('docs/performance.md').split('bench -- start --write` -->')
-  const rows = matchesIn(after.split('<!-- end of what is written -->')[0] ?? '', /^\| `([\w-]+)` \|/gm)
+  const rows = matchesIn(
+    after.split('<!-- end of what is written -->')[0] ?? '',
+    /^\| `([\w-]+)` \|/gm,
+  )
 
   expect(rows.toSorted()).toStrictEqual(MANIFEST.map(({ name }) => name).toSorted())
 })

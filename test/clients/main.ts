@@ -62,14 +62,17 @@ system's temporary directory, and removes it.
   --help, -h   this text
 Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
 
-const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> => {
+async function use({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
   try {
     await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
     await copyFile(join(import.meta.dirname, program), join(folder, program))
     await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
     const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } } as const
-    const [code]: unknown[] = await once(spawn('bash', ['-c', commands.join(' && ')], options), 'close')
+    const [code]: unknown[] = await once(
+      spawn('bash', ['-c', commands.join(' && ')], options),
+      'close',
+    )
     return code === 0
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -78,14 +81,18 @@ const use = async ({ program, commands }: Generator, env: NodeJS.ProcessEnv): Pr
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const unknown = argv.find((name) => GENERATORS[name] === undefined)
-  if (unknown !== undefined) throw new UsageError(`${unknown}: one of ${Object.keys(GENERATORS).join(', ')}`)
+  if (unknown !== undefined)
+    throw new UsageError(`${unknown}: one of ${Object.keys(GENERATORS).join(', ')}`)
   const cloud = await startLocalCloud({ port: 0, writeLog: () => undefined })
   let failed = 0
   try {
     await demoWalk(cloud, () => undefined)
     for (const [name, generator] of Object.entries(GENERATORS)) {
       if (argv.length > 0 && !argv.includes(name)) continue
-      const works = await use(generator, { GATEWAY_URL: cloud.urls.api, GATEWAY_KEY: cloud.demoClient.api_key })
+      const works = await use(generator, {
+        GATEWAY_URL: cloud.urls.api,
+        GATEWAY_KEY: cloud.demoClient.api_key,
+      })
       if (!works) failed++
       console.log(`client of ${name}: ${works ? 'works' : 'FAILED'}`)
     }

@@ -10,8 +10,12 @@ globalThis.fetch = (path, options) => {
   return plainFetch(new URL(path as string, baseUrl), { ...options, headers })
 }
 
-const create = (amount: number) =>
-  createPayment({ method: 'qris', amount, currency: 'IDR' }, { headers: { 'Idempotency-Key': `orval-${amount}` } })
+function create(amount: number) {
+  return createPayment(
+    { method: 'qris', amount, currency: 'IDR' },
+    { headers: { 'Idempotency-Key': `orval-${amount}` } },
+  )
+}
 const made = await create(25_000)
 const again = await create(25_000)
 assert(made.status === 201 && again.status === 200)
@@ -20,5 +24,9 @@ const read = await getPayment(made.data.id)
 assert(read.status === 200 && read.data.status === 'pending')
 const refused = await create(0)
 assert(refused.status === 422 && refused.data.code === 'validation')
-for (const listed of [await listPayments({ per_page: 5 }), await listEvents(), await listSettlements()])
+for (const listed of [
+  await listPayments({ per_page: 5 }),
+  await listEvents(),
+  await listSettlements(),
+])
   assert(listed.status === 200 && listed.data.data.length > 0)

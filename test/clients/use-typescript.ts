@@ -6,11 +6,12 @@ import type { paths } from './gateway.ts'
 const { GATEWAY_URL: baseUrl = '', GATEWAY_KEY: key } = process.env
 const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
 
-const create = (amount: number) =>
-  client.POST('/v1/payments', {
+function create(amount: number) {
+  return client.POST('/v1/payments', {
     params: { header: { 'Idempotency-Key': `typescript-${amount}` } },
     body: { method: 'qris', amount, currency: 'IDR' },
   })
+}
 const made = await create(25_000)
 const again = await create(25_000)
 assert(made.data && again.data)
@@ -31,11 +32,14 @@ const [settlements, deliveries, ...others] = await Promise.all([
   client.GET('/v1/webhook_endpoints'),
 ])
 // The entries and the payments of a settlement can also be asked for as CSV, which is a string.
-for (const { data } of others) assert(typeof data === 'object' && 'data' in data && data.data.length > 0)
+for (const { data } of others)
+  assert(typeof data === 'object' && 'data' in data && data.data.length > 0)
 const [settlement] = settlements.data?.data ?? []
 const [delivery] = deliveries.data?.data ?? []
 assert(settlement && delivery)
-const paid = await client.GET('/v1/settlements/{id}/payments', { params: { path: { id: settlement.id } } })
+const paid = await client.GET('/v1/settlements/{id}/payments', {
+  params: { path: { id: settlement.id } },
+})
 assert(typeof paid.data === 'object' && 'data' in paid.data && paid.data.data.length > 0)
 const balance = await client.GET('/v1/balance', { params: { query: { include: 'settlements' } } })
 assert((balance.data?.paid_out_minor ?? 0) > 0)

@@ -15,7 +15,10 @@ export const CHROMIUM = [
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
 /** A browser for the tests of one file. It reaches only this machine. */
-export const aBrowser = async ({ path }: { readonly path: string | undefined }, { onCleanup }: Fixture) => {
+export async function aBrowser(
+  { path }: { readonly path: string | undefined },
+  { onCleanup }: Fixture,
+) {
   const browser = await chromium.launch({
     executablePath: path,
     // Chromium's sandbox does not work for root, as in most containers.
@@ -25,11 +28,15 @@ export const aBrowser = async ({ path }: { readonly path: string | undefined }, 
   return browser
 }
 
-export const describeInChromium = (tests: () => void) =>
-  describe.skipIf(CHROMIUM === undefined)('the console in Chromium (skipped where there is none)', tests)
+export function describeInChromium(tests: () => void) {
+  return describe.skipIf(CHROMIUM === undefined)(
+    'the console in Chromium (skipped where there is none)',
+    tests,
+  )
+}
 
 /** A page, its errors and warnings, and the origins that it called. It is closed after the test. */
-export const openPage = async (browser: Browser, options: BrowserContextOptions = {}) => {
+export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -47,7 +54,11 @@ export const openPage = async (browser: Browser, options: BrowserContextOptions 
   return { page, wrong, origins }
 }
 
-export const openConsole = async (browser: Browser, api: string, options: BrowserContextOptions = {}) => {
+export async function openConsole(
+  browser: Browser,
+  api: string,
+  options: BrowserContextOptions = {},
+) {
   const opened = await openPage(browser, options)
   await opened.page.goto(`${api}/console`)
   await opened.page.getByText('live', { exact: true }).waitFor()
@@ -56,29 +67,39 @@ export const openConsole = async (browser: Browser, api: string, options: Browse
 
 export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
 
-export const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click()
-export const view = (page: Page, name: (typeof VIEWS)[number]) => page.getByRole('link', { name, exact: true }).click()
-export const messageShown = (page: Page, text: string) => page.getByRole('log').getByText(text).first().waitFor()
+export function press(page: Page, name: string) {
+  return page.getByRole('button', { name, exact: true }).click()
+}
+export function view(page: Page, name: (typeof VIEWS)[number]) {
+  return page.getByRole('link', { name, exact: true }).click()
+}
+export function messageShown(page: Page, text: string) {
+  return page.getByRole('log').getByText(text).first().waitFor()
+}
 
 /** Creates a payment with the keyboard alone, as a blind person does. */
-export const createByKeyboard = async (page: Page, channel: string, amount: string) => {
+export async function createByKeyboard(page: Page, channel: string, amount: string) {
   await page.getByLabel('Paid by').selectOption(channel)
   await page.getByLabel('Amount in IDR').fill(amount)
   await page.getByRole('button', { name: 'Create payment', exact: true }).focus()
   await page.keyboard.press('Enter')
-  await page.getByRole('heading', { name: `Payment of Rp ${Number(amount).toLocaleString('en-US')}` }).waitFor()
+  await page
+    .getByRole('heading', { name: `Payment of Rp ${Number(amount).toLocaleString('en-US')}` })
+    .waitFor()
   return page.url().split('/').at(-1) ?? ''
 }
 
 /** Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels and contrast. */
-export const accessibilityFaults = async (page: Page): Promise<readonly string[]> => {
+export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   // Playwright runs it, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`))
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${html} ${any[0]?.message ?? ''}`),
+  )
 }
 
-export const unreachedControls = async (page: Page): Promise<readonly string[]> => {
+export async function unreachedControls(page: Page): Promise<readonly string[]> {
   const shown = await page.evaluate<number>(`{
     const controls = document.querySelectorAll('a[href], button:not(:disabled), input, select, summary')
     left = [...controls].filter((one) => one.checkVisibility())
@@ -95,10 +116,14 @@ export const unreachedControls = async (page: Page): Promise<readonly string[]> 
   return page.evaluate<string[]>('left.map((one) => one.outerHTML)')
 }
 
-export const scanned = async (browser: Browser, png: Buffer): Promise<string | undefined> => {
+export async function scanned(browser: Browser, png: Buffer): Promise<string | undefined> {
   const context = await browser.newContext()
   const page = await context.newPage()
-  const { data, width, height } = await page.evaluate<{ data: number[]; width: number; height: number }>(`(async () => {
+  const { data, width, height } = await page.evaluate<{
+    data: number[]
+    width: number
+    height: number
+  }>(`(async () => {
     const image = new Image()
     image.src = 'data:image/png;base64,${png.toString('base64')}'
     await image.decode()
@@ -112,8 +137,9 @@ export const scanned = async (browser: Browser, png: Buffer): Promise<string | u
 }
 
 /** With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the documents. */
-export const picture = async (page: Page, name: string): Promise<void> => {
+export async function picture(page: Page, name: string): Promise<void> {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)
-  if (process.env['SCREENSHOTS'] === 'write') writeFileSync(join(PROJECT_ROOT, `docs/pictures/${name}.png`), shot)
+  if (process.env['SCREENSHOTS'] === 'write')
+    writeFileSync(join(PROJECT_ROOT, `docs/pictures/${name}.png`), shot)
 }

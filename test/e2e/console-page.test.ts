@@ -28,14 +28,17 @@ import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 // The browser, the gateway and other tests share the machine, so a test may be slow.
 vi.setConfig({ testTimeout: 180_000 })
 
-const it = ownWorldIt.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
+const it = ownWorldIt
+  .extend('path', { scope: 'file' }, CHROMIUM)
+  .extend('browser', { scope: 'file' }, aBrowser)
 
 const JAKARTA_MS = 7 * 3_600_000
 
-const tooWide = (page: Page) =>
-  page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
+function tooWide(page: Page) {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
     .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
     .map((one) => one.outerHTML.slice(0, 200))`)
+}
 
 describeInChromium(() => {
   const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
@@ -68,7 +71,9 @@ describeInChromium(() => {
     await press(page, 'Jump 5 days')
     await messageShown(page, 'jumped to')
     await press(page, 'Read the provider’s transactions')
-    await eventually(async () => expect(await merchant.payment(id)).toMatchObject({ fee_status: 'actual' }))
+    await eventually(async () =>
+      expect(await merchant.payment(id)).toMatchObject({ fee_status: 'actual' }),
+    )
     await press(page, 'Sweep')
     await messageShown(page, 'is to be paid out')
     await picture(page, 'console-money')
@@ -80,7 +85,9 @@ describeInChromium(() => {
     await messageShown(page, 'is paid out')
     await press(page, 'Check the books')
     await page.getByText(/taken in qris Rp 150,000, .* They balance\./).waitFor()
-    const entry = page.getByRole('region', { name: /ntries$/ }).getByRole('link', { name: 'its payment' })
+    const entry = page
+      .getByRole('region', { name: /ntries$/ })
+      .getByRole('link', { name: 'its payment' })
     await page.getByRole('link', { name: 'its entries', exact: true }).click()
     expect(await entry.getAttribute('href')).toBe(`#payments/${id}`)
     await page.getByRole('link', { name: 'its settlement' }).click()
@@ -93,7 +100,10 @@ describeInChromium(() => {
     expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
   })
 
-  it('switches faults on and off, and shows the reason for a refused create', async ({ world, browser }) => {
+  it('switches faults on and off, and shows the reason for a refused create', async ({
+    world,
+    browser,
+  }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
     await view(page, 'Provider')
@@ -109,7 +119,9 @@ describeInChromium(() => {
     await refuse.press('Space')
     await eventually(async () => expect(await armed()).toHaveLength(2))
     await slow.press('Space')
-    await eventually(async () => expect(await armed()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]))
+    await eventually(async () =>
+      expect(await armed()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]),
+    )
     await view(page, 'Payments')
     await press(page, 'Create payment')
     await page.getByRole('status').getByText('Create payment: ').waitFor()
@@ -128,7 +140,9 @@ describeInChromium(() => {
         await view(page, name)
         if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
         if (name === 'Provider')
-          await page.getByRole('switch', { name: 'lost when the provider sends a callback' }).waitFor()
+          await page
+            .getByRole('switch', { name: 'lost when the provider sends a callback' })
+            .waitFor()
         faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
       }
       if (scheme === 'dark') {
@@ -141,7 +155,10 @@ describeInChromium(() => {
     },
   )
 
-  it('copies requests as curl commands that work, for the selected merchant', async ({ world, browser }) => {
+  it('copies requests as curl commands that work, for the selected merchant', async ({
+    world,
+    browser,
+  }) => {
     const { clientId } = await world.merchant()
     const { page } = await openConsole(browser, world.urls.api)
     const run = async (of: string) => {
@@ -158,7 +175,10 @@ describeInChromium(() => {
     await page.goto(`${world.urls.api}/console#payments/${created.id}`)
     await page.getByText(created.external_reference).first().waitFor()
 
-    expect(created).toMatchObject({ status: 'pending', external_reference: `it's $(id) \`id\` "5"` })
+    expect(created).toMatchObject({
+      status: 'pending',
+      external_reference: `it's $(id) \`id\` "5"`,
+    })
     expect(await run('Payments')).toMatchObject({ data: expect.any(Array) })
     expect(await run('Pay')).toMatchObject({ status: 'PENDING' })
     await page.getByText('Paid and credited').waitFor()
@@ -170,7 +190,10 @@ describeInChromium(() => {
   it('shows a merchant’s HTML as plain text', async ({ world, browser }) => {
     const { page, wrong } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
-    const { body } = await asMerchant(world).create({ ...QRIS, external_reference: hostile }, crypto.randomUUID())
+    const { body } = await asMerchant(world).create(
+      { ...QRIS, external_reference: hostile },
+      crypto.randomUUID(),
+    )
 
     await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
     await expect.poll(() => page.getByText(hostile).count()).toBe(2)
@@ -178,14 +201,19 @@ describeInChromium(() => {
     expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
   })
 
-  it('fits a phone: no element is too wide, and a tapped payment scrolls into view', async ({ world, browser }) => {
+  it('fits a phone: no element is too wide, and a tapped payment scrolls into view', async ({
+    world,
+    browser,
+  }) => {
     const { page } = await openConsole(browser, world.urls.api, {
       viewport: { width: 390, height: 844 },
       hasTouch: true,
     })
     const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
     const { create, payment } = asMerchant(world)
-    const id = String((await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'])
+    const id = String(
+      (await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'],
+    )
     await create({ ...QRIS, amount: 65_431 })
     await world.pay(id)
     await expect.poll(async () => (await payment(id))['status']).toBe('succeeded')
@@ -194,7 +222,9 @@ describeInChromium(() => {
     await payments.getByText('Search', { exact: true }).first().tap()
     await payments.getByLabel('Amount paid in IDR').fill('65432')
     const madeAt = Date.parse(String((await payment(id))['created_at']))
-    await payments.getByLabel('Its day in Jakarta').fill(new Date(madeAt + JAKARTA_MS).toISOString().slice(0, 10))
+    await payments
+      .getByLabel('Its day in Jakarta')
+      .fill(new Date(madeAt + JAKARTA_MS).toISOString().slice(0, 10))
     await page.keyboard.press('Enter')
     await expect.poll(() => payments.getByRole('listitem').count()).toBe(1)
     await payments.getByText('Rp 65,432').tap()

@@ -17,15 +17,19 @@ import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-brow
 
 vi.setConfig({ testTimeout: 60_000 })
 
-const it = base.extend('path', { scope: 'file' }, CHROMIUM).extend('browser', { scope: 'file' }, aBrowser)
+const it = base
+  .extend('path', { scope: 'file' }, CHROMIUM)
+  .extend('browser', { scope: 'file' }, aBrowser)
 
 const NOW = { now: '2026-11-23T10:00:00.000Z' }
 const ANY = { status: 'succeeded', method: 'qris', created_at: NOW.now }
 
-const listOf = (...amounts: readonly number[]) => ({
-  data: amounts.map((amount) => ({ ...ANY, id: `payment-of-${amount}`, notional_minor: amount })),
-  pagination: { page: 1, per_page: 12, total: amounts.length, total_pages: 1 },
-})
+function listOf(...amounts: readonly number[]) {
+  return {
+    data: amounts.map((amount) => ({ ...ANY, id: `payment-of-${amount}`, notional_minor: amount })),
+    pagination: { page: 1, per_page: 12, total: amounts.length, total_pages: 1 },
+  }
+}
 
 type Script = {
   readonly port?: number
@@ -35,25 +39,34 @@ type Script = {
 }
 
 /** The console of a gateway whose answers, and their times, the test decides. */
-const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }: Script) => {
+async function startScriptedConsole({ port = 0, clientId = 'client-1', answer }: Script) {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({
     port: 0,
     answer: async (request): Promise<LocalAnswer> => {
       const body = await answer(request)
-      return body ? jsonReply(200, body) : jsonReply(404, { code: 'not_found', message: 'not found' })
+      return body
+        ? jsonReply(200, body)
+        : jsonReply(404, { code: 'not_found', message: 'not found' })
     },
   })
   const { url } = ports
   const about: About = {
     urls: { api: url, lambda: url, provider: url, inbox: url },
-    client: { client_id: clientId, api_key: `key-of-${clientId}`, endpoint_id: 'endpoint-1', endpoint_url: url },
+    client: {
+      client_id: clientId,
+      api_key: `key-of-${clientId}`,
+      endpoint_id: 'endpoint-1',
+      endpoint_url: url,
+    },
   }
   const follow = (listener: (line: ActivityLine) => void) => {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
-  const pages = answerConsole(Promise.resolve({ about, activity: { follow, close: () => undefined } }))
+  const pages = answerConsole(
+    Promise.resolve({ about, activity: { follow, close: () => undefined } }),
+  )
   const server = await startLocalHttpServer({
     port,
     answer: async (request) => (await pages(request)) ?? jsonReply(404, {}),
@@ -73,12 +86,15 @@ const startScriptedConsole = async ({ port = 0, clientId = 'client-1', answer }:
 }
 
 describeInChromium(() => {
-  it('shows the gateway that a restart brings, and nothing of the one before', async ({ browser }) => {
+  it('shows the gateway that a restart brings, and nothing of the one before', async ({
+    browser,
+  }) => {
     const of = (clientId: string, amount: number, port = 0) =>
       startScriptedConsole({
         port,
         clientId,
-        answer: ({ path }) => (path === '/v1/payments' ? listOf(amount) : path === '/_local/clock' ? NOW : undefined),
+        answer: ({ path }) =>
+          path === '/v1/payments' ? listOf(amount) : path === '/_local/clock' ? NOW : undefined,
       })
     const first = await of('client-1', 1_000)
     const { page } = await openPage(browser)
@@ -95,7 +111,9 @@ describeInChromium(() => {
     await page.getByText('Rp 2,000').waitFor()
     await page.getByText('Merchant client-2').waitFor()
     await eventually(async () => {
-      const left = ['Rp 1,000', 'sent by the dead gateway', 'client-1'].map((text) => page.getByText(text).count())
+      const left = ['Rp 1,000', 'sent by the dead gateway', 'client-1'].map((text) =>
+        page.getByText(text).count(),
+      )
       expect(await Promise.all(left)).toStrictEqual([0, 0, 0])
     })
     expect(await page.getByLabel('Your reference').inputValue()).toBe('')
@@ -106,7 +124,8 @@ describeInChromium(() => {
     browser,
   }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
-    const answer: Script['answer'] = ({ path }) => mayAnswer.then(() => (path === '/v1/payments' ? listOf() : NOW))
+    const answer: Script['answer'] = ({ path }) =>
+      mayAnswer.then(() => (path === '/v1/payments' ? listOf() : NOW))
     const gateway = await startScriptedConsole({ answer })
     const { page } = await openPage(browser)
     await page.goto(`${gateway.url}/console`)

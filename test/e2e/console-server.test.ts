@@ -2,13 +2,15 @@ import { describe, expect } from 'vitest'
 import { DESCRIPTION } from '../support/described-answers.ts'
 import { ownWorldIt as it, sendAsBrowser, type World } from './gateway-world.ts'
 
-const send = ({ urls }: World, path: string, sent?: Parameters<typeof sendAsBrowser>[1]) =>
-  sendAsBrowser(urls.api + path, sent)
+function send({ urls }: World, path: string, sent?: Parameters<typeof sendAsBrowser>[1]) {
+  return sendAsBrowser(urls.api + path, sent)
+}
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const LOOK = { port: 'lambda', method: 'GET', path: '/_local/clock' }
-const relay = (world: World, body: unknown, headers: Record<string, string> = JSON_TYPE) =>
-  send(world, '/console/call', { method: 'POST', headers, body })
+function relay(world: World, body: unknown, headers: Record<string, string> = JSON_TYPE) {
+  return send(world, '/console/call', { method: 'POST', headers, body })
+}
 
 describe('the console’s server', () => {
   it('serves a page that may load nothing but its own files', async ({ world }) => {
@@ -65,14 +67,23 @@ describe('the description of the API', () => {
     expect([status, body]).toStrictEqual([200, { ...DESCRIPTION, servers }])
   })
 
-  it('is shown at /docs by a page that loads nothing from elsewhere', async ({ world: { urls } }) => {
+  it('is shown at /docs by a page that loads nothing from elsewhere', async ({
+    world: { urls },
+  }) => {
     const page = await fetch(`${urls.api}/docs`)
     const html = await page.text()
-    const sources = [...html.matchAll(/(?:src|href|spec-url)="([^"]+)"/g)].map(([, source = '']) => source)
+    const sources = [...html.matchAll(/(?:src|href|spec-url)="([^"]+)"/g)].map(
+      ([, source = '']) => source,
+    )
     const script = await fetch(`${urls.api}/docs/redoc.standalone.js`)
 
-    expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; script-src 'self';/)
+    expect(page.headers.get('content-security-policy')).toMatch(
+      /^default-src 'none'; script-src 'self';/,
+    )
     expect(sources).toStrictEqual(['data:,', '/openapi.json', '/docs/redoc.standalone.js'])
-    expect([script.status, (await script.text()).includes('cdn.redoc.ly')]).toStrictEqual([200, false])
+    expect([script.status, (await script.text()).includes('cdn.redoc.ly')]).toStrictEqual([
+      200,
+      false,
+    ])
   })
 })

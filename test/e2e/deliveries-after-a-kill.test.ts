@@ -17,20 +17,30 @@ const DELIVERIES = ENDPOINTS * PAYMENTS
 /** The local gateway makes at most twenty attempts at a time to one endpoint. */
 const IN_FLIGHT = ENDPOINTS * 20
 
-type Delivery = { readonly status: string; readonly attempts: readonly { readonly error: string | null }[] }
+type Delivery = {
+  readonly status: string
+  readonly attempts: readonly { readonly error: string | null }[]
+}
 
-const startGateway = async (directory: string) => {
+async function startGateway(directory: string) {
   const gateway = startGatewayProcess({ args: ['--data', directory] })
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return { gateway, world: worldAt(await gateway.ready()) }
 }
 
-const outcomes = async ({ admin }: ReturnType<typeof worldAt>, clientId: string): Promise<Record<string, number>> => {
-  const pages = [1, 2].map((page) => admin('list-deliveries', { client_id: clientId, per_page: 100, page }))
+async function outcomes(
+  { admin }: ReturnType<typeof worldAt>,
+  clientId: string,
+): Promise<Record<string, number>> {
+  const pages = [1, 2].map((page) =>
+    admin('list-deliveries', { client_id: clientId, per_page: 100, page }),
+  )
   const all = (await Promise.all(pages)).flatMap(({ body }) => body['data'] as readonly Delivery[])
   const outcomeOf = ({ status, attempts }: Delivery) =>
     [...attempts.map(({ error }) => error ?? 'answered'), status].join(', ')
-  return Object.fromEntries([...Map.groupBy(all, outcomeOf)].map(([outcome, some]) => [outcome, some.length]))
+  return Object.fromEntries(
+    [...Map.groupBy(all, outcomeOf)].map(([outcome, some]) => [outcome, some.length]),
+  )
 }
 
 const onDynamoDb = await describeOnDynamoDb()
@@ -45,14 +55,18 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
       if (server.status !== undefined) response.writeHead(server.status).end()
     })
     const { gateway, world: before } = await startGateway(directory)
-    const { clientId, create } = await before.merchant(Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`))
+    const { clientId, create } = await before.merchant(
+      Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`),
+    )
     // One after the other, so that each payment's messages are sent within their second, on a slow machine too.
     for (let paid = 1; paid <= PAYMENTS; paid++) {
       await before.pay(String((await create(VA)).body['id']))
       await eventually(() => expect(server.got).toHaveLength(paid * ENDPOINTS))
     }
     await eventually(async () =>
-      expect(await outcomes(before, clientId)).toStrictEqual({ 'http_status, scheduled': DELIVERIES }),
+      expect(await outcomes(before, clientId)).toStrictEqual({
+        'http_status, scheduled': DELIVERIES,
+      }),
     )
     // All second attempts are due at the same moment: 120 are in flight before the first of them times out.
     server.status = undefined
@@ -70,9 +84,14 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     await after.advance(30)
     await eventually(async () => {
       // A worker may have claimed one more attempt and died before its POST left.
-      const { 'http_status, unknown, answered, succeeded': again = 0, ...others } = await outcomes(after, clientId)
+      const { 'http_status, unknown, answered, succeeded': again = 0, ...others } = await outcomes(
+        after,
+        clientId,
+      )
       expect(again).toBeGreaterThanOrEqual(IN_FLIGHT)
-      expect(others).toStrictEqual(again < DELIVERIES ? { 'http_status, answered, succeeded': DELIVERIES - again } : {})
+      expect(others).toStrictEqual(
+        again < DELIVERIES ? { 'http_status, answered, succeeded': DELIVERIES - again } : {},
+      )
     })
     expect(new Set(inFlight).size).toBe(inFlight.length)
     expect(new Set(server.got).size).toBe(DELIVERIES)

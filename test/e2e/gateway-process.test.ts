@@ -10,7 +10,12 @@ import { describeOnDynamoDb } from '../support/dynamodb.ts'
 import { eventually } from '../support/eventually.ts'
 import { outputOf } from '../support/run-tool.ts'
 import { silence, startScriptedServer } from '../support/scripted-server.ts'
-import { type Banner, type GatewayStart, readBanner, startGatewayProcess } from '../support/start-gateway-process.ts'
+import {
+  type Banner,
+  type GatewayStart,
+  readBanner,
+  startGatewayProcess,
+} from '../support/start-gateway-process.ts'
 import { machineWith, tempDirectory } from '../support/temp-directory.ts'
 import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
@@ -20,23 +25,31 @@ import { runScripts } from './run-scripts.ts'
  * payment is lost or doubled. Method: `npm start` in a process of its own.
  */
 
-const spawnGateway = (start?: GatewayStart) => {
+function spawnGateway(start?: GatewayStart) {
   const gateway = startGatewayProcess(start)
   onTestFinished(async () => void (await gateway.end('SIGKILL')))
   return gateway
 }
 
-const answers = (url: string): Promise<unknown> => fetch(url).catch(() => 'nothing')
+function answers(url: string): Promise<unknown> {
+  return fetch(url).catch(() => 'nothing')
+}
 
-const expectEnded = (pid: number) => eventually(() => expect(commandOf(pid)).toBeUndefined())
+function expectEnded(pid: number) {
+  return eventually(() => expect(commandOf(pid)).toBeUndefined())
+}
 
-const createPayment = (banner: Banner, key: string) => worldAt(banner).withKey(banner.apiKey).create(VA, key)
+function createPayment(banner: Banner, key: string) {
+  return worldAt(banner).withKey(banner.apiKey).create(VA, key)
+}
 
 describe('stopping the gateway (design section 6)', () => {
   it('a SIGINT during load ends all processes and frees the ports', async () => {
     const gateway = spawnGateway()
     const banner = await gateway.ready()
-    const load = Promise.allSettled(Array.from({ length: 100 }, (_, n) => createPayment(banner, `load-${n}`)))
+    const load = Promise.allSettled(
+      Array.from({ length: 100 }, (_, n) => createPayment(banner, `load-${n}`)),
+    )
 
     expect(await gateway.end('SIGINT')).toStrictEqual([0, null])
     await load
@@ -85,18 +98,31 @@ it('a gateway with impossible options, on a machine without Java and Docker, pri
   const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
   const inMemory = '--data cannot keep a table in memory'
   const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
-    ...impossible.map((data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const),
+    ...impossible.map(
+      (data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const,
+    ),
     // An empty value, for example of an unset variable, does not mean the current directory.
     [2, '--data needs a value', '--data', ''],
     [1, `${inMemory}; ${none}`, '--data', tempDirectory()],
     [1, `${none}, or leave out --table`, '--table', 'dynamodb'],
-    [2, `${inMemory}; leave out --data, or --table memory`, '--data', tempDirectory(), '--table', 'memory'],
+    [
+      2,
+      `${inMemory}; leave out --data, or --table memory`,
+      '--data',
+      tempDirectory(),
+      '--table',
+      'memory',
+    ],
     [2, '--table takes memory or dynamodb', '--table', 'paper'],
   ]
 
-  const ended = await runScripts(cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const))
+  const ended = await runScripts(
+    cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const),
+  )
 
-  expect(ended).toMatchObject(cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })))
+  expect(ended).toMatchObject(
+    cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })),
+  )
 })
 
 it('without Java and Docker the table is in memory, and the banner says so (design section 6)', async () => {
@@ -105,7 +131,9 @@ it('without Java and Docker the table is in memory, and the banner says so (desi
 
   const banner = await gateway.ready()
 
-  expect(gateway.output()).toContain('in the memory of this process: neither Java 17 nor Docker on this machine')
+  expect(gateway.output()).toContain(
+    'in the memory of this process: neither Java 17 nor Docker on this machine',
+  )
   expect((await createPayment(banner, 'in-memory')).status).toBe(201)
 })
 

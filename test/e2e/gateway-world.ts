@@ -8,11 +8,22 @@ import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
 
-type Sent = { readonly method?: string; readonly headers?: Record<string, string>; readonly body?: unknown }
+type Sent = {
+  readonly method?: string
+  readonly headers?: Record<string, string>
+  readonly body?: unknown
+}
 
 /** As a browser sends it. `fetch` would set headers that scripts cannot set, such as Host; an empty one is left out. */
-export const sendAsBrowser = async (url: string, { method = 'GET', headers = {}, body }: Sent = {}) => {
-  const asked = request(url, { method, headers: { connection: 'close', ...headers }, setHost: headers['host'] !== '' })
+export async function sendAsBrowser(
+  url: string,
+  { method = 'GET', headers = {}, body }: Sent = {},
+) {
+  const asked = request(url, {
+    method,
+    headers: { connection: 'close', ...headers },
+    setHost: headers['host'] !== '',
+  })
   asked.end(body === undefined ? undefined : JSON.stringify(body))
   const [answer]: IncomingMessage[] = await once(asked, 'response')
   if (!answer) throw new Error('no answer')
@@ -20,26 +31,38 @@ export const sendAsBrowser = async (url: string, { method = 'GET', headers = {},
 }
 
 /** A running local gateway as merchants, customers and operators meet it: by HTTP alone. */
-export const worldAt = (urls: LocalCloud['urls']) => {
+export function worldAt(urls: LocalCloud['urls']) {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
     const said = await response.text()
     const { origin, pathname: path } = new URL(url)
     if (origin === urls.api && path.startsWith('/v1/')) {
       const { status, headers } = response
-      const faults = undescribed({ method: init.method ?? 'GET', path, status, headers, text: said })
-      if (faults.length > 0) throw new Error(`${path}, ${status}: not as docs/openapi.yaml says: ${faults.join('; ')}`)
+      const faults = undescribed({
+        method: init.method ?? 'GET',
+        path,
+        status,
+        headers,
+        text: said,
+      })
+      if (faults.length > 0)
+        throw new Error(`${path}, ${status}: not as docs/openapi.yaml says: ${faults.join('; ')}`)
     }
     const body = (said ? JSON.parse(said) : {}) as Json
     return { status: response.status, headers: response.headers, text: said, body }
   }
   const post = (url: string, body: unknown = {}, headers: Record<string, string> = {}) =>
-    send(url, { method: 'POST', headers, body: typeof body === 'string' ? body : JSON.stringify(body) })
+    send(url, {
+      method: 'POST',
+      headers,
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
   /** Returns the unchanged answer of a Lambda. That of an operator's action is `{status, body}`. */
   const invoke = async (name: string, payload: unknown = {}) =>
-    (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload)).body
+    (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
+      .body
 
   const admin = async (action: string, payload: object = {}) =>
     (await invoke(action, payload)) as { readonly status: number; readonly body: Json }
@@ -87,10 +110,14 @@ export const worldAt = (urls: LocalCloud['urls']) => {
       return post(urls.provider + path, '', PROVIDER_HEADERS)
     },
     createCalls: async () =>
-      Number((await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0),
+      Number(
+        (await send(`${urls.provider}/_simulator/calls`)).body['POST /v3/payment_requests'] ?? 0,
+      ),
     advance: (seconds: number) => post(`${urls.lambda}/_local/clock`, { advance_seconds: seconds }),
     webhooksOf: async (paymentId: string) => {
-      const received = await list<{ headers: Record<string, string>; body: string }>(`${urls.inbox}/received`)
+      const received = await list<{ headers: Record<string, string>; body: string }>(
+        `${urls.inbox}/received`,
+      )
       return received.filter(({ body }) => body.includes(paymentId))
     },
   }
@@ -98,7 +125,7 @@ export const worldAt = (urls: LocalCloud['urls']) => {
 
 type Fixture = { readonly onCleanup: (end: () => Promise<void>) => void }
 
-const aWorld = async ({ port }: { readonly port: number }, { onCleanup }: Fixture) => {
+async function aWorld({ port }: { readonly port: number }, { onCleanup }: Fixture) {
   const cloud = await startLocalCloud({ port })
   onCleanup(() => cloud.close())
   return { cloud, ...worldAt(cloud.urls) }
@@ -107,10 +134,19 @@ const aWorld = async ({ port }: { readonly port: number }, { onCleanup }: Fixtur
 export type World = Awaited<ReturnType<typeof aWorld>>
 
 /** Tests that share one world with other files, on free ports. */
-export const worldIt = it.extend('port', { scope: 'worker' }, 0).extend('world', { scope: 'worker' }, aWorld)
+export const worldIt = it
+  .extend('port', { scope: 'worker' }, 0)
+  .extend('world', { scope: 'worker' }, aWorld)
 
 /** Tests that share one world a file, with no other merchants in it. */
-export const ownWorldIt = it.extend('port', { scope: 'file' }, 0).extend('world', { scope: 'file' }, aWorld)
+export const ownWorldIt = it
+  .extend('port', { scope: 'file' }, 0)
+  .extend('world', { scope: 'file' }, aWorld)
 
-export const VA = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
+export const VA = {
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 100_000,
+  currency: 'IDR',
+}
 export const QRIS = { method: 'qris', amount: 100_000, currency: 'IDR' }

@@ -8,12 +8,14 @@ import { json, type ReceivedRequest, startScriptedServer } from '../support/scri
 import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, QRIS, type World } from './gateway-world.ts'
 
-const aServer = (status = 200) => startScriptedServer(json(status, {}))
+function aServer(status = 200) {
+  return startScriptedServer(json(status, {}))
+}
 
 type Run = Pick<ListenIo, 'env'> & { readonly directory?: string; readonly input?: string }
 
 /** Runs the command until `stop`, or until it ends by itself. Its pauses are short. */
-const listening = (argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) => {
+function listening(argv: readonly string[], { env, directory = tempDirectory(), input = '' }: Run) {
   const stopping = new AbortController()
   const [said, waits]: [string[], number[]] = [[], []]
   for (const stream of ['log', 'error'] as const)
@@ -22,7 +24,13 @@ const listening = (argv: readonly string[], { env, directory = tempDirectory(), 
     waits.push(ms)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  const ended = runListen(argv, { env, directory, readInput: async () => input, signal: stopping.signal, sleep })
+  const ended = runListen(argv, {
+    env,
+    directory,
+    readInput: async () => input,
+    signal: stopping.signal,
+    sleep,
+  })
   const stop = () => {
     stopping.abort()
     return ended
@@ -30,12 +38,16 @@ const listening = (argv: readonly string[], { env, directory = tempDirectory(), 
   return { said, waits, ended, stop }
 }
 
-const portOf = (url: string) => new URL(url).port
-const to = (url: string) => ['--stage', 'local', '--forward', url]
+function portOf(url: string) {
+  return new URL(url).port
+}
+function to(url: string) {
+  return ['--stage', 'local', '--forward', url]
+}
 const SINCE = ['--since', '2026-01-01T00:00:00Z']
 
 /** A merchant, the command's settings for it, and payments whose metadata a JSON parser would change. */
-const aMerchant = async ({ urls, merchant, post, pay }: World) => {
+async function aMerchant({ urls, merchant, post, pay }: World) {
   const { key, payment, get } = await merchant()
   const paid = async () => {
     const body = `${JSON.stringify(QRIS).slice(0, -1)},"metadata":{"9":1.0,"1":12345678901234567890}}`
@@ -83,9 +95,14 @@ describe('npm run listen', () => {
     const closed = await aServer()
     await closed.close()
 
-    const alone = listening([...to(closed.url), ...SINCE], { env: { PORT: env.PORT }, input: `${key}\n` })
+    const alone = listening([...to(closed.url), ...SINCE], {
+      env: { PORT: env.PORT },
+      input: `${key}\n`,
+    })
     expect(await alone.ended).toBe(1)
-    expect(alone.said.at(-1)).toMatch(/^nothing listens at http:\/\/127\.0\.0\.1:\d+\/: start your server$/)
+    expect(alone.said.at(-1)).toMatch(
+      /^nothing listens at http:\/\/127\.0\.0\.1:\d+\/: start your server$/,
+    )
     expect(alone.waits.slice(0, 3)).toStrictEqual([1_000, 2_000, 4_000])
   })
 
@@ -95,7 +112,8 @@ describe('npm run listen', () => {
     await paid()
 
     const run = listening([...to((await aServer(500)).url), ...SINCE], { env })
-    const refused = () => run.said.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))
+    const refused = () =>
+      run.said.filter((line) => /payment\.succeeded {2}\S+ {2}500 in/.test(line))
     await eventually(() => expect(refused()).toHaveLength(2))
 
     expect(await run.stop()).toBe(0)
@@ -106,10 +124,14 @@ describe('npm run listen, refused', () => {
   const FORWARD = to('http://localhost:4000/hooks')
 
   it('says what to do about a key that is not taken', async ({ world }) => {
-    const run = listening(FORWARD, { env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) } })
+    const run = listening(FORWARD, {
+      env: { GATEWAY_API_KEY: 'gk_local_unknown', PORT: portOf(world.urls.api) },
+    })
 
     expect(await run.ended).toBe(1)
-    expect(run.said.at(-1)).toMatch(/refuses the key \(401\).*issue-api-key CLIENT_ID --stage local/)
+    expect(run.said.at(-1)).toMatch(
+      /refuses the key \(401\).*issue-api-key CLIENT_ID --stage local/,
+    )
   })
 
   plainIt('says where it looked, after twelve tries', async () => {
@@ -127,16 +149,27 @@ describe('npm run listen, refused', () => {
     const cause = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' })
     vi.spyOn(globalThis, 'fetch').mockRejectedValueOnce(new TypeError('fetch failed', { cause }))
     const target = { url: 'http://localhost:4000/', signingSecret: 'whsec_x' }
-    const event = { event: 'payment.succeeded', event_id: 'e' as EventId, data: { id: '' }, body: Buffer.from('{}') }
+    const event = {
+      event: 'payment.succeeded',
+      event_id: 'e' as EventId,
+      data: { id: '' },
+      body: Buffer.from('{}'),
+    }
 
-    await expect(postEvent(target, event)).rejects.toThrow('nothing listens at http://localhost:4000/')
+    await expect(postEvent(target, event)).rejects.toThrow(
+      'nothing listens at http://localhost:4000/',
+    )
   })
 
   plainIt.each([
     ['no stage', FORWARD.slice(2), 'name the stage'],
     ['a server elsewhere', to('https://shop.example/hooks'), 'on this machine'],
     ['no key', FORWARD, 'set GATEWAY_API_KEY'],
-    ['a stage without a name of the right form', ['--stage', 'No!', ...FORWARD.slice(2)], 'a name is at most'],
+    [
+      'a stage without a name of the right form',
+      ['--stage', 'No!', ...FORWARD.slice(2)],
+      'a name is at most',
+    ],
     ['the key as an argument', ['--key', 'gk_local_x', ...FORWARD], "Unknown option '--key'"],
   ])('is called wrongly with %s', async (what, argv, message) => {
     const run = listening(argv, { env: what === 'no key' ? {} : { GATEWAY_API_KEY: 'k' } })

@@ -16,8 +16,20 @@ describe('the local gateway and pages on the web (design section 6)', () => {
     async ([server, path, served], { world }) => {
       const url = world.urls[server] + path
       const { port } = new URL(url)
-      const hosts = [`evil.example:${port}`, 'evil.example', `127.0.0.1.evil.example:${port}`, '0.0.0.0', '']
-      const origins = ['null', 'https://evil.example', 'http://127.0.0.1', 'http://localhost:1', 'http://[::1]:1x']
+      const hosts = [
+        `evil.example:${port}`,
+        'evil.example',
+        `127.0.0.1.evil.example:${port}`,
+        '0.0.0.0',
+        '',
+      ]
+      const origins = [
+        'null',
+        'https://evil.example',
+        'http://127.0.0.1',
+        'http://localhost:1',
+        'http://[::1]:1x',
+      ]
       const ownPages = Object.values(world.urls).flatMap((own) =>
         ['127.0.0.1', 'localhost', '[::1]'].map((name) => own.replace('127.0.0.1', name)),
       )
@@ -31,17 +43,26 @@ describe('the local gateway and pages on the web (design section 6)', () => {
       ]
 
       for (const [headers, status] of asked) {
-        expect([headers, (await sendAsBrowser(url, { headers })).status]).toStrictEqual([headers, status])
+        expect([headers, (await sendAsBrowser(url, { headers })).status]).toStrictEqual([
+          headers,
+          status,
+        ])
       }
     },
   )
 
-  it('keeps its table from callers without the access key of this start', async ({ world: { cloud }, skip }) => {
+  it('keeps its table from callers without the access key of this start', async ({
+    world: { cloud },
+    skip,
+  }) => {
     const { dynamoDb } = cloud.table
     if (!dynamoDb) return skip('the table is in memory')
     const own = localAws(dynamoDb.endpoint)
     const tablesFor = async (accessKeyId: string) => {
-      const client = new DynamoDBClient({ ...own, credentials: { accessKeyId, secretAccessKey: 'local' } })
+      const client = new DynamoDBClient({
+        ...own,
+        credentials: { accessKeyId, secretAccessKey: 'local' },
+      })
       const { TableNames } = await client.send(new ListTablesCommand({}))
       client.destroy()
       return TableNames
@@ -53,7 +74,9 @@ describe('the local gateway and pages on the web (design section 6)', () => {
 })
 
 describe('the local gateway as a whole (design section 6)', () => {
-  it('walks a payment from its creation to webhook, settlement and payout', async ({ world: { cloud } }) => {
+  it('walks a payment from its creation to webhook, settlement and payout', async ({
+    world: { cloud },
+  }) => {
     const printed: string[] = []
 
     await demoWalk(cloud, (line) => printed.push(line))
@@ -111,6 +134,8 @@ it('the local gateway answers 200 concurrent creates of one key with the same pa
   const answers = await Promise.all(Array.from({ length: 200 }, () => create(VA, 'one-key')))
 
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-  expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toStrictEqual([201])
+  expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toStrictEqual([
+    201,
+  ])
   expect((await world.createCalls()) - before).toBe(1)
 })

@@ -21,7 +21,10 @@ vi.setConfig({ testTimeout: 180_000 })
 const QUICKSTART = 'docs/merchants.md'
 
 /** Replaces a reader's ports and directory by those of this run. */
-const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: string; readonly shopPort: number }) => {
+function withPlacesOf(
+  { urls }: World,
+  { shop, shopPort }: { readonly shop: string; readonly shopPort: number },
+) {
   const places: Readonly<Record<string, string>> = {
     'http://127.0.0.1:3000': urls.api,
     'http://127.0.0.1:3001': urls.lambda,
@@ -33,10 +36,13 @@ const withPlacesOf = ({ urls }: World, { shop, shopPort }: { readonly shop: stri
     'npm run -s pay': `PORT=${Number(new URL(urls.provider).port) - 2} npm run -s pay`,
   }
   return (text: string) =>
-    Object.entries(places).reduce((result, [written, actual]) => result.replaceAll(written, actual), text)
+    Object.entries(places).reduce(
+      (result, [written, actual]) => result.replaceAll(written, actual),
+      text,
+    )
 }
 
-const lastJsonIn = (output: string): unknown => {
+function lastJsonIn(output: string): unknown {
   for (let start = output.length; start >= 0; start = output.lastIndexOf('{', start - 1)) {
     try {
       return JSON.parse(output.slice(start))
@@ -47,22 +53,24 @@ const lastJsonIn = (output: string): unknown => {
   throw new Error(`there is no JSON in ${output}`)
 }
 
-const masked = (text: string) =>
-  text
+function masked(text: string) {
+  return text
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
     .replaceAll(/\bv1,\S+|[A-Za-z0-9_-]{40,}/g, '<text>')
     .replaceAll(/https?:\/\/[^\s"]+/g, '<url>')
     .replaceAll(/\d{9,}/g, '<digits>')
+}
 
-const shapeOf = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
+function shapeOf(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
     if (name === 'duration_ms') return '<duration>'
     return typeof inner === 'string' ? masked(inner) : inner
   })
+}
 
 /** Sets the variables of the quickstart's shell, for a new merchant. */
-const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string> => {
+async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
   // Its shop is closed by now.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
@@ -74,9 +82,13 @@ const afterQuickstart = async ({ urls, merchant, admin }: World): Promise<string
 }
 
 /** One POSIX shell that runs one block after the other, as a person pastes them. It stops at the first that fails. */
-const shellSession = (env: Readonly<Record<string, string>>) => {
+function shellSession(env: Readonly<Record<string, string>>) {
   // A group of its own: what the blocks leave in the background ends with it.
-  const shell = spawn('sh', ['-eu'], { cwd: PROJECT_ROOT, env: { ...process.env, ...env }, detached: true })
+  const shell = spawn('sh', ['-eu'], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, ...env },
+    detached: true,
+  })
   const [exited, closed] = [once(shell, 'exit'), once(shell, 'close')]
   const printed = outputOf([shell.stdout, shell.stderr])
   const output = () => printed().replaceAll('\r', '')
@@ -88,7 +100,8 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
       const from = output().length
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)
       while (!output().includes(mark, from)) {
-        if (shell.exitCode !== null) throw new Error(`failed:\n${text}\nand printed:\n${output().slice(from)}`)
+        if (shell.exitCode !== null)
+          throw new Error(`failed:\n${text}\nand printed:\n${output().slice(from)}`)
         await Promise.race([once(shell.stdout, 'data'), exited])
       }
       return output().slice(from).replace(mark, '')
@@ -105,35 +118,48 @@ const shellSession = (env: Readonly<Record<string, string>>) => {
 }
 
 describe('the pages for merchants', () => {
-  it.for(['', '/payments', '/webhooks', '/errors', '/settlements'].map((page) => `docs/merchants${page}.md`))(
-    '%s says what happens',
-    async (page, { world, onTestFinished }) => {
-      const places = withPlacesOf(world, { shop: `${tempDirectory()}/shop`, shopPort: await freePort() })
-      const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
-      onTestFinished(session.close)
-      if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
+  it.for(
+    ['', '/payments', '/webhooks', '/errors', '/settlements'].map(
+      (page) => `docs/merchants${page}.md`,
+    ),
+  )('%s says what happens', async (page, { world, onTestFinished }) => {
+    const places = withPlacesOf(world, {
+      shop: `${tempDirectory()}/shop`,
+      shopPort: await freePort(),
+    })
+    const session = shellSession({ PORT: String(Number(new URL(world.urls.lambda).port) - 1) })
+    onTestFinished(session.close)
+    if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
 
-      let printed = ''
-      // Blocks with a note are of other tests: starts of the gateway, and programs.
-      for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
-        const at = `${page}, line ${line}`
-        if (language === 'sh') {
-          printed = await session.run(places(text)).catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
-        } else if (language === 'json') {
-          expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({ at, json: shapeOf(JSON.parse(text)) })
-        } else if (language === 'text') {
-          await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
-        }
+    let printed = ''
+    // Blocks with a note are of other tests: starts of the gateway, and programs.
+    for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
+      const at = `${page}, line ${line}`
+      if (language === 'sh') {
+        printed = await session
+          .run(places(text))
+          .catch((cause: unknown) => Promise.reject(new Error(at, { cause })))
+      } else if (language === 'json') {
+        expect({ at, json: shapeOf(lastJsonIn(printed)) }).toStrictEqual({
+          at,
+          json: shapeOf(JSON.parse(text)),
+        })
+      } else if (language === 'text') {
+        await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
       }
-    },
-  )
+    }
+  })
 })
 
 it('the pages show the figures of a payment as they become, in a table and in a picture, and its webhook', async ({
   world,
 }) => {
   const merchant = await world.merchant()
-  const { body: created } = await merchant.create({ ...VA, amount: 150_000, external_reference: 'order-17' })
+  const { body: created } = await merchant.create({
+    ...VA,
+    amount: 150_000,
+    external_reference: 'order-17',
+  })
   const id = String(created['id'])
   const figures = async () => {
     const balance = (await merchant.get('/v1/balance?include=settlements')).body
@@ -163,7 +189,9 @@ it('the pages show the figures of a payment as they become, in a table and in a 
     expect(found).toHaveLength(1)
     return found
   })
-  expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(shapeOf(JSON.parse(shown?.text ?? '')))
+  expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(
+    shapeOf(JSON.parse(shown?.text ?? '')),
+  )
   await world.advance(5 * 86_400)
   await world.invoke('sync-provider-transactions')
   // Workers read the slices that the sync hands out.
@@ -176,16 +204,26 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   await world.advance(120)
   await world.invoke('check-due-work')
   const payOut = { operator: 'test', settlement_id: settlementId, bank_reference: 'transfer 18' }
-  await eventually(async () => expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }))
+  await eventually(async () =>
+    expect(await world.admin('mark-settlement-paid', payOut)).toMatchObject({ status: 200 }),
+  )
   stages.push(await figures())
 
   const row = /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm
-  const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(([, ...cells]) => cells)
+  const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(
+    ([, ...cells]) => cells,
+  )
   expect(said).toHaveLength(7)
-  expect(said).toStrictEqual(said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]))
+  expect(said).toStrictEqual(
+    said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]),
+  )
   const picture = projectText('docs/merchants/figures.svg')
-  const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) => Number(figure.replace(',', '')))
+  const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) =>
+    Number(figure.replace(',', '')),
+  )
   const names = ['notional_minor', 'hexolus_markup_minor', ...said.flat()]
-  const figuresSaid = stages.flatMap((stage) => names.map((name) => Number(stage[name]))).filter((figure) => figure > 0)
+  const figuresSaid = stages
+    .flatMap((stage) => names.map((name) => Number(stage[name])))
+    .filter((figure) => figure > 0)
   expect(new Set(drawn)).toStrictEqual(new Set(figuresSaid))
 })

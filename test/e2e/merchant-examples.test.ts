@@ -19,12 +19,21 @@ vi.setConfig({ testTimeout: 180_000 })
 
 const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
 
-const clientOf = ({ urls }: World, apiKey: string) => gatewayClient({ baseUrl: urls.api, apiKey, clock })
+function clientOf({ urls }: World, apiKey: string) {
+  return gatewayClient({ baseUrl: urls.api, apiKey, clock })
+}
 
-const ORDER: CreatePayment = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
+const ORDER: CreatePayment = {
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  amount: 150_000,
+  currency: 'IDR',
+}
 
 describe('the client of docs/examples', () => {
-  it('creates, finds and follows a payment to its settlement, and has its webhook sent again', async ({ world }) => {
+  it('creates, finds and follows a payment to its settlement, and has its webhook sent again', async ({
+    world,
+  }) => {
     const { key, clientId, endpoints } = await world.merchant()
     const client = clientOf(world, key)
     const order = { ...ORDER, external_reference: 'order 7/ä&b=1', metadata: { cart: [1] } }
@@ -42,7 +51,9 @@ describe('the client of docs/examples', () => {
     expect(await client.getPayment(id)).toStrictEqual(again)
     expect(await client.findPaymentOfKey('order-1')).toStrictEqual(again)
     expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
-    expect(await Array.fromAsync(client.listPayments({ external_reference: 'order 7/ä&b=1' }))).toStrictEqual([again])
+    expect(
+      await Array.fromAsync(client.listPayments({ external_reference: 'order 7/ä&b=1' })),
+    ).toStrictEqual([again])
     expect(redelivered).toMatchObject({ id: delivery?.id, status: 'scheduled' })
     const attempts = [{ number: 1 }, { number: 2 }]
     await eventually(async () => {
@@ -55,24 +66,36 @@ describe('the client of docs/examples', () => {
     await world.advance(5 * 86_400)
     await world.invoke('sync-provider-transactions')
     // Workers read the slices that the sync hands out.
-    await eventually(async () => expect(await client.getPayment(id)).toMatchObject({ fee_status: 'actual' }))
+    await eventually(async () =>
+      expect(await client.getPayment(id)).toMatchObject({ fee_status: 'actual' }),
+    )
     await world.admin('trigger-settlement', { operator: 'test', client_id: clientId })
 
     const [settlement] = await Array.fromAsync(client.listSettlements())
     expect(settlement).toMatchObject({ status: 'recorded', net_minor: 145_410, payment_count: 1 })
     expect(await client.getSettlement(settlement?.id ?? '')).toStrictEqual(settlement)
-    expect(await Array.fromAsync(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject([
-      { payment_id: id, client_net_minor: settlement?.net_minor },
-    ])
-    expect(await client.getBalance()).toMatchObject({ pending_minor: 0, in_settlement_minor: 145_410 })
+    expect(await Array.fromAsync(client.listSettlementEntries(settlement?.id ?? ''))).toMatchObject(
+      [{ payment_id: id, client_net_minor: settlement?.net_minor }],
+    )
+    expect(await client.getBalance()).toMatchObject({
+      pending_minor: 0,
+      in_settlement_minor: 145_410,
+    })
   })
 
-  it('reports a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({ world }) => {
+  it('reports a wrong key, a read-only key, a wrong request and a foreign id by their codes', async ({
+    world,
+  }) => {
     const { key, clientId: client_id } = await world.merchant([])
     const client = clientOf(world, key)
-    const issued = await world.admin('issue-api-key', { operator: 'test', client_id, permissions: 'read_only' })
+    const issued = await world.admin('issue-api-key', {
+      operator: 'test',
+      client_id,
+      permissions: 'read_only',
+    })
     const reader = clientOf(world, String(issued.body['api_key']))
-    const refused = async (asked: Promise<unknown>) => asked.then(String, ({ status, code }) => [status, code])
+    const refused = async (asked: Promise<unknown>) =>
+      asked.then(String, ({ status, code }) => [status, code])
 
     expect(await refused(clientOf(world, 'gk_local_x').getBalance())).toStrictEqual([401, 'auth'])
     expect(await refused(reader.createPayment(ORDER))).toStrictEqual([403, 'forbidden'])
@@ -98,45 +121,57 @@ describe('receivers in docs/merchants/webhooks.md', () => {
     )
   })
 
-  it.for(RECEIVERS)('%s works once for a signed event, and for no other', async ([, block], { world, skip }) => {
-    const missing = missingFor(block)
-    if (missing !== undefined) skip(`there is no ${missing} on this machine`)
-    const port = await freePort()
-    const url = `http://127.0.0.1:${port}/hooks`
-    const merchant = await world.merchant([url, `${world.urls.inbox}/hooks`])
-    const [endpoint] = merchant.endpoints
-    const secret = String(endpoint?.['signing_secret'])
-    const program = await startReceiver(block, { port, secret })
+  it.for(RECEIVERS)(
+    '%s works once for a signed event, and for no other',
+    async ([, block], { world, skip }) => {
+      const missing = missingFor(block)
+      if (missing !== undefined) skip(`there is no ${missing} on this machine`)
+      const port = await freePort()
+      const url = `http://127.0.0.1:${port}/hooks`
+      const merchant = await world.merchant([url, `${world.urls.inbox}/hooks`])
+      const [endpoint] = merchant.endpoints
+      const secret = String(endpoint?.['signing_secret'])
+      const program = await startReceiver(block, { port, secret })
 
-    const id = String((await merchant.create({ ...VA, description: 'kopi ☕ / "teh"' })).body['id'])
-    await world.pay(id)
-    await eventually(() => expect(program.output()).toContain(`payment.succeeded ${id}`))
+      const id = String(
+        (await merchant.create({ ...VA, description: 'kopi ☕ / "teh"' })).body['id'],
+      )
+      await world.pay(id)
+      await eventually(() => expect(program.output()).toContain(`payment.succeeded ${id}`))
 
-    const sent = await eventually(async () => {
-      const [webhook] = await world.webhooksOf(id)
-      expect(webhook).toBeDefined()
-      return String(webhook?.body)
-    })
-    const { event_id: eventId } = JSON.parse(sent)
-    const headers = webhookHeaders(
-      { eventName: 'payment.succeeded', eventId, deliveryId: 'd' as never },
-      { body: Buffer.from(sent), signingSecret: secret, sentAtMs: Date.now() },
-    )
-    const answered = async (body: string, given: Record<string, string>) =>
-      (await fetch(url, { method: 'POST', body, headers: given })).status
-    expect({
-      again: await answered(sent, headers),
-      changed: await answered(sent.replace('100000', '900000'), headers),
-      unsigned: await answered(sent, { 'content-type': 'application/json' }),
-      garbled: await answered(sent, { ...headers, 'X-Gateway-Signature': 'é', 'webhook-signature': 'x' }),
-    }).toStrictEqual({ again: 200, changed: 401, unsigned: 401, garbled: 401 })
-    expect(program.output().split(`payment.succeeded ${id}`)).toHaveLength(2)
+      const sent = await eventually(async () => {
+        const [webhook] = await world.webhooksOf(id)
+        expect(webhook).toBeDefined()
+        return String(webhook?.body)
+      })
+      const { event_id: eventId } = JSON.parse(sent)
+      const headers = webhookHeaders(
+        { eventName: 'payment.succeeded', eventId, deliveryId: 'd' as never },
+        { body: Buffer.from(sent), signingSecret: secret, sentAtMs: Date.now() },
+      )
+      const answered = async (body: string, given: Record<string, string>) =>
+        (await fetch(url, { method: 'POST', body, headers: given })).status
+      expect({
+        again: await answered(sent, headers),
+        changed: await answered(sent.replace('100000', '900000'), headers),
+        unsigned: await answered(sent, { 'content-type': 'application/json' }),
+        garbled: await answered(sent, {
+          ...headers,
+          'X-Gateway-Signature': 'é',
+          'webhook-signature': 'x',
+        }),
+      }).toStrictEqual({ again: 200, changed: 401, unsigned: 401, garbled: 401 })
+      expect(program.output().split(`payment.succeeded ${id}`)).toHaveLength(2)
 
-    const own = { client_id: merchant.clientId, endpoint_id: endpoint?.['endpoint_id'] }
-    await world.admin('send-test-event', { operator: 'test', ...own })
-    await eventually(async () => {
-      const { data } = (await world.admin('list-deliveries', own)).body
-      expect((data as { status: string }[]).map(({ status }) => status)).toStrictEqual(['succeeded', 'succeeded'])
-    })
-  })
+      const own = { client_id: merchant.clientId, endpoint_id: endpoint?.['endpoint_id'] }
+      await world.admin('send-test-event', { operator: 'test', ...own })
+      await eventually(async () => {
+        const { data } = (await world.admin('list-deliveries', own)).body
+        expect((data as { status: string }[]).map(({ status }) => status)).toStrictEqual([
+          'succeeded',
+          'succeeded',
+        ])
+      })
+    },
+  )
 })

@@ -12,21 +12,30 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 
-const portOf = (url: string, before = 0) => String(Number(new URL(url).port) - before)
+function portOf(url: string, before = 0) {
+  return String(Number(new URL(url).port) - before)
+}
 
-const payBy = (providerUrl: string, ...argv: readonly string[]) =>
-  runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], { env: { PORT: portOf(providerUrl, 2) } })
+function payBy(providerUrl: string, ...argv: readonly string[]) {
+  return runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], {
+    env: { PORT: portOf(providerUrl, 2) },
+  })
+}
 
-const watching = (apiUrl: string, env: Record<string, string> = {}) => {
+function watching(apiUrl: string, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
     env: { ...process.env, PORT: portOf(apiUrl), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   onTestFinished(() => void child.kill('SIGKILL'))
-  return { out: outputOf([child.stdout]), ended: once(child, 'close'), end: () => child.kill('SIGINT') }
+  return {
+    out: outputOf([child.stdout]),
+    ended: once(child, 'close'),
+    end: () => child.kill('SIGINT'),
+  }
 }
 
-const created = async (world: World) => {
+async function created(world: World) {
   const merchant = await world.merchant()
   const { body } = await merchant.create(VA, crypto.randomUUID())
   return { ...merchant, id: String(body['id']) }
@@ -41,7 +50,9 @@ describe('npm run pay and npm run watch', () => {
 
     expect(paid).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
     const own = `${id.slice(0, 8)}  paid by BCA \\(reported by callback\\); 1 webhook to send`
-    await eventually(() => expect(watch.out()).toMatch(new RegExp(`^\\S+ \\S+  payment +${own}$`, 'm')))
+    await eventually(() =>
+      expect(watch.out()).toMatch(new RegExp(`^\\S+ \\S+  payment +${own}$`, 'm')),
+    )
     await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
     watch.end()
     expect(await watch.ended).toStrictEqual([0, null])
@@ -53,7 +64,10 @@ describe('npm run pay and npm run watch', () => {
   ] as const)('let one end otherwise: %s', async ([flag, status, said], { world }) => {
     const { id, payment } = await created(world)
 
-    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({ code: 0, output: expect.stringMatching(said) })
+    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(said),
+    })
 
     await eventually(async () => expect(await payment(id)).toMatchObject({ status }))
   })
@@ -96,29 +110,34 @@ describe('npm run watch', () => {
   const aFeed = (stream: (send: (text: string) => void) => () => void) =>
     startLocalHttpServer({ port: 0, answer: () => ({ headers: {}, stream }) })
 
-  plainIt('shows what came from outside as text, in colours, and ends with the gateway', async () => {
-    const line = { at: HOSTILE, subject: HOSTILE, tone: 'bad', id: HOSTILE, text: HOSTILE }
-    const server = await aFeed((send) => {
-      send(`event: begin\ndata: {}\n\n: ${HOSTILE}\n\ndata: ${JSON.stringify(line)}\n\n`)
-      return () => undefined
-    })
-    const watch = watching(server.url, { FORCE_COLOR: '1' })
-    await eventually(() => expect(watch.out()).toContain('forged'))
+  plainIt(
+    'shows what came from outside as text, in colours, and ends with the gateway',
+    async () => {
+      const line = { at: HOSTILE, subject: HOSTILE, tone: 'bad', id: HOSTILE, text: HOSTILE }
+      const server = await aFeed((send) => {
+        send(`event: begin\ndata: {}\n\n: ${HOSTILE}\n\ndata: ${JSON.stringify(line)}\n\n`)
+        return () => undefined
+      })
+      const watch = watching(server.url, { FORCE_COLOR: '1' })
+      await eventually(() => expect(watch.out()).toContain('forged'))
 
-    await server.close(60_000)
+      await server.close(60_000)
 
-    expect(await watch.ended).toStrictEqual([0, null])
-    const plain = stripVTControlCharacters(watch.out())
-    expect(plain).not.toBe(watch.out())
-    expect(plain.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u)
-    expect(plain.split('\n')).toHaveLength(3)
-  })
+      expect(await watch.ended).toStrictEqual([0, null])
+      const plain = stripVTControlCharacters(watch.out())
+      expect(plain).not.toBe(watch.out())
+      expect(plain.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u)
+      expect(plain.split('\n')).toHaveLength(3)
+    },
+  )
 
   plainIt('says where it looked when there is no gateway', async () => {
     const server = await aFeed(() => () => undefined)
     await server.close()
 
-    const ended = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], { env: { PORT: portOf(server.url) } })
+    const ended = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], {
+      env: { PORT: portOf(server.url) },
+    })
 
     const says = expect.stringContaining(`no gateway answers at ${server.url}`)
     expect(ended).toStrictEqual({ code: 1, output: '', errors: says })

@@ -32,9 +32,9 @@ const RUN_ALL = `
  * Runs scripts of the project with their arguments, one after the other in one process, which loads their modules once.
  * Only for scripts that end by themselves. Output after a script's `process.exit` is ignored.
  */
-export const runScripts = async (
+export async function runScripts(
   calls: readonly (readonly [file: string, ...argv: string[]])[],
-): Promise<readonly Ended[]> => {
+): Promise<readonly Ended[]> {
   const named = calls.map(([file, ...argv]) => [join(PROJECT_ROOT, file), ...argv])
   const args = ['--input-type=module', '--eval', RUN_ALL, JSON.stringify(named)]
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT_ROOT })

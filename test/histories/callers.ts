@@ -4,7 +4,11 @@ import type { GatewayCalls, Shown } from './gateway-calls.ts'
 import type { HistoryRecorder, Outcome } from './history-record.ts'
 import { bodyOf, type Client, type PlannedPayment } from './plan-payments.ts'
 
-type Crowd = { readonly calls: GatewayCalls; readonly clients: readonly Client[]; readonly isOver: () => boolean }
+type Crowd = {
+  readonly calls: GatewayCalls
+  readonly clients: readonly Client[]
+  readonly isOver: () => boolean
+}
 
 /** Callers mostly work on this many payments of a client, the newest ones. */
 const IN_HAND = 3
@@ -52,7 +56,7 @@ type Action = keyof typeof ACTIONS
 type KnownPayments = Map<PlannedPayment, Shown>
 
 /** Many callers side by side, each with one call at a time, until the history is over. */
-export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> => {
+export async function runCallers(crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> {
   const known: KnownPayments = new Map()
   const creates = new Map<Client, number>()
   const caller = async (draw: Prng) => {
@@ -62,7 +66,12 @@ export const runCallers = async (crowd: Crowd, prng: Prng, count: number): Promi
   return known
 }
 
-const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map<Client, number>, draw: Prng) => {
+async function act(
+  { calls, clients }: Crowd,
+  known: KnownPayments,
+  creates: Map<Client, number>,
+  draw: Prng,
+) {
   const client = draw.pick(clients)
   const made = creates.get(client) ?? 0
   // The payments that callers want grow with the creates so far, not with the time. Now and then it is an old payment.
@@ -81,7 +90,8 @@ const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map
       creates.set(client, made + 1)
       return learn(calls.create(client, planned, bodyOf(planned, made)))
     },
-    createWrongly: () => learn(calls.create(client, planned, { reference: `${planned.key}-wrong`, amount: 0 })),
+    createWrongly: () =>
+      learn(calls.create(client, planned, { reference: `${planned.key}-wrong`, amount: 0 })),
     find: () => learn(calls.find(client, planned.key)),
     get: () => onShown(({ id }) => calls.get(client, id)),
     balance: () => calls.balance(client),
@@ -89,7 +99,8 @@ const act = async ({ calls, clients }: Crowd, known: KnownPayments, creates: Map
     cancel: () => onShown(({ id }) => calls.cancel(client, id)),
     fail: () => onShown((shown) => calls.visit(client, shown, 'fail')),
     repeatCallback: () => onShown(calls.repeatCallback),
-    refresh: () => onShown(({ id }) => calls.invoke('refresh-payment', { operator: 'history', payment_id: id })),
+    refresh: () =>
+      onShown(({ id }) => calls.invoke('refresh-payment', { operator: 'history', payment_id: id })),
     lookAtDueWork: () => calls.invoke('check-due-work'),
     sync: () => calls.invoke('sync-provider-transactions'),
     fault: () => calls.post('provider', '/_simulator/faults', draw.pick(FAULTS)),
@@ -107,12 +118,12 @@ const LEASES_SECONDS = 40
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
 /** The faults end, and the gateway finishes what it has begun. Then every caller looks once more. */
-export const comeToRest = async (
+export async function comeToRest(
   calls: GatewayCalls,
   clients: readonly Client[],
   known: KnownPayments,
   { rests }: Pick<HistoryRecorder, 'rests'>,
-): Promise<void> => {
+): Promise<void> {
   await calls.send('provider', '/_simulator/faults', { method: 'DELETE' })
   const made = clients.flatMap((client) =>
     client.planned.flatMap((planned) => {
@@ -124,12 +135,16 @@ export const comeToRest = async (
     await calls.advance(LEASES_SECONDS)
     await calls.invoke('check-due-work')
     await calls.invoke('sync-provider-transactions')
-    const ended = (await calls.upstream()).filter(({ status }) => ENDED_UPSTREAM.includes(String(status)))
-    const isEnded = (payment: string) => ended.some((request) => String(request['reference_id']).startsWith(payment))
+    const ended = (await calls.upstream()).filter(({ status }) =>
+      ENDED_UPSTREAM.includes(String(status)),
+    )
+    const isEnded = (payment: string) =>
+      ended.some((request) => String(request['reference_id']).startsWith(payment))
     let underWay = 0
     for (const { client, payment } of made.filter((one) => isEnded(one.payment))) {
       const outcome = await calls.get(client, payment)
-      if (outcome !== undefined && 'seen' in outcome && outcome.seen?.status === 'pending') underWay++
+      if (outcome !== undefined && 'seen' in outcome && outcome.seen?.status === 'pending')
+        underWay++
     }
     if (underWay === 0) break
   }
@@ -144,7 +159,11 @@ export const comeToRest = async (
 const TRIES = 3
 
 /** Days later: fees become final, each client is settled, and most settlements are paid out. */
-export const operatorDay = async (calls: GatewayCalls, clients: readonly Client[], draw: Prng): Promise<void> => {
+export async function operatorDay(
+  calls: GatewayCalls,
+  clients: readonly Client[],
+  draw: Prng,
+): Promise<void> {
   await calls.advance(DAYS_TO_PAYOUT * 86_400)
   for (let tried = 0; tried < TRIES; tried++) {
     if ((await calls.invoke('sync-provider-transactions')) !== undefined) break

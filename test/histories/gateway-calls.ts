@@ -14,7 +14,7 @@ type Port = 'api' | 'lambda' | 'provider'
 const TIMEOUT_MS = 45_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-const seenPayment = (dto: Json): SeenPayment => {
+function seenPayment(dto: Json): SeenPayment {
   const text = (field: string) => String(dto[field])
   return {
     id: text('id'),
@@ -30,30 +30,47 @@ const seenPayment = (dto: Json): SeenPayment => {
   }
 }
 
-const statusIn = ({ body }: Answer): string => /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
+function statusIn({ body }: Answer): string {
+  return /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
+}
 
 /** Calls without a known end: no answer, or one of a server that says it failed. */
-const isLost = (answer: Answer | undefined): answer is undefined => answer === undefined || answer.status >= 500
+function isLost(answer: Answer | undefined): answer is undefined {
+  return answer === undefined || answer.status >= 500
+}
 
-const unexpected = ({ status, body }: Answer): Outcome => ({
-  outcome: 'other',
-  status: `${status} ${String(body['message'])}`,
-})
+function unexpected({ status, body }: Answer): Outcome {
+  return { outcome: 'other', status: `${status} ${String(body['message'])}` }
+}
 
 /** The calls of merchants, customers and operators on a gateway that may die under each, with what became of them. */
-export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) => {
-  const send = async (port: Port, path: string, init: RequestInit = {}): Promise<Answer | undefined> => {
+export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) {
+  const send = async (
+    port: Port,
+    path: string,
+    init: RequestInit = {},
+  ): Promise<Answer | undefined> => {
     const banner = await gateway.up()
     try {
-      const answer = await fetch(`${banner[port]}${path}`, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
+      const answer = await fetch(`${banner[port]}${path}`, {
+        ...init,
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+      })
       return { status: answer.status, body: JSON.parse((await answer.text()) || '{}') }
     } catch {
       return undefined
     }
   }
-  const post = (port: Port, path: string, body: unknown, headers: Record<string, string> = JSON_HEADERS) =>
-    send(port, path, { method: 'POST', headers, body: JSON.stringify(body) })
-  const authorized = ({ apiKey }: Client) => ({ ...JSON_HEADERS, authorization: `Bearer ${apiKey}` })
+  const post = (
+    port: Port,
+    path: string,
+    body: unknown,
+    headers: Record<string, string> = JSON_HEADERS,
+  ) => send(port, path, { method: 'POST', headers, body: JSON.stringify(body) })
+  const authorized = ({ apiKey }: Client) => ({
+    ...JSON_HEADERS,
+    authorization: `Bearer ${apiKey}`,
+  })
 
   /** Writes a call down that begins when the gateway runs. */
   const recorded = async (asked: Asked, call: () => Promise<Outcome | undefined>) => {
@@ -63,7 +80,11 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
   const read = (client: Client, path: string) => send('api', path, { headers: authorized(client) })
 
   const invoke = async (action: string, payload: object = {}): Promise<Answer | undefined> => {
-    const answer = await post('lambda', `/2015-03-31/functions/gateway-local-${action}/invocations`, payload)
+    const answer = await post(
+      'lambda',
+      `/2015-03-31/functions/gateway-local-${action}/invocations`,
+      payload,
+    )
     const { status = 500, body } = answer?.body ?? {}
     return answer?.status === 200 ? { status: Number(status), body: Object(body) } : undefined
   }
@@ -79,11 +100,18 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
     send,
     post,
     invoke,
-    create: (client: Client, { key, body }: PlannedPayment, change: { reference: string; amount: number }) => {
+    create: (
+      client: Client,
+      { key, body }: PlannedPayment,
+      change: { reference: string; amount: number },
+    ) => {
       const valid = change.amount > 0
       return recorded({ op: 'create', client: client.id, key, ...change, valid }, async () => {
         const sent = { ...body, amount: change.amount, external_reference: change.reference }
-        const answer = await post('api', '/v1/payments', sent, { ...authorized(client), 'idempotency-key': key })
+        const answer = await post('api', '/v1/payments', sent, {
+          ...authorized(client),
+          'idempotency-key': key,
+        })
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 422) return { outcome: 'refused' }
         // Refused before anything was done.
@@ -98,22 +126,29 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
         const answer = await read(client, `/v1/payments?idempotency_key=${encodeURIComponent(key)}`)
         if (isLost(answer)) return undefined
         const { data } = answer.body
-        if (answer.status !== 200 || !Array.isArray(data) || data.length > 1) return unexpected(answer)
-        return data.length === 1 ? { outcome: 'ok', seen: seenPayment(data[0]) } : { outcome: 'absent' }
+        if (answer.status !== 200 || !Array.isArray(data) || data.length > 1)
+          return unexpected(answer)
+        return data.length === 1
+          ? { outcome: 'ok', seen: seenPayment(data[0]) }
+          : { outcome: 'absent' }
       }),
     get: (client: Client, payment: string) =>
       recorded({ op: 'get', client: client.id, payment }, async () => {
         const answer = await read(client, `/v1/payments/${payment}`)
         if (isLost(answer)) return undefined
         if (answer.status === 404) return { outcome: 'absent' }
-        return answer.status === 200 ? { outcome: 'ok', seen: seenPayment(answer.body) } : unexpected(answer)
+        return answer.status === 200
+          ? { outcome: 'ok', seen: seenPayment(answer.body) }
+          : unexpected(answer)
       }),
     cancel: (client: Client, payment: string) =>
       recorded({ op: 'cancel', client: client.id, payment }, async () => {
         const answer = await post('api', `/v1/payments/${payment}/cancel`, {}, authorized(client))
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 422) return { outcome: 'refused', status: statusIn(answer) }
-        return answer.status === 200 ? { outcome: 'ok', seen: seenPayment(answer.body) } : unexpected(answer)
+        return answer.status === 200
+          ? { outcome: 'ok', seen: seenPayment(answer.body) }
+          : unexpected(answer)
       }),
     /** The customer pays where the payment says, or the attempt to pay fails there. */
     visit: async (client: Client, shown: Shown, op: 'pay' | 'fail') => {
@@ -160,7 +195,10 @@ export const gatewayCalls = (gateway: KilledGateway, { record, clockJumps }: His
       }),
     settle: (client: Client) =>
       recorded({ op: 'settle', client: client.id }, async () => {
-        const answer = await invoke('trigger-settlement', { operator: 'history', client_id: client.id })
+        const answer = await invoke('trigger-settlement', {
+          operator: 'history',
+          client_id: client.id,
+        })
         // What was recorded all the same shows in a balance; nothing to settle says nothing.
         if (isLost(answer) || answer.status === 422) return undefined
         const { settlements } = answer.body

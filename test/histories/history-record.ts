@@ -38,7 +38,9 @@ export type Outcome =
   | { readonly outcome: 'ok'; readonly seen?: SeenPayment; readonly first?: boolean }
   | {
       readonly outcome: 'ok'
-      readonly balance: Readonly<Record<'pending' | 'available' | 'in_settlement' | 'paid_out', number>>
+      readonly balance: Readonly<
+        Record<'pending' | 'available' | 'in_settlement' | 'paid_out', number>
+      >
     }
   | { readonly outcome: 'ok'; readonly nets: readonly number[] }
   | { readonly outcome: 'refused'; readonly status?: string }
@@ -56,10 +58,12 @@ export type HistoryRecord = Asked &
     readonly rest?: true
   }
 
-const nanoseconds = () => Math.round(performance.now() * 1e6)
+function nanoseconds() {
+  return Math.round(performance.now() * 1e6)
+}
 
 /** Writes down calls and their outcomes by one monotonic clock. */
-export const historyRecorder = () => {
+export function historyRecorder() {
   const records: HistoryRecord[] = []
   let aheadMs = 0
   let isAtRest = false
@@ -74,7 +78,10 @@ export const historyRecorder = () => {
       isAtRest = true
     },
     /** An outcome that says nothing (a read without an answer) is not written down. */
-    record: async (asked: Asked, call: () => Promise<Outcome | undefined>): Promise<Outcome | undefined> => {
+    record: async (
+      asked: Asked,
+      call: () => Promise<Outcome | undefined>,
+    ): Promise<Outcome | undefined> => {
       const called = nanoseconds()
       const outcome = await call()
       if (outcome !== undefined) {
@@ -103,13 +110,15 @@ const Verdicts = v.array(
 /** What one model says of a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-const go = async (...args: readonly string[]): Promise<void> => {
-  const { code, output, errors } = await runTool('go', args, { cwd: join(import.meta.dirname, 'checker') })
+async function go(...args: readonly string[]): Promise<void> {
+  const { code, output, errors } = await runTool('go', args, {
+    cwd: join(import.meta.dirname, 'checker'),
+  })
   if (code !== 0) throw new Error(`go ${args[0]} failed:\n${output}${errors}`)
 }
 
 /** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
-export const buildChecker = async (directory: string): Promise<string> => {
+export async function buildChecker(directory: string): Promise<string> {
   const program = join(directory, 'checker')
   await go('test', '-count=1', '-mod=readonly', './...')
   await go('build', '-mod=readonly', '-o', program, '.')
@@ -117,11 +126,11 @@ export const buildChecker = async (directory: string): Promise<string> => {
 }
 
 /** Writes the history down, one call a line, and has it judged; beside it lie the pages of what is refuted. */
-export const judgeHistory = async (
+export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],
   directory: string,
-): Promise<readonly Verdict[]> => {
+): Promise<readonly Verdict[]> {
   mkdirSync(directory, { recursive: true })
   const file = join(directory, 'history.jsonl')
   writeFileSync(file, records.map((record) => `${JSON.stringify(record)}\n`).join(''))

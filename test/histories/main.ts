@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import {
+  readOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../../infra/local/terminal/command-line.ts'
 import { mutantsOf, withMutant } from '../mutants/generate-mutants.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
@@ -30,21 +35,23 @@ Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong argumen
 /** One defect may refute every partition there is. */
 const MAX_ALERTED = 5
 
-const numberOf = (text: string, most: number): number => {
+function numberOf(text: string, most: number): number {
   const number = wholeNumber(text)
-  if (number === undefined || number < 1 || number > most) throw new UsageError(`a number from 1 to ${most} is needed`)
+  if (number === undefined || number < 1 || number > most)
+    throw new UsageError(`a number from 1 to ${most} is needed`)
   return number
 }
 
 /** Options of node by which the gateway loads one file as the mutant has broken it. No file of the tree changes. */
-const breaking = (text: string): readonly string[] => {
+function breaking(text: string): readonly string[] {
   const found = sourcesIn('shared', 'functions').flatMap((file) =>
     mutantsOf(file)
       .filter(({ id }) => id.includes(text))
       .map((mutant) => ({ mutant, broken: withMutant(file.text, mutant) })),
   )
   const [only, ...others] = found
-  if (!only || others.length > 0) throw new UsageError(`${found.length} mutants have "${text}" in their id, not one`)
+  if (!only || others.length > 0)
+    throw new UsageError(`${found.length} mutants have "${text}" in their id, not one`)
   const url = pathToFileURL(join(PROJECT_ROOT, only.mutant.path)).href
   const loaded = { format: 'module-typescript', source: only.broken, shortCircuit: true }
   const load = `(url, context, next) => url === ${JSON.stringify(url)} ? ${JSON.stringify(loaded)} : next(url, context)`
@@ -53,21 +60,24 @@ const breaking = (text: string): readonly string[] => {
   return ['--import', `data:text/javascript,${encodeURIComponent(hook)}`]
 }
 
-const report = (verdicts: readonly Verdict[]): boolean => {
+function report(verdicts: readonly Verdict[]): boolean {
   for (const { model, partitions, operations, open_ended, refuted, undecided } of verdicts) {
-    const said = refuted.length > 0 ? 'REFUTED' : undecided.length > 0 ? 'NOT DECIDED' : 'linearizable'
+    const said =
+      refuted.length > 0 ? 'REFUTED' : undecided.length > 0 ? 'NOT DECIDED' : 'linearizable'
     console.log(
       `  ${model.padEnd(9)} ${partitions} of them, ${operations} operations, ${open_ended} without an answer: ${said}`,
     )
     for (const { partition, page } of refuted.slice(0, MAX_ALERTED))
       console.log(`    ${partition}: open ${page} in a browser`)
-    if (refuted.length > MAX_ALERTED) console.log(`    and ${refuted.length - MAX_ALERTED} more beside them`)
-    for (const partition of undecided) console.log(`    ${partition}: no order was found, or refuted, in a minute`)
+    if (refuted.length > MAX_ALERTED)
+      console.log(`    and ${refuted.length - MAX_ALERTED} more beside them`)
+    for (const partition of undecided)
+      console.log(`    ${partition}: no order was found, or refuted, in a minute`)
   }
   return verdicts.every(({ refuted, undecided }) => refuted.length + undecided.length === 0)
 }
 
-const histories = async (argv: readonly string[]): Promise<number> => {
+async function histories(argv: readonly string[]): Promise<number> {
   const { mutant, ...options } = readOptions(argv, {
     seed: { type: 'string', default: '1' },
     count: { type: 'string', default: '3' },
@@ -89,7 +99,9 @@ const histories = async (argv: readonly string[]): Promise<number> => {
     const startedMs = performance.now()
     const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
     const took = Math.round((performance.now() - startedMs) / 1_000)
-    console.log(`seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`)
+    console.log(
+      `seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`,
+    )
     const history = join(directory, String(seed))
     const holds = report(await judgeHistory(checker, records, history))
     if (holds) rmSync(history, { recursive: true })

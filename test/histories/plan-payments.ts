@@ -8,7 +8,11 @@ export type PlannedPayment = {
   readonly isPayable: boolean
 }
 
-export type Client = { readonly id: string; readonly apiKey: string; readonly planned: readonly PlannedPayment[] }
+export type Client = {
+  readonly id: string
+  readonly apiKey: string
+  readonly planned: readonly PlannedPayment[]
+}
 
 const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
@@ -22,23 +26,28 @@ const OTHERS = 5
 const SHORT_SECONDS = 60
 
 /** What one client's callers will want, payments of every size mixed. */
-export const planPayments = (): readonly PlannedPayment[] =>
-  Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
+export function planPayments(): readonly PlannedPayment[] {
+  return Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
     const key = `key-${n}`
     const others = Math.floor((n + 1) / 4)
     if (n % 4 === 3) {
-      const channel = { method: 'virtual_account', channel_code: BANKS[others % BANKS.length], currency: 'IDR' }
+      const channel = {
+        method: 'virtual_account',
+        channel_code: BANKS[others % BANKS.length],
+        currency: 'IDR',
+      }
       const expiry = others % 2 === 0 ? {} : { expires_in_seconds: SHORT_SECONDS }
       return { key, amount: 20_000 + others, body: { ...channel, ...expiry }, isPayable: false }
     }
     const channel_code = WALLETS[(n - others) % (WALLETS.length + 1)]
-    const channel = channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
+    const channel =
+      channel_code === undefined ? { method: 'qris' } : { method: 'ewallet', channel_code }
     const amount = Math.round(MIN_AMOUNT * RATIO ** (n - others))
     return { key, amount, body: { ...channel, currency: 'IDR' }, isPayable: true }
   })
+}
 
 /** The same payment as another body asks for it: what comes back says whose body it was. */
-export const bodyOf = ({ key, amount }: PlannedPayment, number: number) => ({
-  reference: `${key}-${number}`,
-  amount: amount + (number % 3) * 1_000,
-})
+export function bodyOf({ key, amount }: PlannedPayment, number: number) {
+  return { reference: `${key}-${number}`, amount: amount + (number % 3) * 1_000 }
+}

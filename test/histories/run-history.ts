@@ -17,7 +17,7 @@ const BETWEEN_KILLS_MS = [1_000, 8_000] as const
 /** A history ends after this many times its length, however little of that time the gateway was up on a slow machine. */
 const PATIENCE = 6
 
-const addClient = async ({ invoke }: GatewayCalls): Promise<Client> => {
+async function addClient({ invoke }: GatewayCalls): Promise<Client> {
   const operator = 'history'
   const client = await invoke('create-client', { operator, name: 'History' })
   const id = String(client?.body['client_id'])
@@ -25,13 +25,17 @@ const addClient = async ({ invoke }: GatewayCalls): Promise<Client> => {
   return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
 }
 
-type HistoryOptions = { readonly seed: number; readonly seconds: number; readonly nodeArgs: readonly string[] }
+type HistoryOptions = {
+  readonly seed: number
+  readonly seconds: number
+  readonly nodeArgs: readonly string[]
+}
 
 /**
  * One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. The
  * gateway is up for so many seconds, with these options of node. The time of its restarts comes on top.
  */
-export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) => {
+export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
   const gateway = startKilledGateway(data, nodeArgs)
@@ -82,7 +86,7 @@ export const runHistory = async ({ seed, seconds, nodeArgs }: HistoryOptions) =>
 const START_WITHIN_MS = 120_000
 
 /** The local gateway on a data directory. It can be killed at any moment, and starts again on what it has kept. */
-const startKilledGateway = (data: string, nodeArgs: readonly string[]) => {
+function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let process: ReturnType<typeof startGatewayProcess>
   let ready: Promise<Banner>
   let kills = 0

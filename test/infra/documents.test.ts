@@ -8,15 +8,21 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { anchorsOf, matchesIn } from '../support/document-blocks.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
-const markdownIn = (folder: string) =>
-  readdirSync(join(PROJECT_ROOT, folder))
+function markdownIn(folder: string) {
+  return readdirSync(join(PROJECT_ROOT, folder))
     .filter((name) => name.endsWith('.md'))
     .map((name) => join(folder, name))
+}
 
-const DOCUMENTS = [...markdownIn('.'), ...markdownIn('docs'), ...markdownIn('docs/merchants'), ...markdownIn('shared')]
+const DOCUMENTS = [
+  ...markdownIn('.'),
+  ...markdownIn('docs'),
+  ...markdownIn('docs/merchants'),
+  ...markdownIn('shared'),
+]
 const README = projectText('README.md')
 
-const leadsNowhere = (document: string, link: string): boolean => {
+function leadsNowhere(document: string, link: string): boolean {
   const [path = '', anchor] = link.split('#')
   const target = path === '' ? document : join(dirname(document), path)
   if (!existsSync(join(PROJECT_ROOT, target))) return true
@@ -27,32 +33,50 @@ describe('what a person reads', () => {
   it('is found from the README', () => {
     const linked = matchesIn(README, /\]\(([^)#]+)(?:#[^)]*)?\)/g)
 
-    expect(DOCUMENTS.filter((path) => path !== 'README.md' && !linked.includes(path))).toStrictEqual([])
+    expect(
+      DOCUMENTS.filter((path) => path !== 'README.md' && !linked.includes(path)),
+    ).toStrictEqual([])
   })
 
-  it.each(DOCUMENTS)('%s has no link that leads nowhere, and names no file that is not there', (document) => {
-    const links = matchesIn(projectText(document), /\]\((?!https?:)([^)\s]+)\)/g)
-    const named = matchesIn(projectText(document), /`((?:docs|functions|infra|shared|test)\/[\w./-]+)`/g)
+  it.each(DOCUMENTS)(
+    '%s has no link that leads nowhere, and names no file that is not there',
+    (document) => {
+      const links = matchesIn(projectText(document), /\]\((?!https?:)([^)\s]+)\)/g)
+      const named = matchesIn(
+        projectText(document),
+        /`((?:docs|functions|infra|shared|test)\/[\w./-]+)`/g,
+      )
 
-    expect(links.filter((link) => leadsNowhere(document, link))).toStrictEqual([])
-    expect(named.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
-  })
+      expect(links.filter((link) => leadsNowhere(document, link))).toStrictEqual([])
+      expect(named.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
+    },
+  )
 
   it('gives only commands that are there', () => {
-    const given = (pattern: RegExp) => DOCUMENTS.flatMap((document) => matchesIn(projectText(document), pattern))
-    const [named, actions] = [given(/npm run (?:-s )?([a-z][a-z:-]*)/g), given(/npm run -s admin -- ([a-z][a-z-]+)/g)]
+    const given = (pattern: RegExp) =>
+      DOCUMENTS.flatMap((document) => matchesIn(projectText(document), pattern))
+    const [named, actions] = [
+      given(/npm run (?:-s )?([a-z][a-z:-]*)/g),
+      given(/npm run -s admin -- ([a-z][a-z-]+)/g),
+    ]
     const deployments = given(/npm run deploy -- (--stage [^`\n#]+)/g)
 
-    expect(Math.min(named.length / 20, actions.length / 7, deployments.length / 4)).toBeGreaterThan(1)
+    expect(Math.min(named.length / 20, actions.length / 7, deployments.length / 4)).toBeGreaterThan(
+      1,
+    )
     expect(named.filter((name) => !(name in packageJson.scripts))).toStrictEqual([])
     expect(actions.filter((name) => !ACTIONS.some((spec) => spec.name === name))).toStrictEqual([])
-    for (const words of deployments) expect(parseDeployCommand(words.trim().split(/\s+/)).stage).toBe('prod')
+    for (const words of deployments)
+      expect(parseDeployCommand(words.trim().split(/\s+/)).stage).toBe('prod')
   })
 })
 
 describe('the first deployment in docs/operations.md', () => {
   const operations = projectText('docs/operations.md')
-  const [section = ''] = matchesIn(operations, /^## 1\. The first deployment.*\n([^]+?)^Before the first merchant/gm)
+  const [section = ''] = matchesIn(
+    operations,
+    /^## 1\. The first deployment.*\n([^]+?)^Before the first merchant/gm,
+  )
   const [provider = ''] = matchesIn(operations, /^## 3\. The provider\n([^]+?)^## 4/gm)
   const [before = '', ...actions] = section.split(/^\d+\. /m)
 
@@ -78,9 +102,14 @@ describe('the first deployment in docs/operations.md', () => {
 })
 
 it('the way of the money in the README names functions of the manifest and files of the domain', () => {
-  const rows = matchesIn(README, /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm)
+  const rows = matchesIn(
+    README,
+    /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm,
+  )
   const filesIn = (folder: string, column: number) =>
-    rows.flatMap((row) => matchesIn(row.split(' | ')[column] ?? '', /`([^`]+)`/g)).map((name) => `${folder}/${name}.ts`)
+    rows
+      .flatMap((row) => matchesIn(row.split(' | ')[column] ?? '', /`([^`]+)`/g))
+      .map((name) => `${folder}/${name}.ts`)
   const entries = MANIFEST.map(({ entry }) => entry)
   const [named, paths] = [filesIn('functions', 2), filesIn('shared', 3)]
 

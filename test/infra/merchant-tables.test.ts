@@ -20,10 +20,16 @@ import { tempDirectory } from '../support/temp-directory.ts'
 /* What merchants' pages say of figures and lists, held against the code. What their commands do: test/e2e/merchant-*. */
 
 const QUICKSTART = 'docs/merchants.md'
-const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map((page) => `docs/merchants/${page}.md`)
-const [merchants = '', payments = '', errors = '', webhooks = ''] = [QUICKSTART, ...PAGES].map(projectText)
+const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map(
+  (page) => `docs/merchants/${page}.md`,
+)
+const [merchants = '', payments = '', errors = '', webhooks = ''] = [QUICKSTART, ...PAGES].map(
+  projectText,
+)
 
-const rows = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, ...cells]) => cells)
+function rows(text: string, pattern: RegExp) {
+  return [...text.matchAll(pattern)].map(([, ...cells]) => cells)
+}
 
 it('every error code is explained once, with its status, and whether the example client retries it', () => {
   const explained = rows(errors, /^\| `([a-z_]+)` \| (\d{3}) \| (yes|no)/gm)
@@ -41,13 +47,18 @@ it('the table of channels is up to date; otherwise: npm run openapi -- --write',
 it('every reason of a failure is explained', () => {
   const explained = rows(payments, /^\| `([a-z_]+)` \| [^|]+ \| [^|]+ \|$/gm).flat()
 
-  expect(explained.filter((name) => FAILURE_REASONS.some((reason) => reason === name))).toStrictEqual(FAILURE_REASONS)
+  expect(
+    explained.filter((name) => FAILURE_REASONS.some((reason) => reason === name)),
+  ).toStrictEqual(FAILURE_REASONS)
 })
 
 it('the waits between attempts are those of the schedule', () => {
   const wait = (ms: number) => (ms <= 60_000 ? `${ms / 1_000} seconds` : `${ms / 60_000} minutes`)
 
-  expect(rows(webhooks, /^\| \d \| ([^|]+) \|$/gm).flat()).toStrictEqual(['at once', ...WAITS_MS.map(wait)])
+  expect(rows(webhooks, /^\| \d \| ([^|]+) \|$/gm).flat()).toStrictEqual([
+    'at once',
+    ...WAITS_MS.map(wait),
+  ])
 })
 
 it('the rate limit is that of production, and the kinds of reversals are all', () => {
@@ -69,7 +80,10 @@ describe('blocks that are no commands for the local gateway', () => {
     if (!block) throw new Error('there is none')
     if (missingFor(block) !== undefined) skip(`there is no ${language} on this machine`)
 
-    const { status, stdout, stderr } = spawnSync(command, args, { input: block.text, encoding: 'utf8' })
+    const { status, stdout, stderr } = spawnSync(command, args, {
+      input: block.text,
+      encoding: 'utf8',
+    })
 
     expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
   })
@@ -82,7 +96,8 @@ describe('blocks that are no commands for the local gateway', () => {
         language === 'ts' ? [text] : rows(text, /<<'END'\n(.*?)^END$/gms).flat(),
       ),
     )
-    for (const [index, text] of written.entries()) writeFileSync(join(directory, `block-${index}.ts`), text)
+    for (const [index, text] of written.entries())
+      writeFileSync(join(directory, `block-${index}.ts`), text)
     writeFileSync(join(directory, 'express.d.ts'), `declare module 'express'`)
     const options =
       '--strict --noUncheckedIndexedAccess --noEmit --skipLibCheck --allowImportingTsExtensions ' +
@@ -97,7 +112,9 @@ describe('blocks that are no commands for the local gateway', () => {
   })
 
   it('in SQL insert an event once', () => {
-    const [insert] = blocksOf('docs/merchants/webhooks.md').filter(({ language }) => language === 'sql')
+    const [insert] = blocksOf('docs/merchants/webhooks.md').filter(
+      ({ language }) => language === 'sql',
+    )
     using database = new DatabaseSync(':memory:')
     database.exec('CREATE TABLE webhook_events (event_id TEXT PRIMARY KEY)')
     const statement = database.prepare(insert?.text ?? '')
@@ -107,7 +124,9 @@ describe('blocks that are no commands for the local gateway', () => {
 
   it('are of kinds that a test knows', () => {
     const kinds = new Set(
-      [QUICKSTART, ...PAGES].flatMap(blocksOf).map(({ language, note }) => `${language} ${note}`.trim()),
+      [QUICKSTART, ...PAGES]
+        .flatMap(blocksOf)
+        .map(({ language, note }) => `${language} ${note}`.trim()),
     )
 
     expect([...kinds].toSorted().join(', ')).toBe(

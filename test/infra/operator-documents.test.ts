@@ -27,7 +27,9 @@ const runbook = projectText('docs/runbook.md')
 
 describe('the runbook', () => {
   it('is what `npm run runbook -- --write` puts there, and short', () => {
-    expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(runbook)
+    expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(
+      runbook,
+    )
     expect(runbook.split('\n').length).toBeLessThanOrEqual(700)
   })
 
@@ -37,16 +39,22 @@ describe('the runbook', () => {
     )
 
     expect(entries.length).toBeGreaterThan(20)
-    expect(entries.filter((entry) => !/\*\*Look\*\*\s+\S[\s\S]*\*\*Do\*\* \S/.test(entry))).toStrictEqual([])
+    expect(
+      entries.filter((entry) => !/\*\*Look\*\*\s+\S[\s\S]*\*\*Do\*\* \S/.test(entry)),
+    ).toStrictEqual([])
   })
 
   it('is where every description points to', () => {
     const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
       .flatMap((type) => template.ofType(type))
-      .flatMap(({ properties }) => matchesIn(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g))
+      .flatMap(({ properties }) =>
+        matchesIn(String(properties['AlarmDescription']), /docs\/runbook\.md#([\w-]+)$/g),
+      )
 
     expect(descriptions.filter((anchor) => !anchorsOf(runbook).includes(anchor))).toStrictEqual([])
-    expect(descriptions).toStrictEqual(expect.arrayContaining(['page', 'quiet', 'creates-answered']))
+    expect(descriptions).toStrictEqual(
+      expect.arrayContaining(['page', 'quiet', 'creates-answered']),
+    )
   })
 
   it('lists every alarm that a pager follows, and how to get back to what worked', () => {
@@ -58,7 +66,10 @@ describe('the runbook', () => {
   })
 
   it('asks for access logs where they are', () => {
-    const asked = matchesIn(runbook, /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm)
+    const asked = matchesIn(
+      runbook,
+      /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm,
+    )
     const groups = [template, synthesisedFront(READY_PRODUCTION)].flatMap((one) =>
       one.each('AWS::Logs::LogGroup', 'LogGroupName'),
     )
@@ -68,7 +79,10 @@ describe('the runbook', () => {
   })
 
   it('names the client in every action that wants one, in passing too', () => {
-    const inPassing = matchesIn(runbook, /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g)
+    const inPassing = matchesIn(
+      runbook,
+      /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g,
+    )
 
     expect(inPassing.length).toBeGreaterThan(1)
     expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
@@ -88,8 +102,12 @@ describe('the runbook', () => {
       const { asked, error } = askedOf(described, args, 'an operator')
 
       expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
-      const required = described.input ? fieldsOf(described.input).filter((field) => field.required) : []
-      const missing = required.filter(({ name }) => !((name.split('.')[0] ?? name) in Object(asked?.payload)))
+      const required = described.input
+        ? fieldsOf(described.input).filter((field) => field.required)
+        : []
+      const missing = required.filter(
+        ({ name }) => !((name.split('.')[0] ?? name) in Object(asked?.payload)),
+      )
       expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
     }
   })
@@ -98,13 +116,19 @@ describe('the runbook', () => {
 it.each([
   ['the runbook', runbook, 10],
   ['docs/operations.md', operations, 1],
-])('the runbook and docs/operations.md name only functions and rules that exist: %s', (_, text, least) => {
-  const names = MANIFEST.map((spec) => functionName('prod', spec))
-  const named = matchesIn(text, /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g)
+])(
+  'the runbook and docs/operations.md name only functions and rules that exist: %s',
+  (_, text, least) => {
+    const names = MANIFEST.map((spec) => functionName('prod', spec))
+    const named = matchesIn(
+      text,
+      /(?:\/aws\/lambda\/|--function-name |--name )(gateway-prod-[a-z-]*[a-z])/g,
+    )
 
-  expect(named.length).toBeGreaterThan(least)
-  expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
-})
+    expect(named.length).toBeGreaterThan(least)
+    expect(named.filter((name) => !names.includes(name))).toStrictEqual([])
+  },
+)
 
 describe('docs/operations.md', () => {
   it('gives shell that a shell can read', () => {
@@ -118,24 +142,38 @@ describe('docs/operations.md', () => {
   it('takes every name that IAM knows out of the way of a stack in another region', () => {
     const named = template.resources
       .filter(({ type }) => type.startsWith('AWS::IAM::'))
-      .flatMap(({ properties }) => ['ManagedPolicyName', 'RoleName'].map((name) => properties[name]))
+      .flatMap(({ properties }) =>
+        ['ManagedPolicyName', 'RoleName'].map((name) => properties[name]),
+      )
       .filter((name) => name !== undefined)
-    const removed = matchesIn(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) => duties.split(' '))
+    const removed = matchesIn(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) =>
+      duties.split(' '),
+    )
 
     expect(named.length).toBeGreaterThan(0)
-    expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(named.map(String).toSorted())
+    expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(
+      named.map(String).toSorted(),
+    )
   })
 })
 
-const [retentionDays, ...otherRetentions] = new Set(template.each('AWS::Logs::LogGroup', 'RetentionInDays'))
+const [retentionDays, ...otherRetentions] = new Set(
+  template.each('AWS::Logs::LogGroup', 'RetentionInDays'),
+)
 const quiet = alarmsIn(template, 'prod').find(({ id }) => id === 'quiet')
 const quietMinutes = (quiet?.metrics[0]?.periodSeconds ?? 0) / 60
-const [suppressedAfter] = template.each('AWS::CloudWatch::CompositeAlarm', 'ActionsSuppressorWaitPeriod')
+const [suppressedAfter] = template.each(
+  'AWS::CloudWatch::CompositeAlarm',
+  'ActionsSuppressorWaitPeriod',
+)
 const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
 
 it.each([
   ['docs/runbook.md', `Logs are kept for ${Number(retentionDays)} days.`],
-  ['docs/runbook.md', `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`],
+  [
+    'docs/runbook.md',
+    `for ${quietMinutes} minutes, beginning within ${Number(suppressedAfter) / 60} minutes`,
+  ],
   ['docs/runbook.md', `Each delivery is tried ${WAITS_MS.length + 1} times.`],
   [
     'docs/runbook.md',
@@ -147,9 +185,15 @@ it.each([
     'docs/operations.md',
     `after attempt ${WAITS_MS.length + 1}; at most one message in ${ALERT_EVERY_MS / MINUTE_MS} minutes`,
   ],
-  ['docs/merchants/payments.md', `where the provider did not say within ${FEE_WAIT_MS / DAY_MS} days`],
+  [
+    'docs/merchants/payments.md',
+    `where the provider did not say within ${FEE_WAIT_MS / DAY_MS} days`,
+  ],
   ['docs/merchants/settlements.md', `${ELIGIBLE_AGE_MS / HOUR_MS} hours after it was paid`],
-  ['docs/merchants.md', `${deployedStage('prod').settings.keyLifetimeDays} days unless agreed otherwise`],
+  [
+    'docs/merchants.md',
+    `${deployedStage('prod').settings.keyLifetimeDays} days unless agreed otherwise`,
+  ],
 ])('%s says what the setting says: %s', (document, sentence) => {
   expect(otherRetentions).toStrictEqual([])
   expect(projectText(document)).toContain(sentence)

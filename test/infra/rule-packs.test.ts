@@ -40,7 +40,10 @@ const EVERYWHERE: Reasons = {
     'The provider makes its key and token, and CloudFront holds the origin secret: docs/operations.md, section 4.',
   ],
   'AwsSolutions-SQS3': [DEAD_LETTERS, 'It is a dead-letter queue itself.'],
-  'Serverless-SQSRedrivePolicy': [DEAD_LETTERS, 'It is a dead-letter queue: nothing reads it but an operator.'],
+  'Serverless-SQSRedrivePolicy': [
+    DEAD_LETTERS,
+    'It is a dead-letter queue: nothing reads it but an operator.',
+  ],
   'Serverless-LambdaDLQ': [
     ALL_FUNCTIONS,
     'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue. CloudFormation waits for the proof of a release, and takes silence for a failure.',
@@ -94,7 +97,8 @@ const WITHOUT_KEY: Reasons = {
   ],
 }
 
-const ITS_OWN_LOG = 'Who reads or writes the bucket is no secret: its content is a log, and it cannot be changed.'
+const ITS_OWN_LOG =
+  'Who reads or writes the bucket is no secret: its content is a log, and it cannot be changed.'
 const OWN_COPY = 'What it says is who called, without payloads; S3 encrypts it.'
 const TRAIL_BUCKET = /^InvocationTrail\/Bucket\/Resource$/
 const TRAIL = /^InvocationTrail\/Trail\/Resource$/
@@ -102,10 +106,16 @@ const TRAIL = /^InvocationTrail\/Trail\/Resource$/
 const WITH_TRAIL: Reasons = {
   'AwsSolutions-S1': [TRAIL_BUCKET, ITS_OWN_LOG],
   'PCI.DSS.321-S3BucketLoggingEnabled': [TRAIL_BUCKET, ITS_OWN_LOG],
-  'PCI.DSS.321-S3BucketReplicationEnabled': [TRAIL_BUCKET, 'A region that is lost takes its operators’ calls with it.'],
+  'PCI.DSS.321-S3BucketReplicationEnabled': [
+    TRAIL_BUCKET,
+    'A region that is lost takes its operators’ calls with it.',
+  ],
   'PCI.DSS.321-S3DefaultEncryptionKMS': [TRAIL_BUCKET, OWN_COPY],
   'PCI.DSS.321-CloudTrailEncryptionEnabled': [TRAIL, OWN_COPY],
-  'PCI.DSS.321-CloudTrailCloudWatchLogsEnabled': [TRAIL, 'A copy that could be deleted proves nothing.'],
+  'PCI.DSS.321-CloudTrailCloudWatchLogsEnabled': [
+    TRAIL,
+    'A copy that could be deleted proves nothing.',
+  ],
 }
 
 const WITH_RECIPIENTS: Reasons = {
@@ -157,7 +167,7 @@ const FIXED_ADDRESSES: Reasons = {
   ],
 }
 
-const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
+function reasonsFor(stage: DeployedStage, stack: string): readonly Reason[] {
   if (stack === 'front') return Object.entries(FRONT)
   if (stack === 'watch') return []
   return [
@@ -173,8 +183,8 @@ const reasonsFor = (stage: DeployedStage, stack: string): readonly Reason[] => {
 
 type Finding = { readonly rule: string; readonly path: string }
 
-const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =>
-  [AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks].flatMap((Pack) =>
+function findingsIn(app: App, stack: Stack, stage: string): readonly Finding[] {
+  return [AwsSolutionsChecks, ServerlessChecks, PCIDSS321Checks].flatMap((Pack) =>
     new Pack(app)
       .validateScope(stack)
       .violations.flatMap(({ ruleName, violatingResources }) =>
@@ -184,10 +194,12 @@ const findingsIn = (app: App, stack: Stack, stage: string): readonly Finding[] =
         })),
       ),
   )
+}
 
 /** `front`, `watch`, or `gateway` of all stacks that the functions are in or use. */
-const partOf = ({ stackName }: Stack, stage: DeployedStage) =>
-  /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
+function partOf({ stackName }: Stack, stage: DeployedStage) {
+  return /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
+}
 
 /** The stages without options and with all options; in the nightly run also each option alone. */
 const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
@@ -204,19 +216,31 @@ const checkedStacks = checkedStages.flatMap(([what, stage]) => {
   }))
 })
 
-const explains = ([rule, [where]]: Reason, finding: Finding) => rule === finding.rule && where.test(finding.path)
+function explains([rule, [where]]: Reason, finding: Finding) {
+  return rule === finding.rule && where.test(finding.path)
+}
 
 describe('the rule packs AwsSolutions, Serverless and PCI', () => {
-  it.each(checkedStacks)('find in $what exactly the findings that have a written reason', ({ findings, reasons }) => {
-    expect(findings.filter((finding) => !reasons.some((reason) => explains(reason, finding)))).toStrictEqual([])
-    expect(reasons.filter((reason) => !findings.some((finding) => explains(reason, finding)))).toStrictEqual([])
-  })
+  it.each(checkedStacks)(
+    'find in $what exactly the findings that have a written reason',
+    ({ findings, reasons }) => {
+      expect(
+        findings.filter((finding) => !reasons.some((reason) => explains(reason, finding))),
+      ).toStrictEqual([])
+      expect(
+        reasons.filter((reason) => !findings.some((finding) => explains(reason, finding))),
+      ).toStrictEqual([])
+    },
+  )
 
   it('look at every stack of a stage', () => {
     const parts = ['gateway', 'front', 'watch'].map((part) => `the ${part} of prod with everything`)
 
     expect(checkedStacks.map(({ what }) => what)).toStrictEqual(
-      expect.arrayContaining([...checkedStages.map(([what]) => `the gateway of ${what}`), ...parts]),
+      expect.arrayContaining([
+        ...checkedStages.map(([what]) => `the gateway of ${what}`),
+        ...parts,
+      ]),
     )
   })
 })

@@ -3,7 +3,12 @@
  * test/infra/templates; a wanted change is written there by `npm test -- test/infra/templates.test.ts -u`.
  */
 import { expect, it } from 'vitest'
-import { type Resource, type StackTemplate, synthesised, synthesisedFront } from '../support/stack-template.ts'
+import {
+  type Resource,
+  type StackTemplate,
+  synthesised,
+  synthesisedFront,
+} from '../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
 
 /** Digests change with each release. The others are compared with manifest and alarm table in other tests. */
@@ -15,13 +20,16 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 const DIGEST = /[0-9a-f]{64}|(?<=ReleaseProof)[0-9a-f]{16}|(?<=CurrentVersion\w{8})[0-9a-f]{32}/g
 
 /** Permissions of functions, which stack/grants.test.ts compares with the manifest. It does not know those for a network. */
-const isAccess = ({ type, logicalId, properties }: Resource, property: string) =>
-  type === 'AWS::IAM::Role' &&
-  property === 'Policies' &&
-  logicalId.startsWith('Functions') &&
-  !JSON.stringify(properties).includes('"ec2:')
+function isAccess({ type, logicalId, properties }: Resource, property: string) {
+  return (
+    type === 'AWS::IAM::Role' &&
+    property === 'Policies' &&
+    logicalId.startsWith('Functions') &&
+    !JSON.stringify(properties).includes('"ec2:')
+  )
+}
 
-const lineOf = (resource: Resource): string => {
+function lineOf(resource: Resource): string {
   const { type, logicalId, properties, deletionPolicy, updatePolicy } = resource
   const shown = Object.entries(properties).filter(
     ([name]) => name !== 'Tags' && !LEFT_OUT[type]?.includes(name) && !isAccess(resource, name),
@@ -31,20 +39,24 @@ const lineOf = (resource: Resource): string => {
   return `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}${moved}`
 }
 
-const stackLines = ({ assembly }: StackTemplate): readonly string[] =>
-  assembly.stacks.map(
+function stackLines({ assembly }: StackTemplate): readonly string[] {
+  return assembly.stacks.map(
     ({ stackName, terminationProtection: isProtected = false }) =>
       `Stack ${stackName}${isProtected ? ' (protected from deletion)' : ''}`,
   )
+}
 
-const linesOf = (...templates: readonly StackTemplate[]): readonly string[] =>
-  templates
+function linesOf(...templates: readonly StackTemplate[]): readonly string[] {
+  return templates
     .flatMap(({ resources, outputs }) => [
       ...resources.map(lineOf),
-      ...Object.entries(outputs).map(([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`),
+      ...Object.entries(outputs).map(
+        ([name, output]) => `Output ${name} ${JSON.stringify(Object(output).Value)}`,
+      ),
     ])
     .map((line) => line.replaceAll(DIGEST, '…'))
     .toSorted()
+}
 
 const ready = synthesised(READY_PRODUCTION)
 const PROD = [...linesOf(ready, synthesisedFront(READY_PRODUCTION)), ...stackLines(ready)]

@@ -11,17 +11,29 @@ const FOLDER = join(PROJECT_ROOT, '.github/workflows')
 type Fields = Readonly<Record<string, string>>
 type Step = { readonly uses?: string; readonly run?: string; readonly with?: Fields }
 type Job = { readonly permissions?: Fields; readonly steps?: readonly Step[] }
-type Workflow = { readonly on: unknown; readonly permissions: Fields; readonly jobs: Readonly<Record<string, Job>> }
+type Workflow = {
+  readonly on: unknown
+  readonly permissions: Fields
+  readonly jobs: Readonly<Record<string, Job>>
+}
 
-const textOf = (name: string) => readFileSync(join(FOLDER, name), 'utf8')
-const read = (name: string) => parseYaml(textOf(name)) as Workflow
-const stepsOf = (name: string) => Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps)
+function textOf(name: string) {
+  return readFileSync(join(FOLDER, name), 'utf8')
+}
+function read(name: string) {
+  return parseYaml(textOf(name)) as Workflow
+}
+function stepsOf(name: string) {
+  return Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps)
+}
 
 describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
   it('uses actions that cannot change under their names', () => {
     const used = stepsOf(name).flatMap(({ uses }) => uses ?? [])
 
-    expect(used.filter((one) => !/^(?:actions|aws-actions)\/[a-z-]+@[0-9a-f]{40}$/.test(one))).toStrictEqual([])
+    expect(
+      used.filter((one) => !/^(?:actions|aws-actions)\/[a-z-]+@[0-9a-f]{40}$/.test(one)),
+    ).toStrictEqual([])
   })
 
   it('runs scripts of package.json that are there, and files of .ci', () => {
@@ -30,14 +42,18 @@ describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
     const files = runs.flatMap((run) => matchesIn(run, /bash \.ci\/(\S+)/g))
 
     expect(scripts.filter((script) => !(script in packageJson.scripts))).toStrictEqual([])
-    expect(files.filter((file) => !readdirSync(join(PROJECT_ROOT, '.ci')).includes(file))).toStrictEqual([])
+    expect(
+      files.filter((file) => !readdirSync(join(PROJECT_ROOT, '.ci')).includes(file)),
+    ).toStrictEqual([])
     expect(scripts.length + files.length).toBeGreaterThan(0)
   })
 
   it('keeps no credentials after a checkout, and knows no long-lived key', () => {
     const checkouts = stepsOf(name).filter(({ uses = '' }) => uses.startsWith('actions/checkout@'))
 
-    expect(checkouts.map((step) => step.with?.['persist-credentials'])).toStrictEqual(checkouts.map(() => false))
+    expect(checkouts.map((step) => step.with?.['persist-credentials'])).toStrictEqual(
+      checkouts.map(() => false),
+    )
     expect(textOf(name)).not.toMatch(/secrets\.|access-key/)
   })
 })
@@ -56,7 +72,9 @@ describe('the workflow deploy.yml', () => {
   it('gives no job a permission but by name, and a token for AWS to the jobs of the stages alone', () => {
     const written = Object.entries(jobs).map(([name, job]) => [
       name,
-      Object.keys(job.permissions ?? { everything: 'write' }).filter((one) => job.permissions?.[one] !== 'read'),
+      Object.keys(job.permissions ?? { everything: 'write' }).filter(
+        (one) => job.permissions?.[one] !== 'read',
+      ),
     ])
 
     expect(permissions).toStrictEqual({})
@@ -87,7 +105,12 @@ describe('the workflow deploy.yml', () => {
     'deploys %s after %s, one deployment at a time, and ends with the doctor, which nothing excuses',
     (stage, needs) => {
       const concurrency = { group: `deploy-${stage}`, 'cancel-in-progress': false }
-      expect(jobs[stage]).toMatchObject({ needs, environment: stage, env: { STAGE: stage }, concurrency })
+      expect(jobs[stage]).toMatchObject({
+        needs,
+        environment: stage,
+        env: { STAGE: stage },
+        concurrency,
+      })
       expect(jobs[stage]?.steps?.slice(-2).map(({ run }) => run)).toStrictEqual([
         'npm run -s deploy -- --stage "$STAGE" --require-approval never',
         'npm run -s doctor -- --stage "$STAGE"',
@@ -100,7 +123,9 @@ describe('the workflow deploy.yml', () => {
 it('docs/operations.md has the pipeline’s role trust one stage’s environment, which wants an approval', () => {
   const operations = projectText('docs/operations.md')
   const [, text = ''] = /^(\*\*The pipeline\*\*[\s\S]+?)^\*\*A first/m.exec(operations) ?? []
-  const trust = JSON.parse(/```json\n(\{[^`]*sts:AssumeRoleWithWebIdentity[^`]*)```/.exec(text)?.[1] ?? 'null')
+  const trust = JSON.parse(
+    /```json\n(\{[^`]*sts:AssumeRoleWithWebIdentity[^`]*)```/.exec(text)?.[1] ?? 'null',
+  )
   const StringEquals = {
     'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
     'token.actions.githubusercontent.com:sub': 'repo:OWNER/REPOSITORY:environment:prod',

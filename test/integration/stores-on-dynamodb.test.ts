@@ -32,7 +32,13 @@ import { aPendingPayment } from '../support/payment-builders.ts'
 import { inSteps, settle, withoutFloor } from '../support/settlement-builders.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { type TestDeps, testDeps } from '../support/test-deps.ts'
-import { FAILED, messageFor, sentFor, storedDelivery, storedEndpoint } from '../support/webhook-builders.ts'
+import {
+  FAILED,
+  messageFor,
+  sentFor,
+  storedDelivery,
+  storedEndpoint,
+} from '../support/webhook-builders.ts'
 
 const describe = await describeOnDynamoDb()
 
@@ -52,14 +58,22 @@ const IDS: Readonly<Record<string, string>> = {
   webhook_endpoints: '$endpoint',
 }
 
-const request = ({ name }: FunctionSpec, route: string, { header, names }: World) => {
+function request({ name }: FunctionSpec, route: string, { header, names }: World) {
   const collection = /\/v1\/(\w+)\/\{id\}/.exec(route)?.[1] ?? ''
   const id = names[IDS[collection] ?? '']
   const headers = { 'x-callback-token': CALLBACK_TOKEN }
-  return apiEvent(route, { caller: { authorization: header }, headers, ...(id && { id }), body: BODIES[name] })
+  return apiEvent(route, {
+    caller: { authorization: header },
+    headers,
+    ...(id && { id }),
+    body: BODIES[name],
+  })
 }
 
-const message = async (queue: string, { deps, client: { clientId }, names }: World): Promise<object> => {
+async function message(
+  queue: string,
+  { deps, client: { clientId }, names }: World,
+): Promise<object> {
   // The other merchant's books have no differences, so the audit does not wait for a second look.
   if (queue === 'audits') return { client_id: names['$stranger'] }
   if (queue === 'sync') return {}
@@ -68,16 +82,18 @@ const message = async (queue: string, { deps, client: { clientId }, names }: Wor
   return sentFor(await storedDelivery(deps, await storedEndpoint(deps, { clientId }))).message.body
 }
 
-const eventFor = async (spec: FunctionSpec, world: World): Promise<unknown> => {
+async function eventFor(spec: FunctionSpec, world: World): Promise<unknown> {
   const { name, trigger } = spec
   if (trigger.kind === 'operator') return filledIn(RIGHT_PAYLOADS[name], world.names)
   if (trigger.kind === 'schedule') return {}
   if (trigger.kind !== 'queue') return request(spec, routeKeyOf(spec) ?? '', world)
-  return { Records: [{ messageId: 'm1', body: JSON.stringify(await message(trigger.queue, world)) }] }
+  return {
+    Records: [{ messageId: 'm1', body: JSON.stringify(await message(trigger.queue, world)) }],
+  }
 }
 
 /** The files of shared in which an action ran a function. */
-const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>> => {
+async function usedFiles(run: () => Promise<void>): Promise<ReadonlySet<string>> {
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
@@ -87,13 +103,15 @@ const usedFiles = async (run: () => Promise<void>): Promise<ReadonlySet<string>>
   await session.post('Profiler.stopPreciseCoverage')
   session.disconnect()
   const ran = result.filter(({ functions }) =>
-    functions.some(({ functionName, ranges: [whole] }) => functionName !== '' && (whole?.count ?? 0) > 0),
+    functions.some(
+      ({ functionName, ranges: [whole] }) => functionName !== '' && (whole?.count ?? 0) > 0,
+    ),
   )
   return new Set(ran.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
 }
 
 /** Whether an answer is a failure, for a function of any trigger. */
-const saysFailed = (answer: unknown) => {
+function saysFailed(answer: unknown) {
   const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
   return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0
 }
@@ -107,15 +125,21 @@ const Answer = v.object({
  * What no single call reaches: a create that fails, a reference, a merchant's limit, a delivery's last failure, one that
  * is overdue, a window that one run cannot sum, rows that prove nothing by themselves.
  */
-const whatTakesMore = async (deps: TestDeps) => {
+async function whatTakesMore(deps: TestDeps) {
   const merchant = await anApiClient(deps)
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'API_VALIDATION_ERROR' }))
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'API_VALIDATION_ERROR',
+  }))
   await call(deps, API.createPayment, { caller: merchant, body: aPaymentBody() })
   await call(deps, API.listPayments, { caller: merchant, query: { external_reference: 'INV-1' } })
   const caller = await anApiClient(deps, { rateLimitPerSecond: 4 })
   for (let calls = 0; calls < 4; calls++) await call(deps, API.getBalance, { caller })
   deps.answerWebhooks(async () => FAILED)
-  await deliverWebhook(deps, messageFor(await storedDelivery(deps, await storedEndpoint(deps), { attempts: 7 })))
+  await deliverWebhook(
+    deps,
+    messageFor(await storedDelivery(deps, await storedEndpoint(deps), { attempts: 7 })),
+  )
   const overdue = await storedDelivery(deps, await storedEndpoint(deps))
   deps.clock.advance(600)
   await checkOverdueDelivery(deps, overdue.deliveryId)
@@ -123,8 +147,16 @@ const whatTakesMore = async (deps: TestDeps) => {
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
-  await noteOpen(deps, settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()), deps.now())
-  await bookUnmatched(deps, { transactionId: 'txn_1', rowAt: deps.now(), providerMinor: minor(-100) })
+  await noteOpen(
+    deps,
+    settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()),
+    deps.now(),
+  )
+  await bookUnmatched(deps, {
+    transactionId: 'txn_1',
+    rowAt: deps.now(),
+    providerMinor: minor(-100),
+  })
 }
 
 describe('the stores on DynamoDB Local', () => {
@@ -133,23 +165,38 @@ describe('the stores on DynamoDB Local', () => {
     const { endpoint } = dynamoDb()
     const name = `stores-${crypto.randomUUID()}`
     await createTable(endpoint, name)
-    const deps = testDeps({ requests: dynamoDbRequests({ client: dynamoDbClient(localAws(endpoint)), name }) })
-    deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] }))
-    const functions = (await loadHandlers(MANIFEST)).filter(({ spec }) => Object.keys(spec.table).length > 0)
+    const deps = testDeps({
+      requests: dynamoDbRequests({ client: dynamoDbClient(localAws(endpoint)), name }),
+    })
+    deps.secretValues.set(
+      callbackSecretName('test'),
+      JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] }),
+    )
+    const functions = (await loadHandlers(MANIFEST)).filter(
+      ({ spec }) => Object.keys(spec.table).length > 0,
+    )
     const failed: string[] = []
 
     const used = await usedFiles(async () => {
       const { names, ...world } = await operatorWorld(deps)
       const open = await aPendingPayment(deps, world.client)
       for (const { spec, withDeps } of functions) {
-        const event = await eventFor(spec, { deps, ...world, names: { ...names, $open: open.paymentId } })
-        if (saysFailed(await withDeps(deps)(event, lambdaContext(spec.name)))) failed.push(spec.name)
+        const event = await eventFor(spec, {
+          deps,
+          ...world,
+          names: { ...names, $open: open.paymentId },
+        })
+        if (saysFailed(await withDeps(deps)(event, lambdaContext(spec.name))))
+          failed.push(spec.name)
       }
       await whatTakesMore(deps)
     })
 
     const stores = globSync('**/*-store.ts', { cwd: `${PROJECT_ROOT}/shared` })
-    expect({ failed, unused: stores.filter((store) => !used.has(store)) }).toStrictEqual({ failed: [], unused: [] })
+    expect({ failed, unused: stores.filter((store) => !used.has(store)) }).toStrictEqual({
+      failed: [],
+      unused: [],
+    })
     expect(stores.length).toBeGreaterThan(20)
   })
 })

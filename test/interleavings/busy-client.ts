@@ -18,13 +18,20 @@ import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
 import { adjusted } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
-import { auditedNow, BANK, BY_OPERATOR, fail, sweptADayLater, withoutFloor } from '../support/settlement-builders.ts'
+import {
+  auditedNow,
+  BANK,
+  BY_OPERATOR,
+  fail,
+  sweptADayLater,
+  withoutFloor,
+} from '../support/settlement-builders.ts'
 import { memoryDeps } from '../support/test-deps.ts'
 import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
 /** Two shards have all the payments: the one of adjustments, and one more. */
-const idIn = (shard: number, number: number): PaymentId => {
+function idIn(shard: number, number: number): PaymentId {
   for (let tried = 0; ; tried++) {
     const text = `${String(number).padStart(8, '0')}-0000-8000-8000-${String(tried).padStart(12, '0')}`
     const id = v.parse(PaymentIdSchema, text)
@@ -33,7 +40,7 @@ const idIn = (shard: number, number: number): PaymentId => {
 }
 
 /** A client in the middle of everything. What the actions of a scenario are about. */
-export const busyClient = async () => {
+export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
   const disputed = await aSucceededPayment(deps, client, { paymentId: idIn(5, 1) })
@@ -54,10 +61,16 @@ export const busyClient = async () => {
   await adjust(client, 'written_off', 20_000, 'given up')(deps)
   // Three payments wait for their settlement.
   for (let at = 0; at < 3; at++) {
-    await aSucceededPayment(deps, client, { paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at), notionalMinor: 50_000 })
+    await aSucceededPayment(deps, client, {
+      paymentId: idIn(at % 2 === 0 ? 5 : 0, 10 + at),
+      notionalMinor: 50_000,
+    })
     deps.clock.set(addMs(deps.now(), 10))
   }
-  const assumed = await postAssumed(deps, await anOpenPayment(deps, client, { paymentId: idIn(5, 3) }))
+  const assumed = await postAssumed(
+    deps,
+    await anOpenPayment(deps, client, { paymentId: idIn(5, 3) }),
+  )
   const anOpen = (shard: number, number: number) =>
     anOpenPayment(deps, client, { paymentId: idIn(shard, number), notionalMinor: 100_000 + number })
   const open = [await anOpen(5, 4), await anOpen(5, 5), await anOpen(0, 6)] as const
@@ -88,9 +101,8 @@ export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
 /** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
-export const reconcile =
-  (row: ProviderTransaction, payment: Payment): Act =>
-  async (deps) => {
+export function reconcile(row: ProviderTransaction, payment: Payment): Act {
+  return async (deps) => {
     for (let looks = 0; looks < 3; looks++) {
       const stored = await findStoredPayment(deps, payment.paymentId)
       const known = stored?.status === 'creating' ? undefined : stored
@@ -98,25 +110,29 @@ export const reconcile =
       await deps.sleep(1_000)
     }
   }
+}
 
 /** The same by a process that has read the payment and the time long ago: it only writes. */
-export const reconcileFrozen =
-  (row: ProviderTransaction, payment: Payment, agoMs: number): Act =>
-  async (deps) => {
+export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoMs: number): Act {
+  return async (deps) => {
     const now = addMs(deps.now(), -agoMs)
-    await reconcileTransaction({ ...deps, now: () => now }, { transaction: row, known: payment }, ASK)
+    await reconcileTransaction(
+      { ...deps, now: () => now },
+      { transaction: row, known: payment },
+      ASK,
+    )
   }
+}
 
 /** More than any window of these scenarios takes. */
 const MAX_RUNS = 9
 
 /** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
-export const settle =
-  (
-    { clientId }: Client,
-    { aheadMs = 0, steps }: { readonly aheadMs?: number; readonly steps?: HistorySteps } = {},
-  ): Act =>
-  async (deps) => {
+export function settle(
+  { clientId }: Client,
+  { aheadMs = 0, steps }: { readonly aheadMs?: number; readonly steps?: HistorySteps } = {},
+): Act {
+  return async (deps) => {
     const own = {
       ...deps,
       now: () => addMs(deps.now(), aheadMs),
@@ -127,62 +143,88 @@ export const settle =
     }
     throw new Error('a window is never summed')
   }
+}
 
-export const pay =
-  ({ settlementId }: Settlement): Act =>
-  async (deps) => {
+export function pay({ settlementId }: Settlement): Act {
+  return async (deps) => {
     const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
-    await markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
+    await markSettlementPaid(deps, {
+      settlementId,
+      ...BY_OPERATOR,
+      bankReference: `BCA ${settlementId}`,
+      confirm,
+    })
   }
+}
 
-export const adjust =
-  (client: Client, kind: Adjustment['kind'], amountMinor: number, reference: string): Act =>
-  (deps) =>
-    adjusted(deps, client, kind, amountMinor, reference)
+export function adjust(
+  client: Client,
+  kind: Adjustment['kind'],
+  amountMinor: number,
+  reference: string,
+): Act {
+  return (deps) => adjusted(deps, client, kind, amountMinor, reference)
+}
 
-export const grow =
-  ({ clientId }: Client, ledgerParts: number): Act =>
-  (deps) =>
-    changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
+export function grow({ clientId }: Client, ledgerParts: number): Act {
+  return (deps) => changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
+}
 
-const rowOf = (payment: Payment, at: Timestamp, fields: Partial<ProviderTransaction>): ProviderTransaction =>
-  settledRow({ providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` }, at, {
-    amountMinor: payment.notionalMinor,
-    keptMinor: undefined,
-    ...fields,
-  })
+function rowOf(
+  payment: Payment,
+  at: Timestamp,
+  fields: Partial<ProviderTransaction>,
+): ProviderTransaction {
+  return settledRow(
+    {
+      providerPaymentId: payment.creditedProviderPaymentId ?? '',
+      reference: `${payment.paymentId}-1`,
+    },
+    at,
+    { amountMinor: payment.notionalMinor, keptMinor: undefined, ...fields },
+  )
+}
 
 /** The payment's own row, settled. Its fee differs from the tariff's 4,000. */
-export const ownRow = (payment: Payment, at: Timestamp): ProviderTransaction =>
-  rowOf(payment, at, {
+export function ownRow(payment: Payment, at: Timestamp): ProviderTransaction {
+  return rowOf(payment, at, {
     transactionId: `txn_${payment.paymentId}`,
     keptMinor: minor(4_440),
     providerMinor: minor(payment.notionalMinor - 4_440),
   })
+}
 
 /** The payment's own row, voided. */
-export const voidRow = (payment: Payment, at: Timestamp): ProviderTransaction => ({
-  ...rowOf(payment, at, { transactionId: `txn_${payment.paymentId}`, status: 'reversed', reversalKind: 'voided' }),
-  providerMinor: minor(0),
-})
+export function voidRow(payment: Payment, at: Timestamp): ProviderTransaction {
+  return {
+    ...rowOf(payment, at, {
+      transactionId: `txn_${payment.paymentId}`,
+      status: 'reversed',
+      reversalKind: 'voided',
+    }),
+    providerMinor: minor(0),
+  }
+}
 
-export const refundRow = (payment: Payment, at: Timestamp, amount: number): ProviderTransaction =>
-  rowOf(payment, at, {
+export function refundRow(payment: Payment, at: Timestamp, amount: number): ProviderTransaction {
+  return rowOf(payment, at, {
     type: 'return',
     reversalKind: 'refund',
     transactionId: `refund_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
     providerMinor: minor(-amount),
   })
+}
 
 const DISPUTED = 40_000
 
 /** A dispute that is won, in part or as a whole. */
-export const wonRow = (payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction =>
-  rowOf(payment, at, {
+export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction {
+  return rowOf(payment, at, {
     type: 'correction',
     isDisputeWon: true,
     transactionId: `won_${payment.paymentId}_${amount}`,
     amountMinor: minor(amount),
     providerMinor: minor(amount),
   })
+}

@@ -6,7 +6,10 @@ import type { Border } from './scheduler.ts'
 type Clause = Exclude<Condition, { readonly of: readonly Condition[] }>
 
 /** The condition without the clauses that match; undefined when none is left. */
-const without = (condition: Condition | undefined, matches: (clause: Clause) => boolean): Condition | undefined => {
+function without(
+  condition: Condition | undefined,
+  matches: (clause: Clause) => boolean,
+): Condition | undefined {
   if (condition === undefined) return undefined
   if (!('of' in condition)) return matches(condition) ? undefined : condition
   const of = condition.of.map((one) => without(one, matches)).filter((one) => one !== undefined)
@@ -14,17 +17,20 @@ const without = (condition: Condition | undefined, matches: (clause: Clause) => 
 }
 
 /** A border that answers some requests in its own way. */
-const border = (own: (requests: TableRequests) => Partial<TableRequests>): Border => ({
-  requests: (requests) => ({ ...requests, ...own(requests) }),
-})
+function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
+  return { requests: (requests) => ({ ...requests, ...own(requests) }) }
+}
 
 /** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
-const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border => {
+function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
   const change = (step: Step): Step => {
     if (!isMeant(step)) return step
     // A check and a delete have a condition always.
     const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined
-    return { ...step, condition: without(step.condition, ({ field }) => fields.includes(field)) ?? least } as Step
+    return {
+      ...step,
+      condition: without(step.condition, ({ field }) => fields.includes(field)) ?? least,
+    } as Step
   }
   return border(({ write, transact }) => ({
     write: (step) => write(change(step)),
@@ -33,26 +39,42 @@ const withoutClauses = (isMeant: (step: Step) => boolean, ...fields: readonly st
 }
 
 /** Several guards at once. */
-const together = (...borders: readonly Border[]): Border => ({
-  requests: (requests) => borders.reduce((inner, one) => one.requests?.(inner) ?? inner, requests),
-})
+function together(...borders: readonly Border[]): Border {
+  return {
+    requests: (requests) =>
+      borders.reduce((inner, one) => one.requests?.(inner) ?? inner, requests),
+  }
+}
 
-const isShard = ({ key }: Step): boolean => key.sk.startsWith('SHARD#')
-const isWindow = ({ key }: Step): boolean => key.sk === 'WINDOW'
-const isSettlement = ({ key }: Step): boolean => key.sk === 'SETTLEMENT'
-const isPayment = ({ key }: Step): boolean => key.sk === 'PAYMENT'
+function isShard({ key }: Step): boolean {
+  return key.sk.startsWith('SHARD#')
+}
+function isWindow({ key }: Step): boolean {
+  return key.sk === 'WINDOW'
+}
+function isSettlement({ key }: Step): boolean {
+  return key.sk === 'SETTLEMENT'
+}
+function isPayment({ key }: Step): boolean {
+  return key.sk === 'PAYMENT'
+}
 
 /** A field that an update sets or adds to. */
-const changes = (step: Step, field: string): boolean =>
-  step.kind === 'update' && (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
+function changes(step: Step, field: string): boolean {
+  return (
+    step.kind === 'update' &&
+    (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
+  )
+}
 
-const changing =
-  (isItem: (step: Step) => boolean, field: string) =>
-  (step: Step): boolean =>
-    isItem(step) && changes(step, field)
+function changing(isItem: (step: Step) => boolean, field: string) {
+  return (step: Step): boolean => isItem(step) && changes(step, field)
+}
 
 /** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-const isRaise = (step: Step): boolean => isShard(step) && changes(step, 'closedUntil')
+function isRaise(step: Step): boolean {
+  return isShard(step) && changes(step, 'closedUntil')
+}
 
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */
 const fenceAfterSum = border((requests) => {
@@ -91,7 +113,9 @@ const partsAsRead = border((requests) => {
     },
     write: async (step) => {
       const outcome = await requests.write(step)
-      return isWindow(step) && outcome.item ? { ...outcome, item: { ...outcome.item, parts } } : outcome
+      return isWindow(step) && outcome.item
+        ? { ...outcome, item: { ...outcome.item, parts } }
+        : outcome
     },
   }
 })
@@ -117,7 +141,9 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     'the fence on the shard of an entry': FENCE_OF_ENTRY,
     'the fence on every shard': withoutOneRaise,
   },
-  'an adjustment is written while its client is settled': { 'the fence on the shard of an adjustment': FENCE_OF_ENTRY },
+  'an adjustment is written while its client is settled': {
+    'the fence on the shard of an adjustment': FENCE_OF_ENTRY,
+  },
   'the late row of a payment comes while its client is settled': {
     'the fence on the shard of an entry with zeros': withoutClauses(
       (step) => isShard(step) && step.kind === 'check',
@@ -125,7 +151,10 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     ),
   },
   'a settlement is re-credited while the next is made': {
-    'the fence on the window at a re-credit': withoutClauses(changing(isWindow, 'availableMinor'), 'closedUntil'),
+    'the fence on the window at a re-credit': withoutClauses(
+      changing(isWindow, 'availableMinor'),
+      'closedUntil',
+    ),
   },
   'a payment is posted while its client is settled': {
     'the fence before the sum': fenceAfterSum,
@@ -135,7 +164,10 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     'a fence is never lowered': withoutClauses(isRaise, 'closedUntil'),
   },
   'two operators let a client grow while it is settled': {
-    'the fence of a shard that is put again is never lowered': withoutClauses(isRaise, 'closedUntil'),
+    'the fence of a shard that is put again is never lowered': withoutClauses(
+      isRaise,
+      'closedUntil',
+    ),
   },
   'a client grows while it is settled': {
     'the parts as the write that closes the window finds them': partsAsRead,
@@ -145,7 +177,10 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     ),
   },
   'the sweep and an operator settle one client': {
-    'the start of the window at the record': withoutClauses(changing(isWindow, 'lastSettlementId'), 'settledUntil'),
+    'the start of the window at the record': withoutClauses(
+      changing(isWindow, 'lastSettlementId'),
+      'settledUntil',
+    ),
   },
   'a window is summed over several runs and at once, and a payment is posted': {
     'the start of a kept sum, at its reading and at its writing': together(
@@ -160,18 +195,34 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
     'money_version of a payment that is posted already': withoutClauses(isPayment, 'moneyVersion'),
   },
   'a dispute is won while a write-off is taken back': {
-    'what is written off, as it was read': withoutClauses(changing(isWindow, 'writtenOffMinor'), 'writtenOffMinor'),
+    'what is written off, as it was read': withoutClauses(
+      changing(isWindow, 'writtenOffMinor'),
+      'writtenOffMinor',
+    ),
   },
   'a settlement is paid out and marked failed': {
-    'the status of a settlement that is closed': withoutClauses(changing(isSettlement, 'settledAt'), 'status'),
+    'the status of a settlement that is closed': withoutClauses(
+      changing(isSettlement, 'settledAt'),
+      'status',
+    ),
   },
-  'two operators re-credit while a settlement is made': { 'a settlement is re-credited once': RECREDIT_ONCE },
+  'two operators re-credit while a settlement is made': {
+    'a settlement is re-credited once': RECREDIT_ONCE,
+  },
   'two operators re-credit one settlement': {
-    'a settlement is re-credited once, and an entry is put if absent': together(RECREDIT_ONCE, NEW_ENTRY),
+    'a settlement is re-credited once, and an entry is put if absent': together(
+      RECREDIT_ONCE,
+      NEW_ENTRY,
+    ),
   },
-  'one adjustment is written twice while a settlement is made': { 'a reference is adjusted once': NEW_ADJUSTMENT },
+  'one adjustment is written twice while a settlement is made': {
+    'a reference is adjusted once': NEW_ADJUSTMENT,
+  },
   'one adjustment is written by two operators': {
-    'a reference is adjusted once, and an entry is put if absent': together(NEW_ADJUSTMENT, NEW_ENTRY),
+    'a reference is adjusted once, and an entry is put if absent': together(
+      NEW_ADJUSTMENT,
+      NEW_ENTRY,
+    ),
   },
   'two adjustments of one client are written': {
     'the head of a chain of audit records, as it was read': withoutClauses(

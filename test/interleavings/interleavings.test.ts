@@ -24,6 +24,8 @@ describe('at the end of each schedule audit and recount find nothing, when', () 
 
 describe('a schedule goes wrong without', () => {
   it.each(GUARDS)('$name', async ({ name: without, scenario }) => {
-    expect((await runTask({ scenario, without, schedules: MAX_WITHOUT })).problems).not.toStrictEqual([])
+    expect(
+      (await runTask({ scenario, without, schedules: MAX_WITHOUT })).problems,
+    ).not.toStrictEqual([])
   })
 })

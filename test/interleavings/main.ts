@@ -1,6 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import {
+  readOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../../infra/local/terminal/command-line.ts'
 import { runForked } from '../simulation/world/fork-pool.ts'
 import { busyClient } from './busy-client.ts'
 import { GUARDS } from './guards.ts'
@@ -22,12 +27,16 @@ must find a schedule that goes wrong. It takes some minutes on two cores.
   --help, -h        this text
 Exit code: 0 no violation, and every guard is necessary, 1 otherwise, 2 wrong arguments.`
 
-const count = (value: number) => value.toLocaleString('en')
+function count(value: number) {
+  return value.toLocaleString('en')
+}
 
 /** A scenario must hold. Without a guard it must fail. */
-const isAsItMust = ({ problems, without }: TaskResult): boolean => problems.length > 0 === (without !== undefined)
+function isAsItMust({ problems, without }: TaskResult): boolean {
+  return problems.length > 0 === (without !== undefined)
+}
 
-const report = (result: TaskResult): void => {
+function report(result: TaskResult): void {
   const { scenario, without, ran, isWhole, problems } = result
   const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
   const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
@@ -36,14 +45,19 @@ const report = (result: TaskResult): void => {
   for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
 }
 
-const searchAll = async (tasks: readonly Task[]): Promise<number> => {
+async function searchAll(tasks: readonly Task[]): Promise<number> {
   const startedAt = performance.now()
   const results: TaskResult[] = []
-  await runForked(join(import.meta.dirname, 'task-worker.ts'), tasks, availableParallelism(), (answered) => {
-    const result = answered as TaskResult
-    results.push(result)
-    report(result)
-  })
+  await runForked(
+    join(import.meta.dirname, 'task-worker.ts'),
+    tasks,
+    availableParallelism(),
+    (answered) => {
+      const result = answered as TaskResult
+      results.push(result)
+      report(result)
+    },
+  )
   const bad = results.filter((result) => !isAsItMust(result)).length
   const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1)
   const schedules = results.reduce((sum, { ran }) => sum + ran, 0)
@@ -56,7 +70,10 @@ const searchAll = async (tasks: readonly Task[]): Promise<number> => {
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { scenario, schedules } = readOptions(argv, { scenario: { type: 'string' }, schedules: { type: 'string' } })
+  const { scenario, schedules } = readOptions(argv, {
+    scenario: { type: 'string' },
+    schedules: { type: 'string' },
+  })
   const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
   if (most === undefined) throw new UsageError('--schedules takes a whole number')
   const names = scenariosOf(await busyClient()).map(({ name }) => name)

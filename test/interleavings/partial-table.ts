@@ -21,22 +21,32 @@ import type { Step } from '../../shared/table/step.ts'
 /** Stored items never change, so each is read once. */
 const hashes = new WeakMap<StoredItem, string>()
 
-const hashOfItem = (item: StoredItem | undefined): string => {
+function hashOfItem(item: StoredItem | undefined): string {
   if (item === undefined) return ''
   const known = hashes.get(item) ?? hash('sha1', JSON.stringify(item))
   hashes.set(item, known)
   return known
 }
 
-export const nameOf = ({ pk, sk }: Key): string => `${pk}\n${sk}`
+export function nameOf({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`
+}
 
 /** Items that are the same at the start of every schedule: the table's own order, and the one of each index. */
-export type Base = { readonly items: ReadonlyMap<string, StoredItem>; readonly views: ReadonlyMap<string, TableView> }
+export type Base = {
+  readonly items: ReadonlyMap<string, StoredItem>
+  readonly views: ReadonlyMap<string, TableView>
+}
 
-export const baseOf = (items: readonly StoredItem[]): Base => {
-  const views = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
+export function baseOf(items: readonly StoredItem[]): Base {
+  const views = new Map(
+    Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
+  )
   views.set('', tableView({ partition: ['pk'], sort: ['sk'], isTable: true }))
-  const keyed = items.map((item) => ({ key: { pk: String(item['pk']), sk: String(item['sk']) }, item }))
+  const keyed = items.map((item) => ({
+    key: { pk: String(item['pk']), sk: String(item['sk']) },
+    item,
+  }))
   for (const { key, item } of keyed) {
     for (const view of views.values()) view.follow({ key, before: undefined, after: item })
   }
@@ -44,11 +54,12 @@ export const baseOf = (items: readonly StoredItem[]): Base => {
 }
 
 /** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
-const forkedView = (base: TableView): TableView => {
+function forkedView(base: TableView): TableView {
   const own = new Map<string, readonly Entry[]>()
   const changed = new Map<string, StoredItem | undefined>()
   const { shape } = base
-  const entriesIn = (partition: string) => own.get(partition) ?? base.partition(JSON.parse(partition))
+  const entriesIn = (partition: string) =>
+    own.get(partition) ?? base.partition(JSON.parse(partition))
   return {
     ...base,
     item: (key) => (changed.has(nameOf(key)) ? changed.get(nameOf(key)) : base.item(key)),
@@ -57,7 +68,9 @@ const forkedView = (base: TableView): TableView => {
       changed.set(nameOf(key), after)
       const old = before && entryOf(shape, before)
       if (old) {
-        const others = entriesIn(old.partition).filter(({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk)
+        const others = entriesIn(old.partition).filter(
+          ({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk,
+        )
         own.set(old.partition, others)
       }
       const entry = after && entryOf(shape, after)
@@ -72,7 +85,9 @@ const forkedView = (base: TableView): TableView => {
 /** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
 export type Visible = 'all' | 'first' | 'last'
 
-const outOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
+function outOf(item: StoredItem | undefined): Item | undefined {
+  return item && recordOf(item)
+}
 
 /**
  * A table whose transactions become visible item by item. Writes see the committed items: a transaction checks all its
@@ -80,7 +95,7 @@ const outOf = (item: StoredItem | undefined): Item | undefined => item && record
  * for the items that it names, so it makes them visible first. Indexes follow the visible items. What a step does and
  * what a query answers is the table's in memory, which the conformance suite holds to DynamoDB Local.
  */
-export const partialTable = (base: Base) => {
+export function partialTable(base: Base) {
   const committed = new Map<string, StoredItem | undefined>()
   const views = new Map([...base.views].map(([name, view]) => [name, forkedView(view)]))
   const viewOf = (name: string) => {
@@ -91,7 +106,8 @@ export const partialTable = (base: Base) => {
   const shown = viewOf('')
   let late: readonly TableChange[] = []
 
-  const storedAt = (key: Key) => (committed.has(nameOf(key)) ? committed.get(nameOf(key)) : base.items.get(nameOf(key)))
+  const storedAt = (key: Key) =>
+    committed.has(nameOf(key)) ? committed.get(nameOf(key)) : base.items.get(nameOf(key))
 
   const show = (isWanted: (change: TableChange) => boolean = () => true): void => {
     const wanted = late.filter(isWanted)
@@ -116,7 +132,8 @@ export const partialTable = (base: Base) => {
       .map(({ key, result }) => ({ key, after: result(storedAt(key)) }))
       .flatMap(({ key, after }) => store(key, after))
     late = [...late, ...changes]
-    const now = visible === 'first' ? changes.slice(0, 1) : visible === 'last' ? changes.slice(-1) : changes
+    const now =
+      visible === 'first' ? changes.slice(0, 1) : visible === 'last' ? changes.slice(-1) : changes
     show((change) => now.includes(change))
     return -1
   }
@@ -135,13 +152,20 @@ export const partialTable = (base: Base) => {
     }),
     query: async (input) => {
       const { found, cursor } = queryView(viewOf(input.index ?? ''), input)
-      return { items: input.countOnly === true ? [] : found.map(recordOf), count: found.length, cursor }
+      return {
+        items: input.countOnly === true ? [] : found.map(recordOf),
+        count: found.length,
+        cursor,
+      }
     },
     write: async (step) => {
       const was = storedAt(step.key)
       const applied = commit([step], 'all') === -1
       const isTold = step.kind === 'update' && step.returnsNothing !== true
-      return { applied, item: applied ? (isTold ? outOf(storedAt(step.key)) : undefined) : outOf(was) }
+      return {
+        applied,
+        item: applied ? (isTold ? outOf(storedAt(step.key)) : undefined) : outOf(was),
+      }
     },
     transact: async (steps) => {
       const refusedAt = commit(steps, visible)

@@ -34,7 +34,7 @@ const FROZEN_MS = 2_000
 const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
 /** Every action by its name, on the busy client. */
-const actionsOn = (busy: BusyClient) => {
+function actionsOn(busy: BusyClient) {
   const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
   const [first, second, third] = open
   return {
@@ -112,35 +112,94 @@ const TRIPLES: readonly Meeting[] = [
   ['a frozen poster writes after two settlements', 'frozen post', 'settle', 'trigger'],
   ['a client grows while a payment is posted and a settlement made', 'grow', 'post', 'settle'],
   ['two operators re-credit while a settlement is made', 're-credit', 're-credit too', 'settle'],
-  ['a payment is posted and another settlement re-credited while one is made', 'post', 're-credit', 'settle'],
-  ['one settlement is paid out, marked failed and re-credited', 'pay', 'fail', 're-credit the next'],
-  ['one adjustment is written twice while a settlement is made', 'recover', 'recover again', 'settle'],
-  ['two parts of a dispute are won while a write-off is taken back', 'win', 'win a part', 'take a write-off back'],
+  [
+    'a payment is posted and another settlement re-credited while one is made',
+    'post',
+    're-credit',
+    'settle',
+  ],
+  [
+    'one settlement is paid out, marked failed and re-credited',
+    'pay',
+    'fail',
+    're-credit the next',
+  ],
+  [
+    'one adjustment is written twice while a settlement is made',
+    'recover',
+    'recover again',
+    'settle',
+  ],
+  [
+    'two parts of a dispute are won while a write-off is taken back',
+    'win',
+    'win a part',
+    'take a write-off back',
+  ],
   ['a payment is posted and refunded while its client is settled', 'post', 'refund open', 'settle'],
   ['a payment is posted and voided while its client is settled', 'post', 'void open', 'settle'],
-  ['a late row and a refund meet while their client is settled', 'late row', 'refund assumed', 'settle'],
+  [
+    'a late row and a refund meet while their client is settled',
+    'late row',
+    'refund assumed',
+    'settle',
+  ],
   ['two operators let a client grow while it is settled', 'grow', 'grow too', 'settle'],
   ['a client grows between two settlements', 'grow', 'settle', 'trigger'],
 ]
 
 const FOURS: readonly Meeting[] = [
-  ['a payment is posted and one refunded while a growing client is settled', 'post', 'refund paid', 'grow', 'settle'],
-  ['a sweep, a trigger, a re-credit and an adjustment meet', 'settle', 'trigger', 're-credit', 'recover'],
-  ['a payout, a refund, a won dispute and a settlement meet', 'pay', 'refund paid', 'win', 'settle'],
-  ['two frozen posters, a sweep and a trigger meet', 'frozen post', 'frozen post in shard 0', 'settle', 'trigger'],
+  [
+    'a payment is posted and one refunded while a growing client is settled',
+    'post',
+    'refund paid',
+    'grow',
+    'settle',
+  ],
+  [
+    'a sweep, a trigger, a re-credit and an adjustment meet',
+    'settle',
+    'trigger',
+    're-credit',
+    'recover',
+  ],
+  [
+    'a payout, a refund, a won dispute and a settlement meet',
+    'pay',
+    'refund paid',
+    'win',
+    'settle',
+  ],
+  [
+    'two frozen posters, a sweep and a trigger meet',
+    'frozen post',
+    'frozen post in shard 0',
+    'settle',
+    'trigger',
+  ],
 ]
 
 const IN_RUNS: readonly Meeting[] = [
   ['two sweeps sum one window over several runs', 'settle', 'settle too'],
-  ['a window is summed over several runs and at once, and a payment is posted', 'settle', 'settle at once', 'post'],
+  [
+    'a window is summed over several runs and at once, and a payment is posted',
+    'settle',
+    'settle at once',
+    'post',
+  ],
   ['a frozen poster writes while a window is summed over several runs', 'frozen post', 'settle'],
   ['a settlement is re-credited while a window is summed over several runs', 're-credit', 'settle'],
   ['a client grows while its window is summed over several runs', 'grow', 'settle'],
-  ['two sweeps sum one window over several runs, beside a frozen poster', 'frozen post', 'settle', 'settle too'],
+  [
+    'two sweeps sum one window over several runs, beside a frozen poster',
+    'frozen post',
+    'settle',
+    'settle too',
+  ],
 ]
 
 /** All scenarios, on one busy client. */
-export const scenariosOf = (busy: BusyClient): readonly Scenario[] => {
+export function scenariosOf(busy: BusyClient): readonly Scenario[] {
   const actions = actionsOn(busy)
   const scenarioOf = ([name, ...names]: Meeting, steps?: HistorySteps): Scenario => ({
     name,

@@ -4,13 +4,23 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import type { HistorySteps } from '../../shared/stage-settings.ts'
 import { addMs, epochMs, later, type Timestamp } from '../../shared/time.ts'
 import { requestsAround, type TableCall, type TestDeps, testDeps } from '../support/test-deps.ts'
-import { type Base, nameOf, type PartialTable, partialTable, type Visible } from './partial-table.ts'
+import {
+  type Base,
+  nameOf,
+  type PartialTable,
+  partialTable,
+  type Visible,
+} from './partial-table.ts'
 
 /** What an action waits with: one request to the table, or a time that passes. */
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
 
 /** One thing that may happen next: a request of an action, or the rest of a transaction becoming visible. */
-export type Taken = { readonly action: number | 'show'; readonly visible: Visible; readonly call: Waiting | undefined }
+export type Taken = {
+  readonly action: number | 'show'
+  readonly visible: Visible
+  readonly call: Waiting | undefined
+}
 
 export type Option = Taken & {
   /** 1 for a switch away from an action that could go on. */
@@ -53,22 +63,42 @@ type Process = {
 }
 
 /** Resolves when all actions wait for the scheduler. */
-const quiet = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+function quiet(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
+}
 
-const optionsOf = (processes: readonly Process[], current: number | undefined, isLate: boolean): readonly Option[] => {
+function optionsOf(
+  processes: readonly Process[],
+  current: number | undefined,
+  isLate: boolean,
+): readonly Option[] {
   const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
   const head = current === undefined ? undefined : calls[current]
   const isFree = head === undefined || head.name === 'sleep'
   const others = calls.filter((call) => call !== undefined).length > 1
-  const options = [...new Set([...(head ? [current ?? 0] : []), ...processes.keys()])].flatMap((action): Option[] => {
-    const call = calls[action]
-    if (call === undefined) return []
-    const preemptions = isFree || action === current ? 0 : 1
-    const mayLag = call.name === 'transact' && call.steps.length > 1 && others
-    const visibles = mayLag ? (['all', 'first', 'last'] as const) : (['all'] as const)
-    return visibles.map((visible) => ({ action, visible, preemptions, partial: visible === 'all' ? 0 : 1, call }))
-  })
-  const show: Option = { action: 'show', visible: 'all', preemptions: isFree ? 0 : 1, partial: 0, call: undefined }
+  const options = [...new Set([...(head ? [current ?? 0] : []), ...processes.keys()])].flatMap(
+    (action): Option[] => {
+      const call = calls[action]
+      if (call === undefined) return []
+      const preemptions = isFree || action === current ? 0 : 1
+      const mayLag = call.name === 'transact' && call.steps.length > 1 && others
+      const visibles = mayLag ? (['all', 'first', 'last'] as const) : (['all'] as const)
+      return visibles.map((visible) => ({
+        action,
+        visible,
+        preemptions,
+        partial: visible === 'all' ? 0 : 1,
+        call,
+      }))
+    },
+  )
+  const show: Option = {
+    action: 'show',
+    visible: 'all',
+    preemptions: isFree ? 0 : 1,
+    partial: 0,
+    call: undefined,
+  }
   return isLate && options.length > 0 ? [...options, show] : options
 }
 
@@ -77,11 +107,11 @@ const optionsOf = (processes: readonly Process[], current: number | undefined, i
  * Where `choose` takes none, the schedule is given up, and the result is undefined. Local requests are not held, because
  * no other action can notice them. A sleep ends when it is chosen. What was committed before the sleep is visible by then.
  */
-export const runSchedule = async (
+export async function runSchedule(
   { base, now, actions, border, steps }: Setting,
   choose: (options: readonly Option[], state: () => string) => Option | undefined,
   isLocal: (action: number, call: Waiting) => boolean = () => false,
-): Promise<Ran | undefined> => {
+): Promise<Ran | undefined> {
   const table = partialTable(base)
   /** The time that all actions share. It passes by their sleeps alone. */
   const clock = { now }
@@ -89,7 +119,10 @@ export const runSchedule = async (
   const errors: unknown[] = actions.map(() => undefined)
 
   const start = async (act: Act, at: number, process: Process): Promise<void> => {
-    const hold = <Answer>(call: Waiting, run: (visible: Visible) => Promise<Answer>): Promise<Answer> =>
+    const hold = <Answer>(
+      call: Waiting,
+      run: (visible: Visible) => Promise<Answer>,
+    ): Promise<Answer> =>
       new Promise((resolve, reject) => {
         const noted = (answer: Answer) => {
           process.known = hash('sha1', `${process.known} ${clock.now} ${JSON.stringify(answer)}`)
@@ -99,7 +132,10 @@ export const runSchedule = async (
       })
     const sleep = (ms: number): Promise<void> => {
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]
-      process.known = hash('sha1', `${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`)
+      process.known = hash(
+        'sha1',
+        `${process.known} ${[...before].map(({ key }) => nameOf(key)).join()}`,
+      )
       return hold({ name: 'sleep', ms }, async () => {
         clock.now = later(clock.now, end)
         if (border.isSleepless !== true) table.show((change) => before.has(change))
@@ -108,9 +144,16 @@ export const runSchedule = async (
     const held: TableRequests = {
       ...requestsAround(table.requestsWith('all'), hold),
       transact: (sent) =>
-        hold({ name: 'transact', steps: sent }, (visible) => table.requestsWith(visible).transact(sent)),
+        hold({ name: 'transact', steps: sent }, (visible) =>
+          table.requestsWith(visible).transact(sent),
+        ),
     }
-    const deps = processDeps(at, { requests: border.requests?.(held) ?? held, now: () => clock.now, sleep, steps })
+    const deps = processDeps(at, {
+      requests: border.requests?.(held) ?? held,
+      now: () => clock.now,
+      sleep,
+      steps,
+    })
     try {
       await act(deps)
     } catch (error) {
@@ -129,7 +172,10 @@ export const runSchedule = async (
   }
   let current: number | undefined
   const state = () =>
-    hash('sha1', `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`)
+    hash(
+      'sha1',
+      `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`,
+    )
   for (;;) {
     await quiet()
     const ownQueue = current === undefined ? [] : (processes[current]?.queue ?? [])
@@ -151,13 +197,14 @@ export const runSchedule = async (
       run(current, next.visible)
     }
   }
-  if (processes.some(({ ended }) => !ended)) throw new Error('an action waits for something else than the table')
+  if (processes.some(({ ended }) => !ended))
+    throw new Error('an action waits for something else than the table')
   table.show()
   return { table, now: clock.now, errors, taken }
 }
 
 /** Ids and bytes that only the process and their number decide. */
-export const chance = (process: number | string) => {
+export function chance(process: number | string) {
   let made = 0
   const digest = () => hash('sha256', `${process} ${++made}`, 'buffer')
   return {
@@ -171,10 +218,10 @@ export const chance = (process: number | string) => {
 }
 
 /** What one process of the gateway has: the shared table and clock, chance of its own. */
-export const processDeps = (
+export function processDeps(
   process: number | string,
   { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
-): TestDeps => {
+): TestDeps {
   const nowMs = () => epochMs(means.now())
   const stage = steps && { stage: { historySteps: steps } }
   return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })

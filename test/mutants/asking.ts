@@ -19,7 +19,10 @@ export type CheckResult = {
 }
 
 /** What a process says that is asked: when it begins to wait, and about each check as it ends. */
-export type Said = { readonly ready: true } | { readonly ended: CheckResult } | { readonly done: true }
+export type Said =
+  | { readonly ready: true }
+  | { readonly ended: CheckResult }
+  | { readonly done: true }
 
 /** A process that runs checks, on the tree as it is or with one file replaced. */
 export type Asker = {
@@ -30,14 +33,16 @@ export type Asker = {
 
 const children = new Set<ChildProcess>()
 
-const endChild = (child: ChildProcess): void => {
+function endChild(child: ChildProcess): void {
   if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 }
 
-export const endAll = (): void => children.forEach(endChild)
+export function endAll(): void {
+  children.forEach(endChild)
+}
 
 /** Starts its process with the first question, and again after one that took it away. */
-export const openAsker = (...flags: readonly string[]): Asker => {
+export function openAsker(...flags: readonly string[]): Asker {
   let child: ChildProcess | undefined
   const end = () => {
     if (child) endChild(child)

@@ -11,14 +11,17 @@ export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 /** A test file that held without a mutant: how long it took, and what it executed. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
-export const layerOf = (name: string): (typeof LAYERS)[number] =>
-  LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
+export function layerOf(name: string): (typeof LAYERS)[number] {
+  return LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
+}
 
 const HISTORIES = 'test/mutants/histories.ts'
 
 /** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
-const recordChecks = async (): Promise<readonly Check[]> => {
-  const files = globSync('test/{unit,functions,integration}/**/*.test.ts', { cwd: PROJECT_ROOT }).toSorted()
+async function recordChecks(): Promise<readonly Check[]> {
+  const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
+    cwd: PROJECT_ROOT,
+  }).toSorted()
   const asker = openAsker('--record')
   const results = await asker.ask({ checks: [...files, HISTORIES] }, () => 300_000)
   asker.end()
@@ -33,12 +36,15 @@ const FOLDER = join(PROJECT_ROOT, '.mutants')
 const FILE = join(FOLDER, 'checks.json')
 
 /** The checks of this very tree, recorded once. */
-export const knownChecks = async (): Promise<readonly Check[]> => {
+export async function knownChecks(): Promise<readonly Check[]> {
   const files = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: PROJECT_ROOT }).toSorted()
   const hash = createHash('sha256')
   for (const file of files) hash.update(file).update(readFileSync(join(PROJECT_ROOT, file)))
   const tree = hash.digest('hex')
-  const kept = JSON.parse(readIfPresent(FILE) ?? '{}') as { readonly tree?: string; readonly checks: readonly Check[] }
+  const kept = JSON.parse(readIfPresent(FILE) ?? '{}') as {
+    readonly tree?: string
+    readonly checks: readonly Check[]
+  }
   if (kept.tree === tree) return kept.checks
   const checks = await recordChecks()
   mkdirSync(FOLDER, { recursive: true })
@@ -46,7 +52,7 @@ export const knownChecks = async (): Promise<readonly Check[]> => {
   return checks
 }
 
-const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly string[]) => {
+function grouped(checks: readonly Check[], keysOf: (check: Check) => readonly string[]) {
   const groups = new Map<string, Check[]>()
   for (const check of checks) {
     for (const key of new Set(keysOf(check))) groups.set(key, [...(groups.get(key) ?? []), check])
@@ -60,17 +66,19 @@ const grouped = (checks: readonly Check[], keysOf: (check: Check) => readonly st
  * while it is loaded. Such code, and code outside functions, is reached by every check that executes anything of its
  * file, or else of a file that imports it. A check that counts by itself records nothing: every mutant meets it.
  */
-export const checksReaching = (
+export function checksReaching(
   checks: readonly Check[],
   sources: readonly SourceFile[],
   noticing: (path: string) => ReadonlySet<string>,
-) => {
+) {
   const byFunction = grouped(checks, ({ hits }) => hits)
   const byFile = grouped(checks, ({ hits }) => hits.map((hit) => hit.replace(/#.*/, '')))
   const ofFile = (path: string, seen: readonly string[] = []): readonly Check[] => {
     const known = byFile.get(path)
     if (known || seen.includes(path)) return known ?? []
-    const importers = sources.filter(({ imports }) => imports.some((used) => used.path === path && !used.typeOnly))
+    const importers = sources.filter(({ imports }) =>
+      imports.some((used) => used.path === path && !used.typeOnly),
+    )
     return [...new Set(importers.flatMap((importer) => ofFile(importer.path, [...seen, path])))]
   }
   const unrecorded = checks.filter(({ hits }) => hits.length === 0)

@@ -27,11 +27,12 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
     'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped 9ddc4943',
   ],
-  'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.': [
-    'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
-    'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
-    'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
-  ],
+  'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.':
+    [
+      'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
+      'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
+      'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
+    ],
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
     'shared/books/get-books.ts MAX_CLIENTS: bound moved 40d960fb',
     'shared/books/get-books.ts booksOfAll: comparison moved b130e1be',
@@ -71,9 +72,8 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Work of this kind has one slot, so the id that chooses the slot changes nothing.': [
     'shared/webhook/send/attempt-store.ts changesAfter: field swapped fe15088e',
   ],
-  "Time and id are an event's place in the index, so the rest of the position's key decides nothing.": [
-    'shared/event/read-events.ts eventPositionPages: key widened 4c7e7b77',
-  ],
+  "Time and id are an event's place in the index, so the rest of the position's key decides nothing.":
+    ['shared/event/read-events.ts eventPositionPages: key widened 4c7e7b77'],
 }
 
 export const EXCEPTIONS: ReadonlySet<string> = new Set(Object.values(UNSEEN).flat())

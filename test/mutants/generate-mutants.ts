@@ -18,10 +18,13 @@ export type Mutant = Break & {
 /** How many a run takes. More are not more useful while the survivors of these have no answer. */
 export const MOST = 600
 
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 8)
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
+}
 
-const namesIn = (statement: ESTree.Node): readonly string[] => {
-  if (statement.type === 'ExportNamedDeclaration') return statement.declaration ? namesIn(statement.declaration) : []
+function namesIn(statement: ESTree.Node): readonly string[] {
+  if (statement.type === 'ExportNamedDeclaration')
+    return statement.declaration ? namesIn(statement.declaration) : []
   if (statement.type === 'FunctionDeclaration' || statement.type === 'ClassDeclaration') {
     return statement.id ? [statement.id.name] : []
   }
@@ -29,7 +32,7 @@ const namesIn = (statement: ESTree.Node): readonly string[] => {
   return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
 }
 
-export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[] => {
+export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[] {
   const area = areaOf(path)
   if (area === undefined) return []
   return program.body.flatMap((statement) => {
@@ -51,25 +54,42 @@ export const mutantsOf = ({ path, text, program }: SourceFile): readonly Mutant[
       const before = times.get(change) ?? 0
       times.set(change, before + 1)
       const id = `${path} ${declaration}: ${one.operator} ${hashOf(`${change} ${before}`)}`
-      return { ...one, id, path, declaration, area, line: text.slice(0, one.start).split('\n').length }
+      return {
+        ...one,
+        id,
+        path,
+        declaration,
+        area,
+        line: text.slice(0, one.start).split('\n').length,
+      }
     })
   })
 }
 
 /** One of each group, then another one of each, and so on. */
-const inTurns = (mutants: readonly Mutant[], groupOf: (mutant: Mutant) => string): readonly Mutant[] =>
-  [...Map.groupBy(mutants, groupOf).values()]
+function inTurns(
+  mutants: readonly Mutant[],
+  groupOf: (mutant: Mutant) => string,
+): readonly Mutant[] {
+  return [...Map.groupBy(mutants, groupOf).values()]
     .flatMap((group) => group.map((mutant, turn) => ({ mutant, turn })))
     .toSorted((a, b) => a.turn - b.turn)
     .map(({ mutant }) => mutant)
+}
 
 /** Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when other code changes. */
-export const chosenFrom = (mutants: readonly Mutant[], most = MOST): readonly Mutant[] => {
+export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mutant[] {
   const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
-  const byHash = mutants.toSorted((a, b) => (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''))
-  const declared = inTurns(byHash, ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`)
+  const byHash = mutants.toSorted((a, b) =>
+    (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''),
+  )
+  const declared = inTurns(
+    byHash,
+    ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`,
+  )
   return inTurns(declared, ({ operator }) => operator).slice(0, most)
 }
 
-export const withMutant = (text: string, { start, end, by }: Break): string =>
-  text.slice(0, start) + by + text.slice(end)
+export function withMutant(text: string, { start, end, by }: Break): string {
+  return text.slice(0, start) + by + text.slice(end)
+}

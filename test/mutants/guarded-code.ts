@@ -5,7 +5,10 @@ export type Area = (typeof AREAS)[number]
 /** The code that is broken on purpose, and what it guards. The first line that fits a path counts. */
 const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   // What a table or a merchant sees of it is data, and held by schemas and by the description.
-  [/-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/, undefined],
+  [
+    /-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/,
+    undefined,
+  ],
   [/^shared\/secrets\.ts$/, 'secrets'],
   [/^shared\/provider\/provider-secrets\.ts$/, 'secrets'],
   [/^shared\/webhook\/endpoint\/(safe-url|change-endpoint)\.ts$/, 'secrets'],
@@ -18,10 +21,15 @@ const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
   [/^shared\/table\/(keys|list-items)\.ts$/, 'tenancy'],
   [/^shared\/runtime\/(api-handler|admin-handler|http-handler)\.ts$/, 'tenancy'],
   [/^functions\/(api|admin|callback|queue|schedule)\//, 'tenancy'],
-  [/^shared\/(payment|posting|journal|ledger|settlement|payout|suspense|recount|verdict)\//, 'money'],
+  [
+    /^shared\/(payment|posting|journal|ledger|settlement|payout|suspense|recount|verdict)\//,
+    'money',
+  ],
   [/^shared\/(sync|audit|books|due-work|provider|table)\//, 'money'],
   [/^shared\/(money|time|chunks)\.ts$|^shared\/runtime\/aws\/(dynamodb-|retrying-table)/, 'money'],
 ]
 
 /** What a file guards; undefined where it is not broken. */
-export const areaOf = (path: string): Area | undefined => GUARDED.find(([files]) => files.test(path))?.[1]
+export function areaOf(path: string): Area | undefined {
+  return GUARDED.find(([files]) => files.test(path))?.[1]
+}

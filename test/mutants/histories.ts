@@ -2,6 +2,9 @@
 import { expect, it } from 'vitest'
 import { runHistory } from '../simulation/histories/history.ts'
 
-it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])('the history of seed %i keeps every promise', async (seed) => {
-  expect((await runHistory({ seed })).problems).toStrictEqual([])
-})
+it.each([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])(
+  'the history of seed %i keeps every promise',
+  async (seed) => {
+    expect((await runHistory({ seed })).problems).toStrictEqual([])
+  },
+)

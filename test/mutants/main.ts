@@ -4,7 +4,12 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import {
+  readOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../../infra/local/terminal/command-line.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import { PROJECT_ROOT, sourcesIn } from '../support/source-file.ts'
 import { type Asker, endAll, openAsker } from './asking.ts'
@@ -35,38 +40,49 @@ type Finding = {
   readonly invalid?: string
 }
 
-const survived = ({ invalid, killer }: Finding): boolean => invalid === undefined && killer === undefined
+function survived({ invalid, killer }: Finding): boolean {
+  return invalid === undefined && killer === undefined
+}
 
-const cellsOf = (some: readonly Finding[]) => [
-  some.length,
-  ...LAYERS.map((layer) => some.filter(({ killer }) => killer && layerOf(killer.check) === layer).length),
-  some.filter(survived).length,
-  some.filter(({ invalid }) => invalid !== undefined).length,
-]
+function cellsOf(some: readonly Finding[]) {
+  return [
+    some.length,
+    ...LAYERS.map(
+      (layer) => some.filter(({ killer }) => killer && layerOf(killer.check) === layer).length,
+    ),
+    some.filter(survived).length,
+    some.filter(({ invalid }) => invalid !== undefined).length,
+  ]
+}
 
-const reportOf = (findings: readonly Finding[]): string => {
-  const rows = AREAS.map((area) => [area, ...cellsOf(findings.filter(({ mutant }) => mutant.area === area))])
+function reportOf(findings: readonly Finding[]): string {
+  const rows = AREAS.map((area) => [
+    area,
+    ...cellsOf(findings.filter(({ mutant }) => mutant.area === area)),
+  ])
   return markdownTable(
     ['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'],
     [...rows, ['all', ...cellsOf(findings)]],
   )
 }
 
-const textOf = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+function textOf(path: string): string {
+  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
+}
 
-const codeOf = ({ path, start, end, by, line }: Mutant): string => {
+function codeOf({ path, start, end, by, line }: Mutant): string {
   const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
   return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
 }
 
-const report = ({ mutant: { id }, invalid, ms, killer }: Finding): void => {
+function report({ mutant: { id }, invalid, ms, killer }: Finding): void {
   const outcome = invalid === undefined ? (killer ? layerOf(killer.check) : 'SURVIVED') : 'invalid'
   console.log(`${outcome.padEnd(11)}  ${`${(ms / 1_000).toFixed(1)} s`.padStart(8)}  ${id}`)
   const why = invalid ?? (killer && `${killer.check}: ${killer.failed}`)
   if (why !== undefined) console.log(`                        ${why.split('\n', 1).join()}`)
 }
 
-const chosenBy = (argv: readonly string[]) => {
+function chosenBy(argv: readonly string[]) {
   const { only, sample, list } = readOptions(argv, {
     only: { type: 'string' },
     sample: { type: 'string', default: '1' },
@@ -81,7 +97,7 @@ const chosenBy = (argv: readonly string[]) => {
   return { files, mutants: named.filter((_, at) => at % every === 0), list }
 }
 
-const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> => {
+async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> {
   const startedMs = performance.now()
   const times = new Map(checks.map(({ name, ms }) => [name, ms]))
   const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
@@ -95,7 +111,10 @@ const askMutant = async (asker: Asker, mutant: Mutant, checks: readonly Check[])
 }
 
 /** Exceptions come last, because they meet every check. */
-const askAll = async ({ files, mutants }: ReturnType<typeof chosenBy>): Promise<readonly Finding[]> => {
+async function askAll({
+  files,
+  mutants,
+}: ReturnType<typeof chosenBy>): Promise<readonly Finding[]> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       endAll()
@@ -104,9 +123,15 @@ const askAll = async ({ files, mutants }: ReturnType<typeof chosenBy>): Promise<
   }
   const findings: Finding[] = []
   const noticing = (path: string) =>
-    new Set(findings.flatMap(({ mutant, killer }) => (killer && mutant.path === path ? [killer.check] : [])))
+    new Set(
+      findings.flatMap(({ mutant, killer }) =>
+        killer && mutant.path === path ? [killer.check] : [],
+      ),
+    )
   const reaching = checksReaching(await knownChecks(), files, noticing)
-  const waiting = mutants.toSorted((a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)))
+  const waiting = mutants.toSorted(
+    (a, b) => Number(EXCEPTIONS.has(a.id)) - Number(EXCEPTIONS.has(b.id)),
+  )
   const work = async () => {
     const asker = openAsker()
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
@@ -120,7 +145,7 @@ const askAll = async ({ files, mutants }: ReturnType<typeof chosenBy>): Promise<
   return findings
 }
 
-const conclude = (findings: readonly Finding[]): number => {
+function conclude(findings: readonly Finding[]): number {
   const survivors = findings.filter(survived)
   const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
   const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))

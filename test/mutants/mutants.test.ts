@@ -25,16 +25,19 @@ export const charge = async (deps: Deps, item: Item): Promise<Minor> => {
 }
 `
 
-const mutantsIn = (text: string) => mutantsOf(parseSource(PATH, text))
+function mutantsIn(text: string) {
+  return mutantsOf(parseSource(PATH, text))
+}
 
 /** What each operator makes of the code, but for what it leaves alone. */
-const changesIn = (text: string) =>
-  Object.fromEntries(
+function changesIn(text: string) {
+  return Object.fromEntries(
     [...Map.groupBy(mutantsIn(text), ({ operator }) => operator)].map(([operator, mutants]) => [
       operator,
       mutants.map(({ start, end, by }) => `${text.slice(start, end)} -> ${by}`),
     ]),
   )
+}
 
 describe('the operators', () => {
   it('change each place of a file as expected, except logging', () => {
@@ -75,7 +78,11 @@ describe('the operators', () => {
       ],
       'step unguarded': ['isOpen -> undefined'],
       'step dropped': ['payment: paid(item),  -> ', ', ledger: credit(item) -> '],
-      'change dropped': ['set: { paidAt: now, paid: true } -> ', 'paidAt: now,  -> ', ', paid: true -> '],
+      'change dropped': [
+        'set: { paidAt: now, paid: true } -> ',
+        'paidAt: now,  -> ',
+        ', paid: true -> ',
+      ],
       'write dropped': [
         'await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen)) -> {}',
         'deps.table.transact({ payment: paid(item), ledger: credit(item) }) -> ({ applied: true, item: undefined })',
@@ -94,16 +101,18 @@ describe('the operators', () => {
     const text = 'export const ownPk = (a: string, b: string) => `OWN#${a}#${b}`'
     const mutants = mutantsOf(parseSource('shared/table/keys.ts', text))
 
-    expect(mutants.map((mutant) => withMutant(text, mutant))).toStrictEqual([text.replace('${b}', '')])
+    expect(mutants.map((mutant) => withMutant(text, mutant))).toStrictEqual([
+      text.replace('${b}', ''),
+    ])
   })
 })
 
 describe('the ids', () => {
   it('stay when other code of the file changes, comes before, or is laid out anew, and change with their own', () => {
-    const edited = CODE.replace('const isOpen', 'const before = 1 < 2\n// why\nconst isOpen').replace(
-      '{ payment',
-      '{\n  payment',
-    )
+    const edited = CODE.replace(
+      'const isOpen',
+      'const before = 1 < 2\n// why\nconst isOpen',
+    ).replace('{ payment', '{\n  payment')
     const ids = mutantsIn(CODE).map(({ id }) => id)
     const kept = mutantsIn(edited).filter(({ declaration }) => declaration !== 'before')
     const moved = mutantsIn(CODE.replace('MAX_ENDPOINTS = 8', 'MAX_ENDPOINTS = 9'))
@@ -124,16 +133,25 @@ describe('the mutants of the gateway', () => {
   })
 
   it('break code of every domain', () => {
-    const domains = Map.groupBy(sources, ({ path }) => /^shared\/\w[\w-]*(?=\/)/.exec(path)?.[0] ?? '')
-    const spared = [...domains].filter(([, files]) => files.every(({ path }) => areaOf(path) === undefined))
+    const domains = Map.groupBy(
+      sources,
+      ({ path }) => /^shared\/\w[\w-]*(?=\/)/.exec(path)?.[0] ?? '',
+    )
+    const spared = [...domains].filter(([, files]) =>
+      files.every(({ path }) => areaOf(path) === undefined),
+    )
 
     expect(spared.map(([domain]) => domain)).toStrictEqual([])
   })
 
   it('stay chosen when others come', () => {
-    const fewer = new Set(chosenFrom(all.filter(({ path }) => path !== 'shared/money.ts')).map(({ id }) => id))
+    const fewer = new Set(
+      chosenFrom(all.filter(({ path }) => path !== 'shared/money.ts')).map(({ id }) => id),
+    )
 
-    expect(chosen.filter(({ id, path }) => path !== 'shared/money.ts' && !fewer.has(id))).toStrictEqual([])
+    expect(
+      chosen.filter(({ id, path }) => path !== 'shared/money.ts' && !fewer.has(id)),
+    ).toStrictEqual([])
   })
 
   it('are there, where they are listed as exceptions', () => {

@@ -2,7 +2,12 @@ import type { ESTree } from 'vite'
 import { childrenOf } from '../support/source-file.ts'
 
 /** One change of a file that breaks it: the text from `start` to `end` becomes `by`. */
-export type Break = { readonly operator: string; readonly start: number; readonly end: number; readonly by: string }
+export type Break = {
+  readonly operator: string
+  readonly start: number
+  readonly end: number
+  readonly by: string
+}
 
 /** Fields of one type that a line can confuse. */
 const ALIKE = [
@@ -19,7 +24,9 @@ const ALIKE = [
 ]
 
 const BORDERS = new Map(Object.entries({ '<': '<=', '<=': '<', '>': '>=', '>=': '>' }))
-const REVERSED = new Map(Object.entries({ '<': '>', '<=': '>=', '>': '<', '>=': '<=', '===': '!==', '!==': '===' }))
+const REVERSED = new Map(
+  Object.entries({ '<': '>', '<=': '>=', '>': '<', '>=': '<=', '===': '!==', '!==': '===' }),
+)
 const SUMS = new Map(Object.entries({ '*': '/', '/': '*', '+=': '-=', '-=': '+=' }))
 const CHOICES = new Map(Object.entries({ min: 'max', max: 'min', every: 'some', some: 'every' }))
 /** Their arguments may stand in either order. */
@@ -48,12 +55,12 @@ const BOUND = /^[A-Z][A-Z_0-9]*$/
 const WORK =
   /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|NAMES_KEPT|CACHE_\w+|\w+_LIMIT|REMEMBERED|WINDOW|BATCH|ROWS|RUN_\w+|WHOLE_RUN_MS|JOBS_A_QUERY|LOOKED_AT|MAX_PAGES|SKIP_CHUNK|MAX_KEYS|MIN_HELPERS|ITEMS_OF_A_PART|COUNTER_FRESH_SECONDS|POLL_\w+|\w+_POLL_MS)$/
 
-const nameOf = (node: ESTree.Node | null | undefined): string => {
+function nameOf(node: ESTree.Node | null | undefined): string {
   if (node?.type === 'MemberExpression') return nameOf(node.property)
   return node?.type === 'Identifier' ? node.name : ''
 }
 
-const codeIn = (path: string, text: string) => {
+function codeIn(path: string, text: string) {
   const codeOf = ({ start, end }: ESTree.Node) => text.slice(start, end)
   const by = (operator: string, { start, end }: ESTree.Node, code: string): Break => ({
     operator,
@@ -61,12 +68,21 @@ const codeIn = (path: string, text: string) => {
     end,
     by: code,
   })
-  const without = (operator: string, list: readonly (ESTree.Node | null)[], node: ESTree.Node): Break => {
+  const without = (
+    operator: string,
+    list: readonly (ESTree.Node | null)[],
+    node: ESTree.Node,
+  ): Break => {
     const at = list.indexOf(node)
     const [before, after] = [list[at - 1], list[at + 1]]
     if (after) return { operator, start: node.start, end: after.start, by: '' }
     const comma = /^\s*,/.exec(text.slice(node.end))?.[0].length ?? 0
-    return { operator, start: before?.end ?? node.start, end: node.end + (before ? 0 : comma), by: '' }
+    return {
+      operator,
+      start: before?.end ?? node.start,
+      end: node.end + (before ? 0 : comma),
+      by: '',
+    }
   }
   return { path, text, codeOf, by, without }
 }
@@ -75,24 +91,41 @@ type Code = ReturnType<typeof codeIn>
 type Breaks<Node> = (node: Node, code: Code, around: readonly ESTree.Node[]) => readonly Break[]
 
 /** A negated condition dies where one of these does: it says nothing more. */
-const ofTest: Breaks<ESTree.IfStatement | ESTree.ConditionalExpression> = ({ test }, { by }) => [
-  by('condition true', test, 'true'),
-  by('condition false', test, 'false'),
-]
+function ofTest(
+  { test }: ESTree.IfStatement | ESTree.ConditionalExpression,
+  { by }: Code,
+): readonly Break[] {
+  return [by('condition true', test, 'true'), by('condition false', test, 'false')]
+}
 
 /** What decides by itself: conditions and their operands are broken as a whole. */
-const standsAlone = (node: ESTree.Node, parent: ESTree.Node | undefined): boolean =>
-  !(parent?.type === 'LogicalExpression' || (parent && 'test' in parent && parent.test === node))
+function standsAlone(node: ESTree.Node, parent: ESTree.Node | undefined): boolean {
+  return !(
+    parent?.type === 'LogicalExpression' ||
+    (parent && 'test' in parent && parent.test === node)
+  )
+}
 
 type Binary = ESTree.BinaryExpression | ESTree.PrivateInExpression | ESTree.AssignmentExpression
 
 /** Of equal members the order is free, and a list that is empty does nothing either way. */
-const isBorderFree = (node: Binary, parent: ESTree.Node | undefined, code: (node: ESTree.Node) => string): boolean =>
-  [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
-  (nameOf(node.left) === 'length' && code(node.right) === '0') ||
-  (parent?.type === 'ConditionalExpression' && /^-?1$/.test(code(parent.consequent)))
+function isBorderFree(
+  node: Binary,
+  parent: ESTree.Node | undefined,
+  code: (node: ESTree.Node) => string,
+): boolean {
+  return (
+    [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
+    (nameOf(node.left) === 'length' && code(node.right) === '0') ||
+    (parent?.type === 'ConditionalExpression' && /^-?1$/.test(code(parent.consequent)))
+  )
+}
 
-const ofOperator: Breaks<Binary> = (node, { by, codeOf }, around) => {
+function ofOperator(
+  node: Binary,
+  { by, codeOf }: Code,
+  around: readonly ESTree.Node[],
+): readonly Break[] {
   const [parent] = around
   const [left, right] = [codeOf(node.left), codeOf(node.right)]
   const spliced = (name: string, others: ReadonlyMap<string, string>) => {
@@ -101,7 +134,8 @@ const ofOperator: Breaks<Binary> = (node, { by, codeOf }, around) => {
   }
   const hasTerms = /^[+-]$/.test(node.operator) && !/['"`]/.test(left + right)
   // What a bound is made of is moved with the bound.
-  if (around.some((outer) => outer.type === 'VariableDeclarator' && BOUND.test(nameOf(outer.id)))) return []
+  if (around.some((outer) => outer.type === 'VariableDeclarator' && BOUND.test(nameOf(outer.id))))
+    return []
   return [
     ...(isBorderFree(node, parent, codeOf) ? [] : spliced('comparison moved', BORDERS)),
     ...(standsAlone(node, parent) ? spliced('choice reversed', REVERSED) : []),
@@ -111,7 +145,11 @@ const ofOperator: Breaks<Binary> = (node, { by, codeOf }, around) => {
   ]
 }
 
-const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text }, around) => {
+function ofCall(
+  node: ESTree.CallExpression,
+  { by, codeOf, without, text }: Code,
+  around: readonly ESTree.Node[],
+): readonly Break[] {
   const { callee, arguments: given } = node
   const name = nameOf(callee)
   const [first, second] = given
@@ -119,12 +157,15 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text
   const [unguarded = '', place = -1] = (callee.type === 'Identifier' && STEPS.get(name)) || []
   const condition = given[place]
   // A brand is a type: it checks nothing.
-  const conditions = /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
+  const conditions =
+    /^(all|any|pipe)$/.test(name) && second ? given.slice(name === 'pipe' ? 1 : 0) : []
   const [choice, border, other] = [CHOICES, TABLE_BORDERS, ALL_FOR_ANY].map((map) => map.get(name))
   const isWrite = /\btable\.(write|transact)$/.test(codeOf(callee))
   const isUsed = !around.slice(0, 2).some(({ type }) => type === 'ExpressionStatement')
   const isMethod = callee.type === 'MemberExpression'
-  const [unit, otherUnit] = [first, second].map((one) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(one))?.[0])
+  const [unit, otherUnit] = [first, second].map(
+    (one) => /([A-Z][a-z]+|^[a-z]+|ZERO)$/.exec(nameOf(one))?.[0],
+  )
   const isOneUnit = unit !== undefined && (unit === otherUnit || unit === 'ZERO')
   const isSwapped = first && second && !EITHER_WAY.test(name) && (isOneUnit || name === 'less')
   const swapped = isSwapped && codeOf(second) + text.slice(first.end, second.start) + codeOf(first)
@@ -135,33 +176,68 @@ const ofCall: Breaks<ESTree.CallExpression> = (node, { by, codeOf, without, text
     ...(condition && !(unguarded === ALWAYS && codeOf(condition) === 'exists')
       ? [by('step unguarded', condition, unguarded)]
       : []),
-    ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last ? [without('key widened', given, last)] : []),
-    ...(/^(plus|less|addMs)$/.test(name) && first ? [by('sum changed', node, `(${codeOf(first)})`)] : []),
+    ...(KEYS.test(name) && nameOf(first) !== 'deps' && second && last
+      ? [without('key widened', given, last)]
+      : []),
+    ...(/^(plus|less|addMs)$/.test(name) && first
+      ? [by('sum changed', node, `(${codeOf(first)})`)]
+      : []),
     ...(swapped ? [{ ...by('field swapped', first, swapped), end: second.end }] : []),
     ...(other && second
-      ? [by('condition dropped', node, `({ test: '${other}', of: [${given.map(codeOf).join(', ')}] })`)]
+      ? [
+          by(
+            'condition dropped',
+            node,
+            `({ test: '${other}', of: [${given.map(codeOf).join(', ')}] })`,
+          ),
+        ]
       : []),
     ...(border && first && second
-      ? [by('comparison moved', node, `({ test: '${border}', field: ${codeOf(first)}, value: ${codeOf(second)} })`)]
+      ? [
+          by(
+            'comparison moved',
+            node,
+            `({ test: '${border}', field: ${codeOf(first)}, value: ${codeOf(second)} })`,
+          ),
+        ]
       : []),
     ...(choice && isMethod ? [by('choice reversed', callee.property, choice)] : []),
-    ...(name === 'filter' && isMethod ? [by('condition dropped', node, codeOf(callee.object))] : []),
-    ...(isWrite && isUsed ? [by('write dropped', node, '({ applied: true, item: undefined })')] : []),
+    ...(name === 'filter' && isMethod
+      ? [by('condition dropped', node, codeOf(callee.object))]
+      : []),
+    ...(isWrite && isUsed
+      ? [by('write dropped', node, '({ applied: true, item: undefined })')]
+      : []),
   ]
 }
 
-const isChange = (node: ESTree.Node | undefined) => node?.type === 'Property' && CHANGES.test(nameOf(node.key))
-
-const ofObject: Breaks<ESTree.ObjectExpression> = (node, { without }, [parent, outer]) => {
-  const [call, last] = parent?.type === 'CallExpression' ? [nameOf(parent.callee), parent.arguments.at(-1)] : ['']
-  const isNamedSteps = parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps'
-  const isSteps = isNamedSteps || call.startsWith('transact') || (call === 'recordChange' && last === node)
-  const isChanges = /^update(Fields)?$/.test(call) || (isChange(parent) && outer?.type === 'ObjectExpression')
-  const operator = isSteps ? 'step dropped' : 'change dropped'
-  return isSteps || isChanges ? node.properties.map((property) => without(operator, node.properties, property)) : []
+function isChange(node: ESTree.Node | undefined) {
+  return node?.type === 'Property' && CHANGES.test(nameOf(node.key))
 }
 
-const ofMember: Breaks<ESTree.MemberExpression> = (node, { by }, [parent]) => {
+function ofObject(
+  node: ESTree.ObjectExpression,
+  { without }: Code,
+  [parent, outer]: readonly ESTree.Node[],
+): readonly Break[] {
+  const [call, last] =
+    parent?.type === 'CallExpression' ? [nameOf(parent.callee), parent.arguments.at(-1)] : ['']
+  const isNamedSteps = parent?.type === 'VariableDeclarator' && nameOf(parent.id) === 'steps'
+  const isSteps =
+    isNamedSteps || call.startsWith('transact') || (call === 'recordChange' && last === node)
+  const isChanges =
+    /^update(Fields)?$/.test(call) || (isChange(parent) && outer?.type === 'ObjectExpression')
+  const operator = isSteps ? 'step dropped' : 'change dropped'
+  return isSteps || isChanges
+    ? node.properties.map((property) => without(operator, node.properties, property))
+    : []
+}
+
+function ofMember(
+  node: ESTree.MemberExpression,
+  { by }: Code,
+  [parent]: readonly ESTree.Node[],
+): readonly Break[] {
   const { property, computed } = node
   const group = ALIKE.find((names) => names.includes(nameOf(property))) ?? []
   const other = group[(group.indexOf(nameOf(property)) + 1) % group.length]
@@ -170,26 +246,46 @@ const ofMember: Breaks<ESTree.MemberExpression> = (node, { by }, [parent]) => {
 }
 
 /** A number in capitals: a count is one too many or too few, a time ten times too long or too short. */
-const ofConstant: Breaks<ESTree.VariableDeclarator> = ({ id, init }, { by, codeOf }) => {
-  if (!init || !BOUND.test(nameOf(id)) || WORK.test(nameOf(id)) || !/^[\dA-Z_ */+.()-]+$/.test(codeOf(init))) return []
+function ofConstant(
+  { id, init }: ESTree.VariableDeclarator,
+  { by, codeOf }: Code,
+): readonly Break[] {
+  if (
+    !init ||
+    !BOUND.test(nameOf(id)) ||
+    WORK.test(nameOf(id)) ||
+    !/^[\dA-Z_ */+.()-]+$/.test(codeOf(init))
+  )
+    return []
   const moves = init.type === 'Literal' ? ['+ 1', '- 1'] : ['* 10', '/ 10']
   return moves.map((move) => by('bound moved', init, `(${codeOf(init)}) ${move}`))
 }
 
-const ofStatement: Breaks<ESTree.ExpressionStatement> = (node, { by, codeOf }) => {
-  const call = node.expression.type === 'AwaitExpression' ? node.expression.argument : node.expression
+function ofStatement(node: ESTree.ExpressionStatement, { by, codeOf }: Code): readonly Break[] {
+  const call =
+    node.expression.type === 'AwaitExpression' ? node.expression.argument : node.expression
   const isTelling = call.type === 'CallExpression' && TELLING.test(codeOf(call.callee))
   return call.type === 'CallExpression' && !isTelling ? [by('write dropped', node, '{}')] : []
 }
 
-const ofTemplate: Breaks<ESTree.TemplateLiteral> = ({ expressions }, { path, by, text }) =>
-  path !== 'shared/table/keys.ts'
+function ofTemplate(
+  { expressions }: ESTree.TemplateLiteral,
+  { path, by, text }: Code,
+): readonly Break[] {
+  return path !== 'shared/table/keys.ts'
     ? []
     : expressions
         .slice(1)
-        .map((one) => ({ ...by('key widened', one, ''), start: one.start - 2, end: text.indexOf('}', one.end) + 1 }))
+        .map((one) => ({
+          ...by('key widened', one, ''),
+          start: one.start - 2,
+          end: text.indexOf('}', one.end) + 1,
+        }))
+}
 
-const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTree.Node, { readonly type: Type }>> } = {
+const OPERATORS: {
+  readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTree.Node, { readonly type: Type }>>
+} = {
   IfStatement: ofTest,
   ConditionalExpression: ofTest,
   LogicalExpression: (node, { by, codeOf }) => [
@@ -201,7 +297,9 @@ const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTre
   CallExpression: ofCall,
   ObjectExpression: ofObject,
   ArrayExpression: ({ elements }, { without }, [parent]) =>
-    isChange(parent) ? elements.flatMap((one) => (one ? [without('change dropped', elements, one)] : [])) : [],
+    isChange(parent)
+      ? elements.flatMap((one) => (one ? [without('change dropped', elements, one)] : []))
+      : [],
   MemberExpression: ofMember,
   Literal: (node, { by }) =>
     typeof node.value === 'boolean' ? [by('choice reversed', node, String(!node.value))] : [],
@@ -210,7 +308,11 @@ const OPERATORS: { readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTre
   TemplateLiteral: ofTemplate,
 }
 
-const breaksBelow: Breaks<ESTree.Node> = (node, code, around) => {
+function breaksBelow(
+  node: ESTree.Node,
+  code: Code,
+  around: readonly ESTree.Node[],
+): readonly Break[] {
   // Types say nothing once the program runs.
   if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(node.type)) return []
   if (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee))) return []
@@ -222,5 +324,6 @@ const breaksBelow: Breaks<ESTree.Node> = (node, code, around) => {
 }
 
 /** Every way in which a part of a file can be broken at one place. */
-export const breaksIn = (part: ESTree.Node, path: string, text: string): readonly Break[] =>
-  breaksBelow(part, codeIn(path, text), [])
+export function breaksIn(part: ESTree.Node, path: string, text: string): readonly Break[] {
+  return breaksBelow(part, codeIn(path, text), [])
+}

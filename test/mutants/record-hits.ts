@@ -19,14 +19,15 @@ if (!globalThis.hitsSession) {
 }
 
 /** The functions that this process has executed since it was asked last, as `path#function`. */
-const takeHits = (): readonly string[] => {
+function takeHits(): readonly string[] {
   const hits = new Set<string>()
   globalThis.hitsSession?.post('Profiler.takePreciseCoverage', (_, { result }) => {
     for (const { url, functions } of result) {
       const path = url.replace(/^file:\/\//, '')
       if (!CODE.some((folder) => path.startsWith(folder))) continue
       for (const { functionName, ranges } of functions) {
-        if (ranges.some(({ count }) => count > 0)) hits.add(`${path.slice(PROJECT_ROOT.length + 1)}#${functionName}`)
+        if (ranges.some(({ count }) => count > 0))
+          hits.add(`${path.slice(PROJECT_ROOT.length + 1)}#${functionName}`)
       }
     }
   })

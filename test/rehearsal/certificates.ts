@@ -2,16 +2,29 @@ import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
 /** Files of one certificate for all names of the world. It is its own authority, for one rehearsal: nothing else trusts it. */
-export const certificatesIn = (directory: string) => ({
-  certificate: join(directory, 'world.pem'),
-  key: join(directory, 'world.key'),
-})
+export function certificatesIn(directory: string) {
+  return { certificate: join(directory, 'world.pem'), key: join(directory, 'world.key') }
+}
 export type Certificates = ReturnType<typeof certificatesIn>
 
-export const makeCertificates = async (directory: string, names: readonly string[]): Promise<Certificates> => {
+export async function makeCertificates(
+  directory: string,
+  names: readonly string[],
+): Promise<Certificates> {
   const { certificate, key } = certificatesIn(directory)
   const named = ['-subj', '/CN=rehearsal', '-addext', `subjectAltName=${names.join(',')}`]
-  const options = ['-newkey', 'rsa:2048', '-nodes', '-days', '60', ...named, '-keyout', key, '-out', certificate]
+  const options = [
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '60',
+    ...named,
+    '-keyout',
+    key,
+    '-out',
+    certificate,
+  ]
   const { code, errors } = await runTool('openssl', ['req', '-x509', ...options])
   if (code !== 0) throw new Error(`openssl: ${errors}`)
   return { certificate, key }

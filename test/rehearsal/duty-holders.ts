@@ -5,13 +5,15 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-const held = (role: Role) => ({
-  UserName: `rehearsal-${role}`,
-  PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
-})
+function held(role: Role) {
+  return {
+    UserName: `rehearsal-${role}`,
+    PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
+  }
+}
 
 /** Makes a user for each duty, with its policy alone. Returns the credentials of the user who may invoke an action. */
-export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.ProcessEnv> => {
+export async function hireDutyHolders(): Promise<(action: string) => NodeJS.ProcessEnv> {
   const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()
   for (const role of ROLES) {
@@ -19,7 +21,10 @@ export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.Proc
     await iam.send(new aws.CreateUserCommand({ UserName }))
     await iam.send(new aws.AttachUserPolicyCommand(held(role)))
     const { AccessKey: key } = await iam.send(new aws.CreateAccessKeyCommand({ UserName }))
-    keys.set(role, { AWS_ACCESS_KEY_ID: key?.AccessKeyId, AWS_SECRET_ACCESS_KEY: key?.SecretAccessKey })
+    keys.set(role, {
+      AWS_ACCESS_KEY_ID: key?.AccessKeyId,
+      AWS_SECRET_ACCESS_KEY: key?.SecretAccessKey,
+    })
   }
   return (action) => {
     const spec = MANIFEST.find(({ name }) => name === action)
@@ -29,7 +34,7 @@ export const hireDutyHolders = async (): Promise<(action: string) => NodeJS.Proc
 }
 
 /** IAM has no regions: a stack in another region needs these names. A policy that a user holds cannot be deleted. */
-export const removeDutyPolicies = async (): Promise<void> => {
+export async function removeDutyPolicies(): Promise<void> {
   const { iam } = awsClients(REGION)
   for (const role of ROLES) {
     await iam.send(new aws.DetachUserPolicyCommand(held(role)))

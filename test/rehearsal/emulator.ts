@@ -22,16 +22,20 @@ export const ENDPOINT = `https://127.0.0.1:${PORT}`
 const TOOLS = [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
 
 /** Comes first, because it alone needs the internet. */
-export const installMinistack = (): Promise<void> =>
-  makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
+export function installMinistack(): Promise<void> {
+  return makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
+}
 
 /** A process keeps the time it has read so long: two threads that read the file at once can end their process. */
 const CACHED_SECONDS = 1
 
 /** The clock of emulator, functions and tools: this machine's clock and an offset. */
-export const rehearsalClock = async (directory: string) => {
+export async function rehearsalClock(directory: string) {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
-  const library = join((await runTool(PYTHON, where)).output.trim(), 'vendor/libfaketime/src/libfaketime.so.1')
+  const library = join(
+    (await runTool(PYTHON, where)).output.trim(),
+    'vendor/libfaketime/src/libfaketime.so.1',
+  )
   const file = join(directory, 'clock')
   let offset = 0
   const save = () => writeFileSync(file, `+${offset}\n`)
@@ -57,23 +61,32 @@ export const rehearsalClock = async (directory: string) => {
 export type RehearsalClock = Awaited<ReturnType<typeof rehearsalClock>>
 
 /** Tools run as the account itself, as at a first deployment. */
-export const toolEnvironment = ({ certificate }: Certificates, clock: RehearsalClock): NodeJS.ProcessEnv => ({
-  ...clock.env,
-  PATH: TOOLS,
-  AWS_ENDPOINT_URL: ENDPOINT,
-  AWS_REGION: REGION,
-  AWS_ACCESS_KEY_ID: 'test',
-  AWS_SECRET_ACCESS_KEY: 'test',
-  AWS_CA_BUNDLE: certificate,
-  NODE_EXTRA_CA_CERTS: certificate,
-  CDK_DISABLE_CLI_TELEMETRY: '1',
-  CI: 'true',
-})
+export function toolEnvironment(
+  { certificate }: Certificates,
+  clock: RehearsalClock,
+): NodeJS.ProcessEnv {
+  return {
+    ...clock.env,
+    PATH: TOOLS,
+    AWS_ENDPOINT_URL: ENDPOINT,
+    AWS_REGION: REGION,
+    AWS_ACCESS_KEY_ID: 'test',
+    AWS_SECRET_ACCESS_KEY: 'test',
+    AWS_CA_BUNDLE: certificate,
+    NODE_EXTRA_CA_CERTS: certificate,
+    CDK_DISABLE_CLI_TELEMETRY: '1',
+    CI: 'true',
+  }
+}
 
 export const VERDICTS = 'verdicts.jsonl'
 
 /** Starts MiniStack over TLS, with its judge; its functions are processes of its own and inherit what it is given. */
-export const startEmulator = async (directory: string, certificates: Certificates, clock: RehearsalClock) => {
+export async function startEmulator(
+  directory: string,
+  certificates: Certificates,
+  clock: RehearsalClock,
+) {
   const log = join(directory, 'ministack.log')
   const output = openSync(log, 'w')
   const child = spawn(PYTHON, [join(import.meta.dirname, 'judged_ministack.py')], {

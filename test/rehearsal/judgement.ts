@@ -13,8 +13,8 @@ const VerdictSchema = v.object({
 })
 export type Verdict = v.InferOutput<typeof VerdictSchema>
 
-export const readVerdicts = (file: string): readonly Verdict[] =>
-  existsSync(file)
+export function readVerdicts(file: string): readonly Verdict[] {
+  return existsSync(file)
     ? readFileSync(file, 'utf8')
         .split('\n')
         .filter((line) => line !== '')
@@ -22,16 +22,19 @@ export const readVerdicts = (file: string): readonly Verdict[] =>
         // The clock moved while such a call was under way. Its caller has signed and sent it again.
         .filter(({ denied }) => denied !== 'RequestTimeTooSkewed')
     : []
+}
 
 /** The function that asked: Lambda names the session of its role after it. */
-const functionOf = ({ principal }: Verdict): string | undefined =>
-  new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
+function functionOf({ principal }: Verdict): string | undefined {
+  return new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
+}
 
-const describeVerdict = ({ principal, action, resource, kinds, denied }: Verdict): string =>
-  `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
+function describeVerdict({ principal, action, resource, kinds, denied }: Verdict): string {
+  return `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
+}
 
 /** Sums the verdicts up, without those of calls that were made to be refused. */
-export const judgementOn = (verdicts: readonly Verdict[]) => {
+export function judgementOn(verdicts: readonly Verdict[]) {
   const calls = new Map<string, number>()
   for (const name of verdicts.flatMap((verdict) => functionOf(verdict) ?? []))
     calls.set(name, (calls.get(name) ?? 0) + 1)
@@ -43,7 +46,9 @@ export const judgementOn = (verdicts: readonly Verdict[]) => {
     calls,
     denied: verdicts.filter(({ denied }) => denied !== null).map(describeVerdict),
     /** Functions that may call AWS and never did. */
-    silent: MANIFEST.map(({ name }) => name).filter((name) => !calls.has(name) && !askNothing.includes(name)),
+    silent: MANIFEST.map(({ name }) => name).filter(
+      (name) => !calls.has(name) && !askNothing.includes(name),
+    ),
     /** Functions whose role allows no call. */
     askNothing,
   }
@@ -66,9 +71,14 @@ const NOT_EMULATED: readonly string[] = [
 ]
 
 /** Prints what was judged and what the emulator cannot do. Returns whether all went well. */
-export const printReport = ({ calls, denied, silent, askNothing }: Judgement, limits: readonly string[]): boolean => {
+export function printReport(
+  { calls, denied, silent, askNothing }: Judgement,
+  limits: readonly string[],
+): boolean {
   const all = [...calls.values()].reduce((sum, count) => sum + count, 0)
-  console.log(`\n${all} calls of ${calls.size} functions were judged by the policies of their roles:`)
+  console.log(
+    `\n${all} calls of ${calls.size} functions were judged by the policies of their roles:`,
+  )
   for (const [name, count] of [...calls].toSorted(([a], [b]) => (a < b ? -1 : 1))) {
     console.log(`${String(count).padStart(6)}  ${name}`)
   }

@@ -45,7 +45,7 @@ const PARTS = [
 type Part = (typeof PARTS)[number]
 
 /** Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit code. */
-const rehearse = async (directory: string, only: readonly Part[]): Promise<number> => {
+async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
   const clock = await rehearsalClock(directory)
@@ -60,27 +60,47 @@ const rehearse = async (directory: string, only: readonly Part[]): Promise<numbe
   started.defer(() => emulator.close())
   let envOf = (_action: string): NodeJS.ProcessEnv => ({})
   const verdicts = () => readVerdicts(join(directory, VERDICTS))
-  const rehearsal = startRehearsal({ directory, env, clock, world, verdicts, envOf: (action) => envOf(action) })
+  const rehearsal = startRehearsal({
+    directory,
+    env,
+    clock,
+    world,
+    verdicts,
+    envOf: (action) => envOf(action),
+  })
   try {
     const apiUrl = await deployStage(rehearsal)
     envOf = await rehearsal.step('a person is given the policy of each duty', hireDutyHolders)
     const judged = await live(rehearsal, apiUrl, only)
-    const isWell = printReport(only.length > 0 ? { ...judged, silent: [] } : judged, rehearsal.limits())
+    const isWell = printReport(
+      only.length > 0 ? { ...judged, silent: [] } : judged,
+      rehearsal.limits(),
+    )
     for (const failure of rehearsal.failures()) console.log(failure)
     return isWell && rehearsal.failures().length === 0 ? 0 : 1
   } catch (error) {
-    console.error(`\nThe rehearsal broke off: ${error instanceof Error ? error.message : String(error)}`)
+    console.error(
+      `\nThe rehearsal broke off: ${error instanceof Error ? error.message : String(error)}`,
+    )
     printReport(judgementOn(rehearsal.verdicts()), rehearsal.limits())
     return 1
   }
 }
 
 /** Runs the parts, and returns the judgement. A part that fails or is left out stops only the parts that need it. */
-const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[]): Promise<Judgement> => {
+async function live(
+  rehearsal: Rehearsal,
+  apiUrl: string,
+  only: readonly Part[],
+): Promise<Judgement> {
   const { step, verdicts } = rehearsal
   const part: typeof rehearsal.part = async (what, needs, run) =>
-    only.length > 0 && !only.some((name) => name === what) ? undefined : rehearsal.part(what, needs, run)
-  const merchant = await step('operators take a merchant on', () => takeOnMerchant(rehearsal, apiUrl, 'Warung Satu'))
+    only.length > 0 && !only.some((name) => name === what)
+      ? undefined
+      : rehearsal.part(what, needs, run)
+  const merchant = await step('operators take a merchant on', () =>
+    takeOnMerchant(rehearsal, apiUrl, 'Warung Satu'),
+  )
   const payments = await part('take-payments', [], () => takePayments(rehearsal, merchant))
   const paidOut = await part('pay-out', [payments], (taken) => payOut(rehearsal, merchant, taken))
   await part('operate-stage', [payments, paidOut], async (taken, settlement) => {
@@ -97,12 +117,18 @@ const live = async (rehearsal: Rehearsal, apiUrl: string, only: readonly Part[])
   await part('refuse-release', [], () => refuseRelease(rehearsal, merchant))
   const afterBroken = verdicts().length
   await part('roll-back-update', [], () => rollBackUpdate(rehearsal, merchant))
-  const restored = await part('restore-stage', [payments], ({ paid }) => restoreStage(rehearsal, merchant, paid))
+  const restored = await part('restore-stage', [payments], ({ paid }) =>
+    restoreStage(rehearsal, merchant, paid),
+  )
   // One broken release lacks a permission: what is denied to it is no failure.
-  const before = verdicts().filter(({ denied }, at) => denied === null || at < beforeBroken || at >= afterBroken)
+  const before = verdicts().filter(
+    ({ denied }, at) => denied === null || at < beforeBroken || at >= afterBroken,
+  )
   await part('refuse-strangers', [restored], () => refuseStrangers(rehearsal))
   const refused = verdicts().length
-  await part('lose-region', [payments, restored], ({ paid }) => loseRegion(rehearsal, merchant, paid))
+  await part('lose-region', [payments, restored], ({ paid }) =>
+    loseRegion(rehearsal, merchant, paid),
+  )
   // Verdicts on the lost region no longer count: the roles of the new stack have taken the names of its roles.
   const elsewhere = verdicts()
     .slice(refused)
@@ -129,7 +155,7 @@ Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
 /** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
 const INSIDE = 'REHEARSAL_DIRECTORY'
 
-const outside = async (keep: boolean, argv: readonly string[]): Promise<number> => {
+async function outside(keep: boolean, argv: readonly string[]): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-rehearsal-'))
   try {
     await installMinistack()
@@ -137,7 +163,9 @@ const outside = async (keep: boolean, argv: readonly string[]): Promise<number> 
     const env = { ...process.env, [INSIDE]: directory, NODE_EXTRA_CA_CERTS: certificate }
     const code = await runInNamespace(process.execPath, [import.meta.filename, ...argv], env)
     if (code !== undefined) return code
-    console.error('This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.')
+    console.error(
+      'This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.',
+    )
     return 1
   } finally {
     if (keep) console.log(`Logs and verdicts: ${directory}`)
@@ -146,7 +174,10 @@ const outside = async (keep: boolean, argv: readonly string[]): Promise<number> 
 }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { keep = false, only } = readOptions(argv, { keep: { type: 'boolean' }, only: { type: 'string' } } as const)
+  const { keep = false, only } = readOptions(argv, {
+    keep: { type: 'boolean' },
+    only: { type: 'string' },
+  } as const)
   const named = only?.split(',') ?? []
   const unknown = named.filter((name) => !PARTS.some((part) => part === name))
   if (unknown.length > 0) throw new UsageError(`there is no part ${unknown.join(', ')}`)

@@ -24,16 +24,32 @@ export const DeliveriesSchema = v.object({
   ),
 })
 
-export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name: string): Promise<Merchant> => {
+export async function takeOnMerchant(
+  rehearsal: Rehearsal,
+  apiUrl: string,
+  name: string,
+): Promise<Merchant> {
   const { admin } = rehearsal
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: `PT ${name}` }
   // The limit is above what any step of the rehearsal uses on a fast machine.
-  const made = await admin('create-client', { operator: OPERATOR, name, bank, rate_limit_per_second: 50 })
+  const made = await admin('create-client', {
+    operator: OPERATOR,
+    name,
+    bank,
+    rate_limit_per_second: 50,
+  })
   const { client_id: clientId } = v.parse(v.object({ client_id: v.string() }), made)
   const owned = { operator: OPERATOR, client_id: clientId }
   const { api_key: apiKey } = v.parse(KeySchema, await admin('issue-api-key', owned))
-  const endpoint = await admin('register-endpoint', { ...owned, url: HOOKS_URL, event_types: ['*'] })
-  const registered = v.parse(v.object({ endpoint_id: v.string(), signing_secret: v.string() }), endpoint)
+  const endpoint = await admin('register-endpoint', {
+    ...owned,
+    url: HOOKS_URL,
+    event_types: ['*'],
+  })
+  const registered = v.parse(
+    v.object({ endpoint_id: v.string(), signing_secret: v.string() }),
+    endpoint,
+  )
   const { endpoint_id: endpointId, signing_secret: signingSecret } = registered
   return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
@@ -41,11 +57,11 @@ export const takeOnMerchant = async (rehearsal: Rehearsal, apiUrl: string, name:
 export type Merchant = ReturnType<typeof merchantAt>
 
 /** A merchant of the stage at an address of the API: what it does by HTTP alone. */
-export const merchantAt = (
+export function merchantAt(
   { world }: Rehearsal,
   apiUrl: string,
   known: Readonly<Record<'clientId' | 'endpointId' | 'apiKey' | 'signingSecret', string>>,
-) => {
+) {
   const headers = { authorization: `Bearer ${known.apiKey}`, 'content-type': 'application/json' }
   const get = <const Schema extends v.GenericSchema>(schema: Schema, path: string) =>
     call(schema, `${apiUrl}/v1/${path}`, { headers })
@@ -61,7 +77,12 @@ export const merchantAt = (
   }
   /** 201; 200 where the key is known. */
   const create = (idempotencyKey: string, status = 201) => {
-    const request = { method: 'virtual_account', channel_code: 'BCA', amount: 150_000, currency: 'IDR' }
+    const request = {
+      method: 'virtual_account',
+      channel_code: 'BCA',
+      amount: 150_000,
+      currency: 'IDR',
+    }
     return post(PaymentSchema, 'payments', request, { 'idempotency-key': idempotencyKey }, status)
   }
   const hasStatus = ({ id }: Payment, status: string) =>
@@ -77,26 +98,34 @@ export const merchantAt = (
     hasStatus,
     /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is another one. */
     pay: async (payment: Payment, amount?: number) => {
-      const init = { method: 'POST', headers: { ...PROVIDER_HEADERS, 'content-type': 'application/json' } }
+      const init = {
+        method: 'POST',
+        headers: { ...PROVIDER_HEADERS, 'content-type': 'application/json' },
+      }
       const path = `/v3/payment_requests/${await requestOf(world.provider, payment)}/simulate`
       await call(v.unknown(), world.provider + path, { ...init, body: JSON.stringify({ amount }) })
       return hasStatus(payment, amount === undefined ? 'succeeded' : 'failed')
     },
     /** The webhooks about a payment so far, each with a right signature. */
     webhooksOf: async ({ id }: Payment) => {
-      const schema = v.array(v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }))
+      const schema = v.array(
+        v.object({ headers: v.record(v.string(), v.unknown()), body: v.string() }),
+      )
       const received = await call(schema, `${world.inbox}/received`)
       const about = received.filter(({ body }) => body.includes(id))
       for (const { headers: said, body } of about) {
         const signature = createHmac('sha256', known.signingSecret).update(body).digest('hex')
-        expect(said['x-gateway-signature'] === signature, 'a webhook is not signed with the secret of its endpoint')
+        expect(
+          said['x-gateway-signature'] === signature,
+          'a webhook is not signed with the secret of its endpoint',
+        )
       }
       return about
     },
   }
 }
 
-export const requestOf = async (provider: string, { id }: Payment): Promise<string> => {
+export async function requestOf(provider: string, { id }: Payment): Promise<string> {
   const schema = v.array(v.object({ payment_request_id: v.string() }))
   const [found] = await call(schema, `${provider}/_simulator/payment_requests?reference_id=${id}`)
   if (found === undefined) throw new Error(`the provider knows no request for ${id}`)

@@ -12,7 +12,11 @@ export const MERCHANT_ADDRESS = '3ffe::1'
  * leaves the machine. Its mounts and processes end with it. Returns its exit code; undefined where this machine makes no
  * namespaces for us.
  */
-export const runInNamespace = async (program: string, args: readonly string[], env: NodeJS.ProcessEnv) => {
+export async function runInNamespace(
+  program: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+) {
   const asRoot = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user']
   const unshare = [...asRoot, '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc']
   if ((await runTool('unshare', [...unshare, 'true'])).code !== 0) return undefined
@@ -25,7 +29,7 @@ export const runInNamespace = async (program: string, args: readonly string[], e
 }
 
 /** Inside the namespaces: sets the loopback interface up, with a public address, and our own name server. */
-export const furnishNamespace = async (directory: string): Promise<void> => {
+export async function furnishNamespace(directory: string): Promise<void> {
   const must = async (program: string, ...args: readonly string[]) => {
     const { code, output } = await runTool(program, args)
     if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output}`)
@@ -42,6 +46,7 @@ export const furnishNamespace = async (directory: string): Promise<void> => {
   }
   for (const [name, text] of Object.entries(settings)) {
     writeFileSync(join(directory, name), text)
-    if (existsSync(`/etc/${name}`)) await must('mount', '--bind', join(directory, name), `/etc/${name}`)
+    if (existsSync(`/etc/${name}`))
+      await must('mount', '--bind', join(directory, name), `/etc/${name}`)
   }
 }

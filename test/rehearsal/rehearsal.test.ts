@@ -9,7 +9,7 @@ import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { BREAKS } from './steps/update-stage.ts'
 
 const never = new Promise<never>(() => undefined)
-const fails = async (): Promise<{ readonly id: string }> => {
+async function fails(): Promise<{ readonly id: string }> {
   throw new Error('broken')
 }
 
@@ -17,7 +17,9 @@ let rehearsal: Rehearsal
 let printed: string[]
 beforeEach(() => {
   printed = []
-  vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(String(line).replace(/^ +[\d.]+ s {2}/, '')))
+  vi.spyOn(console, 'log').mockImplementation(
+    (line) => void printed.push(String(line).replace(/^ +[\d.]+ s {2}/, '')),
+  )
   const parts = { directory: 'none', env: {}, clock: {}, world: {}, envOf: () => ({}), stepMs: 50 }
   rehearsal = startRehearsal(parts as unknown as Parameters<typeof startRehearsal>[0])
 })
@@ -27,7 +29,9 @@ describe('a part of the rehearsal', () => {
     const { step, part } = rehearsal
     const created = await part('created', [], () => step('a create', fails))
     const paid = await part('paid', [created], ({ id }) => step('a payment', async () => id))
-    const other = await part('another', [], () => step('another create', async () => ({ id: 'p1' })))
+    const other = await part('another', [], () =>
+      step('another create', async () => ({ id: 'p1' })),
+    )
 
     expect([created, paid, other]).toStrictEqual([undefined, undefined, { id: 'p1' }])
     expect(printed).toStrictEqual([
@@ -58,13 +62,15 @@ it.for(BREAKS)('a release $what is made of the present code', ({ file, change })
   expect(change(text)).not.toBe(text)
 })
 
-const verdictOn = (name: string, denied: string | null = null): Verdict => ({
-  principal: `arn:aws:sts::000000000001:assumed-role/gateway-dev-Role/gateway-dev-${name}`,
-  action: 'dynamodb:GetItem',
-  resource: 'arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev',
-  kinds: ['PAYMENT'],
-  denied,
-})
+function verdictOn(name: string, denied: string | null = null): Verdict {
+  return {
+    principal: `arn:aws:sts::000000000001:assumed-role/gateway-dev-Role/gateway-dev-${name}`,
+    action: 'dynamodb:GetItem',
+    resource: 'arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev',
+    kinds: ['PAYMENT'],
+    denied,
+  }
+}
 
 it('the judgement on a rehearsal counts the calls of functions, and names what was refused or never heard', () => {
   // Its role lets api-not-found ask nothing.

@@ -10,9 +10,15 @@ export const STAGE = 'dev'
 export const STACK = `gateway-${STAGE}`
 export const OPERATOR = 'rehearsal'
 
-type Made<Needs extends readonly unknown[]> = { -readonly [At in keyof Needs]: NonNullable<Needs[At]> }
+type Made<Needs extends readonly unknown[]> = {
+  -readonly [At in keyof Needs]: NonNullable<Needs[At]>
+}
 
-type NpmRun = { readonly codes?: readonly number[]; readonly env?: NodeJS.ProcessEnv; readonly cwd?: string }
+type NpmRun = {
+  readonly codes?: readonly number[]
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+}
 
 type Parts = {
   readonly directory: string
@@ -26,16 +32,24 @@ type Parts = {
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
 
-export const startRehearsal = (parts: Parts) => {
+export function startRehearsal(parts: Parts) {
   const { env, envOf, stepMs = 1_200_000 } = parts
   const limits: string[] = []
   const failures: string[] = []
   /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
-  const npm = async ([script = '', ...args]: readonly string[], { codes = [0], env: more, cwd }: NpmRun = {}) => {
+  const npm = async (
+    [script = '', ...args]: readonly string[],
+    { codes = [0], env: more, cwd }: NpmRun = {},
+  ) => {
     const words = [script, '--', ...args, '--stage', STAGE]
-    const ran = await runTool('npm', ['run', '-s', ...words], { env: { ...env, ...more }, ...(cwd && { cwd }) })
+    const ran = await runTool('npm', ['run', '-s', ...words], {
+      env: { ...env, ...more },
+      ...(cwd && { cwd }),
+    })
     if (codes.includes(ran.code)) return ran
-    throw new Error(`npm run ${words.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`)
+    throw new Error(
+      `npm run ${words.join(' ')} ended with ${ran.code}:\n${lastOf(ran.output)}\n${lastOf(ran.errors)}`,
+    )
   }
   return {
     ...parts,
@@ -60,7 +74,8 @@ export const startRehearsal = (parts: Parts) => {
       needs: Needs,
       run: (...made: Made<Needs>) => Promise<T>,
     ): Promise<T | undefined> => {
-      const isMade = (made: readonly unknown[]): made is Made<Needs> => made.every((one) => one !== undefined)
+      const isMade = (made: readonly unknown[]): made is Made<Needs> =>
+        made.every((one) => one !== undefined)
       if (isMade(needs)) return run(...needs).catch(() => undefined)
       failures.push(`NOT RUN  ${what}`)
       console.log(`NOT RUN  ${what}: what it needs was not made`)
@@ -71,11 +86,19 @@ export const startRehearsal = (parts: Parts) => {
     cannot: (what: string) => void limits.push(what),
     limits: () => limits,
     npm,
-    deploy: (cwd: string, how?: NpmRun) => npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
+    deploy: (cwd: string, how?: NpmRun) =>
+      npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
     /** Runs an action by the operators' command. Returns its body; undefined where it failed with an allowed code. */
-    admin: async (action: string, payload: object = {}, codes: readonly number[] = [0]): Promise<unknown> => {
+    admin: async (
+      action: string,
+      payload: object = {},
+      codes: readonly number[] = [0],
+    ): Promise<unknown> => {
       const fields = Object.keys(payload).length > 0 ? ['--payload', JSON.stringify(payload)] : []
-      const { code, output } = await npm(['admin', action, '--json', ...fields], { codes, env: envOf(action) })
+      const { code, output } = await npm(['admin', action, '--json', ...fields], {
+        codes,
+        env: envOf(action),
+      })
       return code === 0 ? JSON.parse(output) : undefined
     },
   }
@@ -84,33 +107,39 @@ export const startRehearsal = (parts: Parts) => {
 export type Rehearsal = ReturnType<typeof startRehearsal>
 
 /** Late work is not stopped, but the rehearsal goes on without it. */
-const inTime = <T>(work: Promise<T>, ms: number): Promise<T> => {
+function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   const late = sleep(ms, undefined, { ref: false }).then(() => {
     throw new Error(`it took longer than ${ms / 1_000} s`)
   })
   return Promise.race([work, late])
 }
 
-const lastOf = (text: string) => text.slice(-4_000)
+function lastOf(text: string) {
+  return text.slice(-4_000)
+}
 
 /** Waits as long as a slow emulator needs. */
-export const eventually = <T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> =>
-  lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
+export function eventually<T>(otherwise: string, look: () => Promise<T | undefined>): Promise<T> {
+  return lookEventually(otherwise, look, { withinMs: 120_000, everyMs: 250 })
+}
 
-export const expect = (holds: boolean, otherwise: string): void => {
+export function expect(holds: boolean, otherwise: string): void {
   if (!holds) throw new Error(otherwise)
 }
 
 /** A JSON call that must be answered with this status. */
-export const call = async <const Schema extends v.GenericSchema>(
+export async function call<const Schema extends v.GenericSchema>(
   schema: Schema,
   url: string,
   init: RequestInit = {},
   status = 200,
-): Promise<v.InferOutput<Schema>> => {
+): Promise<v.InferOutput<Schema>> {
   const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(60_000) })
   const text = await answer.text()
-  expect(answer.status === status, `${init.method ?? 'GET'} ${url} answered ${answer.status}: ${text}`)
+  expect(
+    answer.status === status,
+    `${init.method ?? 'GET'} ${url} answered ${answer.status}: ${text}`,
+  )
   return v.parse(schema, JSON.parse(text))
 }
 

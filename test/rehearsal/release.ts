@@ -5,12 +5,12 @@ import { PROJECT_ROOT } from '../support/source-file.ts'
 import { expect, type Rehearsal, STAGE } from './rehearsal.ts'
 
 /** The project in a folder of its own, with one file changed. */
-export const releaseWith = (
+export function releaseWith(
   { directory }: Pick<Rehearsal, 'directory'>,
   name: string,
   file: string,
   change: (text: string) => string,
-): string => {
+): string {
   const release = join(directory, name)
   mkdirSync(release)
   const files = ['cdk.json', 'package.json', 'package-lock.json', 'tsconfig.json']
@@ -24,12 +24,13 @@ export const releaseWith = (
   return release
 }
 
-export const releaseOf = (
+export function releaseOf(
   rehearsal: Pick<Rehearsal, 'directory'>,
   name: string,
   { table = {}, ...others }: { readonly [setting: string]: unknown; readonly table?: object },
-): string =>
-  releaseWith(rehearsal, name, `infra/stages/${STAGE}.json`, (text) => {
+): string {
+  return releaseWith(rehearsal, name, `infra/stages/${STAGE}.json`, (text) => {
     const settings = v.parse(v.looseObject({ table: v.looseObject({}) }), JSON.parse(text))
     return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
   })
+}

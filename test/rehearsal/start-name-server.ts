@@ -6,18 +6,22 @@ const IPV6 = 28
 const HEADER_BYTES = 12
 
 /** What a name leads to: an address of either family, or nowhere. */
-type Leads = (name: string) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
+type Leads = (
+  name: string,
+) => { readonly ipv4?: readonly number[]; readonly ipv6?: Buffer } | undefined
 
 /** Answers questions for addresses on 127.0.0.1:53, each with one address at most; a name that leads nowhere is none. */
-export const startNameServer = async (leads: Leads): Promise<{ close(): void }> => {
+export async function startNameServer(leads: Leads): Promise<{ close(): void }> {
   const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => socket.send(answerTo(query, leads), port, address))
+  socket.on('message', (query, { port, address }) =>
+    socket.send(answerTo(query, leads), port, address),
+  )
   socket.bind(53, '127.0.0.1')
   await once(socket, 'listening')
   return { close: () => socket.close() }
 }
 
-const answerTo = (query: Buffer, leads: Leads): Buffer => {
+function answerTo(query: Buffer, leads: Leads): Buffer {
   const { name, end } = nameIn(query)
   // After the name in a question: its type and its class.
   const question = query.subarray(HEADER_BYTES, end + 4)
@@ -36,7 +40,7 @@ const answerTo = (query: Buffer, leads: Leads): Buffer => {
   return Buffer.concat([header, question, about, Buffer.from(address)])
 }
 
-const nameIn = (query: Buffer): { readonly name: string; readonly end: number } => {
+function nameIn(query: Buffer): { readonly name: string; readonly end: number } {
   const labels: string[] = []
   let at = HEADER_BYTES
   for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {

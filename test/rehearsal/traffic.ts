@@ -6,30 +6,40 @@ import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 const PER_PAGE = 100
 
 /** Makes a change during traffic: each create is answered 201, each payment credited, each webhook taken at once. */
-export const inTraffic = async (
+export async function inTraffic(
   rehearsal: Rehearsal,
   merchant: Merchant,
   name: string,
   change: () => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   let isOver = false
   const changed = change().finally(() => void (isOver = true))
   // The change ends before a failure of the traffic is thrown: no other step may run at the same time.
-  const [made, traffic] = await Promise.allSettled([changed, sell(rehearsal, merchant, name, () => isOver)])
+  const [made, traffic] = await Promise.allSettled([
+    changed,
+    sell(rehearsal, merchant, name, () => isOver),
+  ])
   if (made.status === 'rejected') throw made.reason
   if (traffic.status === 'rejected') throw traffic.reason
   await announcedAtOnce(rehearsal, merchant, traffic.value)
 }
 
 /** Makes payments until the change is over, but at least three. */
-const sell = async ({ cannot }: Rehearsal, merchant: Merchant, name: string, isOver: () => boolean) => {
+async function sell(
+  { cannot }: Rehearsal,
+  merchant: Merchant,
+  name: string,
+  isOver: () => boolean,
+) {
   const paid: Payment[] = []
   let late = 0
   for (let at = 0; paid.length < 3 || !isOver(); at++) {
     const created = await merchant.create(`${name}-${at}`).catch((error: unknown) => {
       // A merchant would retry. Here another payment is made, twice at most.
       if (!String(error).includes('the payment is still being created') || ++late > 2) throw error
-      cannot('a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it')
+      cannot(
+        'a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it',
+      )
       return undefined
     })
     if (created !== undefined) paid.push(await merchant.pay(created))
@@ -40,17 +50,25 @@ const sell = async ({ cannot }: Rehearsal, merchant: Merchant, name: string, isO
 }
 
 /** Each webhook arrived, and needed one attempt. Operators look: a merchant's own lists count against its limit. */
-const announcedAtOnce = async ({ admin }: Rehearsal, merchant: Merchant, paid: readonly Payment[]): Promise<void> => {
+async function announcedAtOnce(
+  { admin }: Rehearsal,
+  merchant: Merchant,
+  paid: readonly Payment[],
+): Promise<void> {
   const events: string[] = []
   for (const payment of paid) {
-    const { body } = await eventually(`a webhook of ${payment.id}`, async () => (await merchant.webhooksOf(payment))[0])
+    const { body } = await eventually(
+      `a webhook of ${payment.id}`,
+      async () => (await merchant.webhooksOf(payment))[0],
+    )
     events.push(v.parse(v.object({ event_id: v.string() }), JSON.parse(body)).event_id)
   }
   const attempted = new Map<string, string>()
   for (let page = 1; page <= Math.ceil(paid.length / PER_PAGE) + 1; page++) {
     const asked = { client_id: merchant.clientId, per_page: PER_PAGE, page }
     const { data } = v.parse(DeliveriesSchema, await admin('list-deliveries', asked))
-    for (const { event_id: id, attempts } of data) attempted.set(id, attempts.map((one) => one.http_status).join(', '))
+    for (const { event_id: id, attempts } of data)
+      attempted.set(id, attempts.map((one) => one.http_status).join(', '))
   }
   const failed = events.map((id) => attempted.get(id)).filter((answered) => answered !== '200')
   expect(failed.length === 0, `webhooks were answered ${failed.join('; ')}`)

@@ -6,7 +6,11 @@ import { startWebhookInbox } from '../../infra/local/emulators/start-webhook-inb
 import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import { jsonReply, startLocalHttpServer } from '../../infra/local/process/local-http-server.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
-import { CALLBACK_TOKEN, PROVIDER_HEADERS, PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import {
+  CALLBACK_TOKEN,
+  PROVIDER_HEADERS,
+  PROVIDER_KEY,
+} from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Certificates } from './certificates.ts'
 import { MERCHANT_ADDRESS } from './namespace.ts'
 import { startNameServer } from './start-name-server.ts'
@@ -25,20 +29,22 @@ export const CERTIFIED = [
   `DNS:*.${API_HOSTS}`,
 ]
 
-const ipv4 = (address: string) => ({ ipv4: address.split('.').map(Number) })
+function ipv4(address: string) {
+  return { ipv4: address.split('.').map(Number) }
+}
 const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
 /** Where each name leads. The emulator answers at the names that API Gateway makes. */
-const leads = (name: string) => {
+function leads(name: string) {
   if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
   if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
   return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
 }
 
 /** All parties outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
-export const startWorld = async (certificates: Certificates) => {
+export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
   started.defer(() => clock.close())
@@ -53,9 +59,15 @@ export const startWorld = async (certificates: Certificates) => {
     port: 0,
     answer: async ({ path, headers, body }) => {
       const shown = { ...headers, 'x-callback-token': dashboard.token }
-      const sent = Object.entries(shown).filter(([name]) => /^(content-type|x-|webhook-)/.test(name))
+      const sent = Object.entries(shown).filter(([name]) =>
+        /^(content-type|x-|webhook-)/.test(name),
+      )
       const passed = Object.fromEntries(sent.map(([name, value]) => [name, String(value)]))
-      const answer = await fetch(`${apiUrl}${path}`, { method: 'POST', body: new Uint8Array(body), headers: passed })
+      const answer = await fetch(`${apiUrl}${path}`, {
+        method: 'POST',
+        body: new Uint8Array(body),
+        headers: passed,
+      })
       return jsonReply(answer.status, await answer.json())
     },
   })
@@ -106,17 +118,21 @@ export const startWorld = async (certificates: Certificates) => {
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
 /** Terminates TLS for a server of this machine, at the address to which its name leads. May replace the authorization. */
-const startTlsFront = async (
+async function startTlsFront(
   { certificate, key }: Certificates,
   address: string,
   target: string,
   authorized: ((authorization: string | undefined) => string) | undefined,
-) => {
+) {
   const tls = { cert: readFileSync(certificate), key: readFileSync(key) }
   const { host } = new URL(target)
   const server = createServer(tls, (incoming, response) => {
     const { method, url, headers } = incoming
-    const shown = { ...headers, host, ...(authorized && { authorization: authorized(headers.authorization) }) }
+    const shown = {
+      ...headers,
+      host,
+      ...(authorized && { authorization: authorized(headers.authorization) }),
+    }
     const passed = request(new URL(url ?? '/', target), { method, headers: shown }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)

@@ -8,7 +8,7 @@ import type { Play } from '../simulation/histories/operations.ts'
 import { KINDS, kindOf, type RawItem } from './readers.ts'
 
 /** An attribute with its type, and those inside of it: `reversal: M`, `reversal.at: S`. */
-const typesIn = (path: string, value: AttributeValue): readonly string[] => {
+function typesIn(path: string, value: AttributeValue): readonly string[] {
   const inside = value.M
     ? Object.entries(value.M).flatMap(([name, member]) => typesIn(`${path}.${name}`, member))
     : (value.L ?? []).flatMap((element) => typesIn(`${path}[]`, element))
@@ -16,7 +16,7 @@ const typesIn = (path: string, value: AttributeValue): readonly string[] => {
 }
 
 /** Keeps the first item of each shape (kind, status, attributes), and each with an attribute that no earlier one had. */
-export const createShapes = () => {
+export function createShapes() {
   const seen = new Set<string>()
   const kept: RawItem[] = []
   const note = (stored: object): void => {
@@ -24,7 +24,9 @@ export const createShapes = () => {
     const kind = KINDS.indexOf(kindOf(item))
     const types = Object.entries(item).flatMap(([name, value]) => typesIn(`${kind} ${name}`, value))
     const outer = types.filter((one) => !/[.[]/.test(one)).toSorted()
-    const news = [[item['status']?.S, ...outer].join('; '), ...types].filter((one) => !seen.has(one))
+    const news = [[item['status']?.S, ...outer].join('; '), ...types].filter(
+      (one) => !seen.has(one),
+    )
     for (const one of news) seen.add(one)
     if (news.length > 0) kept.push(item)
   }
@@ -35,7 +37,7 @@ export const createShapes = () => {
 export type Kept = { readonly item: RawItem; readonly read?: unknown }
 
 /** What this tree reads of an item that is alone in the table, as JSON keeps it. */
-export const readToday = (raw: RawItem): unknown => {
+export function readToday(raw: RawItem): unknown {
   const [, read] = kindOf(raw)
   const asArray = (_: string, member: unknown) =>
     member instanceof Set ? [...member].map(String).toSorted((a, b) => a.localeCompare(b)) : member
@@ -43,7 +45,7 @@ export const readToday = (raw: RawItem): unknown => {
 }
 
 /** One item of every shape that this tree stores in these histories of the simulation, between the writes of a flow too. */
-export const collectShapes = async (seeds: readonly number[]): Promise<readonly Kept[]> => {
+export async function collectShapes(seeds: readonly number[]): Promise<readonly Kept[]> {
   const { note, kept } = createShapes()
   for (const seed of seeds) {
     const began = ({ world }: Play) => {
@@ -58,15 +60,19 @@ export const collectShapes = async (seeds: readonly number[]): Promise<readonly 
 /** One file for each tag, from v1.0.0 on. A kept file never changes. */
 export const WRITTEN_BY = join(import.meta.dirname, 'written-by')
 
-export const textOf = (kept: readonly Kept[]): string => kept.map((one) => `${JSON.stringify(one)}\n`).join('')
+export function textOf(kept: readonly Kept[]): string {
+  return kept.map((one) => `${JSON.stringify(one)}\n`).join('')
+}
 
-export const keptIn = (text: string): readonly Kept[] =>
-  text
+export function keptIn(text: string): readonly Kept[] {
+  return text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line) as Kept)
+}
 
-export const keptByTags = (): readonly Kept[] =>
-  readdirSync(WRITTEN_BY)
+export function keptByTags(): readonly Kept[] {
+  return readdirSync(WRITTEN_BY)
     .filter((file) => file.endsWith('.jsonl'))
     .flatMap((file) => keptIn(readFileSync(join(WRITTEN_BY, file), 'utf8')))
+}

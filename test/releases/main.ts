@@ -15,7 +15,9 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   const { version } = JSON.parse(manifest) as { readonly version: string }
   const file = join(WRITTEN_BY, `v${version}.jsonl`)
   if (write && existsSync(file)) {
-    console.error(`${file} exists, and a kept file never changes: raise the version in package.json first`)
+    console.error(
+      `${file} exists, and a kept file never changes: raise the version in package.json first`,
+    )
     return 1
   }
   // In so many histories every kind of item is stored, and most of its shapes.

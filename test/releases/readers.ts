@@ -8,7 +8,11 @@ import { parseEntry } from '../../shared/journal/entry-store.ts'
 import { HouseEntrySchema, HouseTotalSchema } from '../../shared/journal/house-store.ts'
 import { ShardSchema } from '../../shared/ledger/shard-store.ts'
 import { WindowSchema } from '../../shared/ledger/window-store.ts'
-import { AuditHeadSchema, AuditRecordSchema, toAuditRecordDto } from '../../shared/operator/audit-record-store.ts'
+import {
+  AuditHeadSchema,
+  AuditRecordSchema,
+  toAuditRecordDto,
+} from '../../shared/operator/audit-record-store.ts'
 import { CreatingPaymentSchema } from '../../shared/payment/payment.ts'
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { PaymentSchema } from '../../shared/payment/payment-store.ts'
@@ -31,10 +35,12 @@ export type RawItem = Readonly<Record<string, AttributeValue>>
 type Reader = (item: Item) => unknown
 
 /** Parsed; and as the API answers a merchant or an operator, if it does. */
-const by =
-  <Value>(schema: v.GenericSchema<unknown, Value>, show: (value: Value) => unknown = (value) => value): Reader =>
-  (item) =>
-    show(v.parse(schema, item))
+function by<Value>(
+  schema: v.GenericSchema<unknown, Value>,
+  show: (value: Value) => unknown = (value) => value,
+): Reader {
+  return (item) => show(v.parse(schema, item))
+}
 
 /** Which items there are, by their keys, and how this tree reads one that is alone in the table. */
 export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
@@ -55,20 +61,25 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [
     /^PAYMENT#/,
     (item) =>
-      item['status'] === 'creating' ? v.parse(CreatingPaymentSchema, item) : toPaymentDto(v.parse(PaymentSchema, item)),
+      item['status'] === 'creating'
+        ? v.parse(CreatingPaymentSchema, item)
+        : toPaymentDto(v.parse(PaymentSchema, item)),
   ],
   [/^SETTLEMENT#/, by(SettlementSchema, toSettlementDto)],
   [/^SUSPENSE#/, by(SuspenseSchema, toSuspenseDto)],
   [/^SYNC#head SYNC$/, by(HeadSchema)],
   // A finished job has no due time: no worker claims it.
   [/^SYNC#/, (item) => (item['dueAt'] === undefined ? 'done' : v.parse(SyncJobSchema, item))],
-  [/^VERDICT#/, (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item)],
+  [
+    /^VERDICT#/,
+    (item) => v.parse('settlementId' in item ? SettlementVerdictSchema : ClientVerdictSchema, item),
+  ],
   // Counters, which flows only add to; and pointers, of which flows read only the key.
   [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]
 
 /** The kind of an item. Throws for one that is not listed. */
-export const kindOf = ({ pk, sk }: RawItem) => {
+export function kindOf({ pk, sk }: RawItem) {
   const key = `${pk?.S} ${sk?.S}`
   const kind = KINDS.find(([pattern]) => pattern.test(key))
   if (!kind) throw new Error(`test/releases/readers.ts has no reader for ${key}`)

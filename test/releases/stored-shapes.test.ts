@@ -6,10 +6,18 @@
  */
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { expect, it } from 'vitest'
-import { collectShapes, createShapes, type Kept, keptByTags, keptIn, readToday, textOf } from './kept-shapes.ts'
+import {
+  collectShapes,
+  createShapes,
+  type Kept,
+  keptByTags,
+  keptIn,
+  readToday,
+  textOf,
+} from './kept-shapes.ts'
 
 /** Fields that are new since then are allowed. */
-const expectRead = (kept: readonly Kept[]): void => {
+function expectRead(kept: readonly Kept[]): void {
   expect(kept.map(({ item }) => readToday(item))).toMatchObject(kept.map(({ read }) => read))
 }
 
@@ -25,17 +33,29 @@ it('items of this tree would be read if it were tagged now; one that is read oth
   expect(kept).toHaveLength(sample.length)
   expectRead(kept)
   const read = { id: 'another' }
-  expect(() => expectRead([{ item: { pk: { S: 'CLIENT#1' }, sk: { S: 'CLIENT' } }, read }])).toThrow('Invalid')
+  expect(() =>
+    expectRead([{ item: { pk: { S: 'CLIENT#1' }, sk: { S: 'CLIENT' } }, read }]),
+  ).toThrow('Invalid')
   expect(() => expectRead(kept.map(({ item }) => ({ item, read })))).toThrow('another')
 })
 
 it('an item is kept for each shape, each status, and each new attribute or type inside another', () => {
   const { note, kept } = createShapes()
-  const item = (status: string, sum: object) => ({ pk: 'SETTLEMENT#1', sk: 'SETTLEMENT', status, sum })
+  const item = (status: string, sum: object) => ({
+    pk: 'SETTLEMENT#1',
+    sk: 'SETTLEMENT',
+    status,
+    sum,
+  })
   const [recorded, failed] = [item('recorded', { a: 1 }), item('failed', { a: 1 })]
   const [otherType, otherField] = [item('recorded', { a: '1' }), item('failed', { b: 1 })]
 
   for (const one of [recorded, item('recorded', { a: 2 }), otherType, failed, otherField]) note(one)
 
-  expect(kept.map((one) => unmarshall(one))).toStrictEqual([recorded, otherType, failed, otherField])
+  expect(kept.map((one) => unmarshall(one))).toStrictEqual([
+    recorded,
+    otherType,
+    failed,
+    otherField,
+  ])
 })

@@ -1,6 +1,11 @@
 import { createHash } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { readOptions, runCommand, UsageError, wholeNumber } from '../../infra/local/terminal/command-line.ts'
+import {
+  readOptions,
+  runCommand,
+  UsageError,
+  wholeNumber,
+} from '../../infra/local/terminal/command-line.ts'
 import { runHistory } from './histories/history.ts'
 import { runSeeds, type SeedResult } from './run-seeds.ts'
 import { missingSituations } from './sometimes/situations.ts'
@@ -14,18 +19,23 @@ npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
   --help, -h  this text
 Exit code: 0 every history passed, 1 one failed, 2 wrong arguments.`
 
-const integer = (text: string | undefined, name: string, least = 0): number => {
+function integer(text: string | undefined, name: string, least = 0): number {
   const value = wholeNumber(text ?? '') ?? -1
   if (value < least) throw new UsageError(`--${name} takes a whole number from ${least} on`)
   return value
 }
 
-const figures = (tally: Tally, histories: number, steps: number, failures: number) => {
+function figures(tally: Tally, histories: number, steps: number, failures: number) {
   console.log(`\n${histories} histories, ${steps} steps, ${failures} failures`)
-  for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b))) console.log(`  ${what}: ${times}`)
+  for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b)))
+    console.log(`  ${what}: ${times}`)
 }
 
-const replay = async (seed: number, operations: number | undefined, tracing: boolean): Promise<number> => {
+async function replay(
+  seed: number,
+  operations: number | undefined,
+  tracing: boolean,
+): Promise<number> {
   const { story, tally, steps, problems, digest } = await runHistory({ seed, operations, tracing })
   if (tracing) console.log(story.join('\n'))
   figures(tally, 1, steps, problems.length > 0 ? 1 : 0)
@@ -36,12 +46,13 @@ const replay = async (seed: number, operations: number | undefined, tracing: boo
 
 const progress = { done: 0, failures: 0 }
 /** Says how far it is. The story of a failure comes at the end, with the others. */
-const reportProgress = ({ seed, failure }: SeedResult): void => {
+function reportProgress({ seed, failure }: SeedResult): void {
   if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
-  if (++progress.done % 100 === 0) console.log(`${progress.done} done, ${progress.failures} failures so far`)
+  if (++progress.done % 100 === 0)
+    console.log(`${progress.done} done, ${progress.failures} failures so far`)
 }
 
-const reportResults = (results: readonly SeedResult[]): number => {
+function reportResults(results: readonly SeedResult[]): number {
   const tally: Tally = new Map()
   const digest = createHash('sha256')
   for (const result of results) {
@@ -54,9 +65,11 @@ const reportResults = (results: readonly SeedResult[]): number => {
   figures(tally, results.length, steps, failing.length)
   console.log(`digest ${digest.digest('hex')}`)
   const missing = missingSituations(tally, results.length)
-  if (missing.length > 0) console.log(`\nin ${results.length} histories this never happened: ${missing.join('; ')}`)
+  if (missing.length > 0)
+    console.log(`\nin ${results.length} histories this never happened: ${missing.join('; ')}`)
   // Last: it is what a report of many checks repeats.
-  if (failing.length > 0) console.log(`\nof ${results.length} histories these fail: ${failing.join(', ')}`)
+  if (failing.length > 0)
+    console.log(`\nof ${results.length} histories these fail: ${failing.join(', ')}`)
   return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
@@ -71,7 +84,8 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
   if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
   const [from = -1, to = -1] = seeds.split('..').map((one) => wholeNumber(one) ?? -1)
-  if (from < 0 || to < from) throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
+  if (from < 0 || to < from)
+    throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
   const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
   return reportResults(await runSeeds({ from, to, jobs: processes, operations }, reportProgress))
 })

@@ -1,5 +1,10 @@
 import { join } from 'node:path'
-import { type HistoryOptions, type HistoryResult, operationsOf, runHistory } from './histories/history.ts'
+import {
+  type HistoryOptions,
+  type HistoryResult,
+  operationsOf,
+  runHistory,
+} from './histories/history.ts'
 import { runForked } from './world/fork-pool.ts'
 
 export type SeedTask = Pick<HistoryOptions, 'seed' | 'operations'>
@@ -10,7 +15,10 @@ export type SeedResult = Pick<HistoryResult, 'seed' | 'steps' | 'tally' | 'diges
 }
 
 /** The shortest prefix of a failing history that still fails: what happens after it is not needed to understand it. */
-const failureOf = async (run: typeof runHistory, { seed, operations = operationsOf(seed) }: SeedTask) => {
+async function failureOf(
+  run: typeof runHistory,
+  { seed, operations = operationsOf(seed) }: SeedTask,
+) {
   let low = 0
   let high = operations
   while (low < high) {
@@ -27,7 +35,7 @@ const failureOf = async (run: typeof runHistory, { seed, operations = operations
   ].join('\n')
 }
 
-export const runSeed = async (task: SeedTask, run = runHistory): Promise<SeedResult> => {
+export async function runSeed(task: SeedTask, run = runHistory): Promise<SeedResult> {
   const { seed, steps, tally, digest, problems } = await run(task)
   const result = { seed, steps, tally, digest }
   return problems.length === 0 ? result : { ...result, failure: await failureOf(run, task) }
@@ -35,13 +43,16 @@ export const runSeed = async (task: SeedTask, run = runHistory): Promise<SeedRes
 
 const WORKER = join(import.meta.dirname, 'seed-worker.ts')
 
-type Seeds = { readonly from: number; readonly to: number; readonly jobs: number } & Omit<SeedTask, 'seed'>
+type Seeds = { readonly from: number; readonly to: number; readonly jobs: number } & Omit<
+  SeedTask,
+  'seed'
+>
 
 /** Runs seeds in `jobs` processes. The results are in the order of the seeds, whichever process was first. */
-export const runSeeds = async (
+export async function runSeeds(
   { from, to, jobs, operations }: Seeds,
   onResult: (result: SeedResult) => void = () => undefined,
-): Promise<readonly SeedResult[]> => {
+): Promise<readonly SeedResult[]> {
   const results: SeedResult[] = []
   const seeds = Array.from({ length: to - from + 1 }, (_, at) => from + at)
   // Long histories come first, so that no process runs one alone at the end.

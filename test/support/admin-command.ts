@@ -5,7 +5,7 @@ import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
 /** What an operator's words after an action ask for, or what is wrong with them. */
-export const askedOf = (described: Described, args: readonly string[], operator?: string) => {
+export function askedOf(described: Described, args: readonly string[], operator?: string) {
   let asked: Asked | undefined
   let error = ''
   const command = new Command('an-action').exitOverride()
@@ -22,15 +22,19 @@ export const askedOf = (described: Described, args: readonly string[], operator?
 }
 
 /** The tool against an Invoke API that answers as scripted. */
-export const cli = async (script: Script, env: Record<string, string> = {}) => {
+export async function cli(script: Script, env: Record<string, string> = {}) {
   const server = await startScriptedServer(script)
   const run = async (...argv: string[]) => {
     const out: string[] = []
     const err: string[] = []
     const io = { out: (text: string) => out.push(text), err: (text: string) => err.push(text) }
-    const code = await runAdmin(argv, { ...io, env: { PORT: String(Number(new URL(server.url).port) - 1), ...env } })
+    const code = await runAdmin(argv, {
+      ...io,
+      env: { PORT: String(Number(new URL(server.url).port) - 1), ...env },
+    })
     return { code, out: out.join('\n'), err: err.join('\n') }
   }
-  const called = () => server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown }))
+  const called = () =>
+    server.requests.map(({ url, body }) => ({ url, body: JSON.parse(body) as unknown }))
   return { run, server, called }
 }

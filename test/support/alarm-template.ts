@@ -7,7 +7,9 @@ type RawMetric = {
   readonly Dimensions?: readonly { readonly Name: string; readonly Value: string }[]
 }
 type RawAlarm = RawMetric &
-  Readonly<Record<'AlarmName' | 'AlarmDescription' | 'ComparisonOperator' | 'TreatMissingData', string>> &
+  Readonly<
+    Record<'AlarmName' | 'AlarmDescription' | 'ComparisonOperator' | 'TreatMissingData', string>
+  > &
   Readonly<Record<'Period' | 'Threshold' | 'EvaluationPeriods', number>> & {
     readonly Metrics?: readonly {
       readonly Expression?: string
@@ -17,10 +19,12 @@ type RawAlarm = RawMetric &
   }
 
 /** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
-export const alarmsIn = (template: StackTemplate, stage: string) =>
-  template.all('AWS::CloudWatch::Alarm').map((properties) => {
+export function alarmsIn(template: StackTemplate, stage: string) {
+  return template.all('AWS::CloudWatch::Alarm').map((properties) => {
     const alarm = properties as RawAlarm
-    const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [{ ...alarm, Metric: alarm }]
+    const stats = alarm.Metrics?.flatMap(({ MetricStat }) => MetricStat ?? []) ?? [
+      { ...alarm, Metric: alarm },
+    ]
     return {
       id: alarm.AlarmName.replace(`gateway-${stage}-`, ''),
       description: alarm.AlarmDescription,
@@ -38,15 +42,17 @@ export const alarmsIn = (template: StackTemplate, stage: string) =>
       alarmActions: alarm.AlarmActions ?? [],
     }
   })
+}
 
 export type TemplateMetric = ReturnType<typeof alarmsIn>[number]['metrics'][number]
 
 /** Those that tell operators: a canary's alarms only take a deployment back. */
-export const tellingAlarms = (template: StackTemplate, stage: string) =>
-  alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
+export function tellingAlarms(template: StackTemplate, stage: string) {
+  return alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
+}
 
 /** The graphs of the dashboard: title, plain metrics, what is calculated or searched, and where an alarm goes off. */
-export const graphsIn = (template: StackTemplate) => {
+export function graphsIn(template: StackTemplate) {
   const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
   const widgets = JSON.parse(String(body)).widgets as readonly {
     readonly type: string
@@ -64,7 +70,9 @@ export const graphsIn = (template: StackTemplate) => {
       metrics: metrics.flatMap((row) => {
         const [namespace, name, ...rest] = row.filter((item) => typeof item === 'string')
         if (namespace === undefined || name === undefined) return []
-        const pairs = rest.flatMap((key, at) => (at % 2 === 0 ? [[key, rest[at + 1] ?? ''] as const] : []))
+        const pairs = rest.flatMap((key, at) =>
+          at % 2 === 0 ? [[key, rest[at + 1] ?? ''] as const] : [],
+        )
         return [{ namespace, name, dimensions: Object.fromEntries(pairs) }]
       }),
       expressions: metrics.flatMap((row) => {

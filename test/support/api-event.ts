@@ -24,7 +24,10 @@ import { lambdaContext } from './operator-actions.ts'
 import { aStoredClient, issueKey } from './payment-builders.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
-export type HttpHandler = InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2>
+export type HttpHandler = InjectableHandler<
+  APIGatewayProxyEventV2,
+  APIGatewayProxyStructuredResultV2
+>
 
 export type Endpoint = { readonly route: string; readonly handler: HttpHandler }
 
@@ -38,12 +41,21 @@ export const API = {
   listBalanceEntries: { route: 'GET /v1/balance/entries', handler: listBalanceEntries },
   listSettlements: { route: 'GET /v1/settlements', handler: listSettlements },
   getSettlement: { route: 'GET /v1/settlements/{id}', handler: getSettlement },
-  listSettlementPayments: { route: 'GET /v1/settlements/{id}/payments', handler: listSettlementPayments },
+  listSettlementPayments: {
+    route: 'GET /v1/settlements/{id}/payments',
+    handler: listSettlementPayments,
+  },
   listWebhookEndpoints: { route: 'GET /v1/webhook_endpoints', handler: listWebhookEndpoints },
   listWebhookDeliveries: { route: 'GET /v1/webhook_deliveries', handler: listWebhookDeliveries },
   getWebhookDelivery: { route: 'GET /v1/webhook_deliveries/{id}', handler: getWebhookDelivery },
-  redeliverWebhook: { route: 'POST /v1/webhook_deliveries/{id}/redeliver', handler: redeliverWebhook },
-  redeliverToEndpoint: { route: 'POST /v1/webhook_endpoints/{id}/redeliver', handler: redeliverToEndpoint },
+  redeliverWebhook: {
+    route: 'POST /v1/webhook_deliveries/{id}/redeliver',
+    handler: redeliverWebhook,
+  },
+  redeliverToEndpoint: {
+    route: 'POST /v1/webhook_endpoints/{id}/redeliver',
+    handler: redeliverToEndpoint,
+  },
   listEvents: { route: 'GET /v1/events', handler: listEvents },
 } as const satisfies Readonly<Record<string, Endpoint>>
 
@@ -65,7 +77,10 @@ export type ApiRequest = {
 }
 
 /** What API Gateway hands to the function of a route. */
-export const apiEvent = (route: string, { caller, id, query, headers = {}, body, asBase64 }: ApiRequest) => {
+export function apiEvent(
+  route: string,
+  { caller, id, query, headers = {}, body, asBase64 }: ApiRequest,
+) {
   const [method = 'GET', path = '/'] = route.split(' ')
   const sent = {
     ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -73,7 +88,9 @@ export const apiEvent = (route: string, { caller, id, query, headers = {}, body,
     ...headers,
   }
   const asked = new URLSearchParams(query)
-  const bytes = Buffer.isBuffer(body) ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
+  const bytes = Buffer.isBuffer(body)
+    ? body
+    : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body ?? ''))
   const event = httpEvent(
     {
       method,
@@ -92,35 +109,44 @@ export const apiEvent = (route: string, { caller, id, query, headers = {}, body,
 }
 
 /** Sends one request to an endpoint's real handler, as API Gateway does. */
-export const call = async (deps: Deps, { route, handler }: Endpoint, request: ApiRequest = {}) => {
+export async function call(deps: Deps, { route, handler }: Endpoint, request: ApiRequest = {}) {
   const event = apiEvent(route, request)
-  const answer = await handler.withDeps(deps)(event, lambdaContext('gateway-test-api', request.remainingMs))
+  const answer = await handler.withDeps(deps)(
+    event,
+    lambdaContext('gateway-test-api', request.remainingMs),
+  )
   const { statusCode: status = 200, headers = {}, body: text = '' } = answer
-  const body: Record<string, unknown> = headers['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {}
+  const body: Record<string, unknown> =
+    headers['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {}
   // The text's very characters are for what must come back digit for digit.
   return { requestId: event.requestContext.requestId, status, headers, text, body }
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>
 
 /** A registered merchant and the header of a key that works. */
-export const anApiClient = async (deps: TestDeps, fields: Partial<Client> = {}) => {
+export async function anApiClient(deps: TestDeps, fields: Partial<Client> = {}) {
   const client = await aStoredClient(deps, fields)
   const { header } = await issueKey(deps, client.clientId)
   return { ...client, authorization: header }
 }
 export type ApiClient = Awaited<ReturnType<typeof anApiClient>>
 
-export const anApi = async (fields: Partial<Client> = {}, deps: TestDeps = testDeps()) => {
+export async function anApi(fields: Partial<Client> = {}, deps: TestDeps = testDeps()) {
   const caller = await anApiClient(deps, fields)
-  const ask = (name: keyof typeof API, request: ApiRequest = {}) => call(deps, API[name], { caller, ...request })
+  const ask = (name: keyof typeof API, request: ApiRequest = {}) =>
+    call(deps, API[name], { caller, ...request })
   return { deps, caller, ask }
 }
 
 /** The smallest valid body of POST /v1/payments. */
-export const aPaymentBody = (fields: Readonly<Record<string, unknown>> = {}): Record<string, unknown> => ({
-  method: 'virtual_account',
-  channel_code: 'BCA',
-  amount: 100_000,
-  currency: 'IDR',
-  ...fields,
-})
+export function aPaymentBody(
+  fields: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  return {
+    method: 'virtual_account',
+    channel_code: 'BCA',
+    amount: 100_000,
+    currency: 'IDR',
+    ...fields,
+  }
+}

@@ -9,17 +9,19 @@ export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> &
 }
 
 /** The dependencies of every gateway in the tests, for any storage, clock, log and provider. */
-export const assembledDeps = ({ requests, stage, ...outside }: Outside): Deps => ({
-  // A public address, so that names of merchants need no DNS.
-  resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
-  ...outside,
-  stage: {
-    name: 'test',
-    allowLoopbackWebhooks: false,
-    defaultReturnUrl: 'https://merchant.example/return',
-    defaultDisplayName: 'Gateway Test',
-    ...stage,
-  },
-  memory: {},
-  table: retryingTable(requests, outside),
-})
+export function assembledDeps({ requests, stage, ...outside }: Outside): Deps {
+  return {
+    // A public address, so that names of merchants need no DNS.
+    resolveHost: async () => [{ address: '93.184.216.34', family: 4 }],
+    ...outside,
+    stage: {
+      name: 'test',
+      allowLoopbackWebhooks: false,
+      defaultReturnUrl: 'https://merchant.example/return',
+      defaultDisplayName: 'Gateway Test',
+      ...stage,
+    },
+    memory: {},
+    table: retryingTable(requests, outside),
+  }
+}

@@ -11,14 +11,20 @@ export const DESCRIPTION = parseYaml(projectText('docs/openapi.yaml')) as Json &
   readonly webhooks: Readonly<Record<string, Json>>
 }
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** Merchants must ignore unknown fields; here a field that is not described is a fault. */
-const closed = (value: unknown): unknown => {
+function closed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(closed)
   if (!isObject(value)) return value
-  const inner = Object.fromEntries(Object.entries(value).map(([name, content]) => [name, closed(content)]))
-  return inner['type'] === 'object' && inner['properties'] ? { additionalProperties: false, ...inner } : inner
+  const inner = Object.fromEntries(
+    Object.entries(value).map(([name, content]) => [name, closed(content)]),
+  )
+  return inner['type'] === 'object' && inner['properties']
+    ? { additionalProperties: false, ...inner }
+    : inner
 }
 
 const ajv = new Ajv2020({ strict: false })
@@ -26,40 +32,50 @@ addFormats.default(ajv)
 ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
 
 /** What a JSON pointer of the description points to, through the references on the way. */
-const at = (pointer: string): { readonly pointer: string; readonly found: unknown } => {
+function at(pointer: string): { readonly pointer: string; readonly found: unknown } {
   const names = pointer.split('/').slice(1)
   const found = names.reduce<unknown>(
     (value, name) => Object(value)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
     DESCRIPTION,
   )
-  return isObject(found) && typeof found['$ref'] === 'string' ? at(found['$ref'].slice(1)) : { pointer, found }
+  return isObject(found) && typeof found['$ref'] === 'string'
+    ? at(found['$ref'].slice(1))
+    : { pointer, found }
 }
 
-const escaped = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1')
+function escaped(name: string) {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
 
 /** Whether a value is what the schema at a pointer of the description says; the reasons where it is not. */
-export const faultsOf = (pointer: string, value: unknown): readonly string[] => {
+export function faultsOf(pointer: string, value: unknown): readonly string[] {
   const validate = ajv.getSchema(`description#${pointer}`)
   if (!validate) return [`nothing is described at ${pointer}`]
-  return validate(value) ? [] : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
+  return validate(value)
+    ? []
+    : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
 }
 
 /** What is in an answer that the description does not say; nothing when it is as described. */
-export const undescribed = ({
+export function undescribed({
   method,
   path,
   status,
   headers,
   text,
-}: Pick<Response, 'status' | 'headers'> & Readonly<Record<'method' | 'path' | 'text', string>>): readonly string[] => {
+}: Pick<Response, 'status' | 'headers'> &
+  Readonly<Record<'method' | 'path' | 'text', string>>): readonly string[] {
   // Fixed segments win, as in the gateway.
   const template = Object.keys(DESCRIPTION.paths)
     .filter((known) => method.toLowerCase() in (DESCRIPTION.paths[known] ?? {}))
     .toSorted()
     .find((known) => new RegExp(`^${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
   // Whatever no route matches: not found, in the envelope.
-  if (template === undefined && status === 404) return faultsOf('/components/schemas/Error', JSON.parse(text))
-  const { pointer, found } = at(`/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`)
+  if (template === undefined && status === 404)
+    return faultsOf('/components/schemas/Error', JSON.parse(text))
+  const { pointer, found } = at(
+    `/paths/${escaped(template ?? '')}/${method.toLowerCase()}/responses/${status}`,
+  )
   if (found === undefined) return [`${method} ${path} answers ${status}, which is not described`]
   const response = found as { readonly headers?: Json; readonly content: Json }
   const type = headers.get('content-type')?.split(';')[0] ?? ''
@@ -68,9 +84,13 @@ export const undescribed = ({
     ...Object.keys(response.headers ?? {}).flatMap((name) => {
       const header = at(`${pointer}/headers/${escaped(name)}`)
       const value = headers.get(name)
-      if (value !== null) return faultsOf(`${header.pointer}/schema`, value).map((fault) => `${name}:${fault}`)
+      if (value !== null)
+        return faultsOf(`${header.pointer}/schema`, value).map((fault) => `${name}:${fault}`)
       return Object(header.found).required === true ? [`${name} is missing`] : []
     }),
-    ...faultsOf(`${pointer}/content/${escaped(type)}/schema`, type === 'application/json' ? JSON.parse(text) : text),
+    ...faultsOf(
+      `${pointer}/content/${escaped(type)}/schema`,
+      type === 'application/json' ? JSON.parse(text) : text,
+    ),
   ]
 }

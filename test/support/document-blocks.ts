@@ -9,10 +9,12 @@ export type Block = {
   readonly heading: string
 }
 
-export const blocksOf = (document: string): readonly Block[] => {
+export function blocksOf(document: string): readonly Block[] {
   const blocks: Block[] = []
   let heading = ''
-  let open: { readonly language: string; readonly note: string; readonly line: number; text: string } | undefined
+  let open:
+    | { readonly language: string; readonly note: string; readonly line: number; text: string }
+    | undefined
   for (const [index, line] of projectText(document).split('\n').entries()) {
     const [fence, language = '', note = ''] = /^ *```(\w+)?(?: (.*))?$/.exec(line) ?? []
     if (open && fence !== undefined) {
@@ -25,14 +27,16 @@ export const blocksOf = (document: string): readonly Block[] => {
   return blocks
 }
 
-export const matchesIn = (text: string, pattern: RegExp): readonly string[] =>
-  [...text.matchAll(pattern)].map(([, found = '']) => found)
+export function matchesIn(text: string, pattern: RegExp): readonly string[] {
+  return [...text.matchAll(pattern)].map(([, found = '']) => found)
+}
 
 /** What the headings of a document are called in a link. */
-export const anchorsOf = (text: string): readonly string[] =>
-  matchesIn(text, /^#+ (.+)$/gm).map((title) =>
+export function anchorsOf(text: string): readonly string[] {
+  return matchesIn(text, /^#+ (.+)$/gm).map((title) =>
     title
       .toLowerCase()
       .replaceAll(/[^\w\- ]/g, '')
       .replaceAll(' ', '-'),
   )
+}

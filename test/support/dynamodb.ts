@@ -1,7 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { describe } from 'vitest'
 import { createTable } from '../../infra/local/emulators/create-table.ts'
-import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../infra/local/emulators/dynamodb-local.ts'
+import {
+  localAws,
+  NoDynamoDbLocal,
+  startDynamoDbLocal,
+} from '../../infra/local/emulators/dynamodb-local.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
@@ -11,7 +15,7 @@ type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
-const start = async (): Promise<TestDynamoDb | NoDynamoDbLocal> => {
+async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
   try {
     const { endpoint } = await startDynamoDbLocal()
     const tableName = `gateway-test-${randomUUID()}`
@@ -25,20 +29,21 @@ const start = async (): Promise<TestDynamoDb | NoDynamoDbLocal> => {
 }
 
 /** `describe` for what needs DynamoDB Local, which the first such file starts. Skips it, and says so, where there is none. */
-export const describeOnDynamoDb = async () => {
+export async function describeOnDynamoDb() {
   const none = await (starting ??= start())
   if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
   return describe.skipIf(none instanceof NoDynamoDbLocal)
 }
 
 /** The worker's DynamoDB Local with a table. Only inside of `describeOnDynamoDb`. */
-export const dynamoDb = (): TestDynamoDb => {
-  if (!started) throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
+export function dynamoDb(): TestDynamoDb {
+  if (!started)
+    throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
   return started
 }
 
 /** Requests to the worker's table on DynamoDB Local. Rejects where there is none. */
-export const dynamoDbTestRequests = async (): Promise<TableRequests> => {
+export async function dynamoDbTestRequests(): Promise<TableRequests> {
   const found = await (starting ??= start())
   if (found instanceof NoDynamoDbLocal) throw found
   const requestHandler = { requestTimeout: 20_000, throwOnRequestTimeout: true }

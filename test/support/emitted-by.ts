@@ -14,7 +14,7 @@ const EmfLine = v.looseObject({
 })
 
 /** What one log line says to CloudWatch: each value of a metric, once for each set of dimensions. */
-export const emittedBy = (text: string) => {
+export function emittedBy(text: string) {
   const line: unknown = JSON.parse(text)
   if (!v.is(v.object({ _aws: v.unknown() }), line)) return []
   const { _aws, ...members } = v.parse(EmfLine, line)
@@ -26,7 +26,10 @@ export const emittedBy = (text: string) => {
         unit,
         // CloudWatch drops a metric whose dimension has no text on the line; here that throws.
         dimensions: Object.fromEntries(
-          names.map((dimension) => [dimension, v.parse(v.pipe(v.string(), v.minLength(1)), members[dimension])]),
+          names.map((dimension) => [
+            dimension,
+            v.parse(v.pipe(v.string(), v.minLength(1)), members[dimension]),
+          ]),
         ),
         value: v.parse(v.number(), members[name]),
       })),

@@ -1,5 +1,6 @@
 import { vi } from 'vitest'
 
 /** Waits until the assertion holds: at once on an idle machine, and long enough on one that has much else to do. */
-export const eventually = <Result>(assertion: () => Result | Promise<Result>): Promise<Result> =>
-  vi.waitFor(assertion, { timeout: 25_000, interval: 25 })
+export function eventually<Result>(assertion: () => Result | Promise<Result>): Promise<Result> {
+  return vi.waitFor(assertion, { timeout: 25_000, interval: 25 })
+}

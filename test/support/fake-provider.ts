@@ -13,13 +13,16 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-const destinationOf = ({ method, channelCode }: CreateRequestInput) => {
+function destinationOf({ method, channelCode }: CreateRequestInput) {
   if (method === 'virtual_account') return '381652390000001'
   if (method === 'qris') return '00020101021226-a-qr-string'
   return channelCode === 'OVO' ? undefined : `https://checkout.example/${channelCode}`
 }
 
-export const pageOfRows = (rows: readonly ProviderTransaction[], filter: TransactionFilter): TransactionPage => {
+export function pageOfRows(
+  rows: readonly ProviderTransaction[],
+  filter: TransactionFilter,
+): TransactionPage {
   const matching = rows
     .toReversed()
     .filter(
@@ -30,7 +33,8 @@ export const pageOfRows = (rows: readonly ProviderTransaction[], filter: Transac
         (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
         (filter.category === undefined || row.category === filter.category) &&
         (filter.reversedOnly !== true || row.status === 'reversed') &&
-        (filter.providerPaymentId === undefined || row.providerPaymentId === filter.providerPaymentId) &&
+        (filter.providerPaymentId === undefined ||
+          row.providerPaymentId === filter.providerPaymentId) &&
         (filter.reference === undefined || row.reference === filter.reference),
     )
   const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
@@ -39,15 +43,21 @@ export const pageOfRows = (rows: readonly ProviderTransaction[], filter: Transac
 }
 
 /** The row of a payment of 100,000: settled, 4,440 kept. */
-export const settledRow = (
+export function settledRow(
   { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
   at: Timestamp,
   fields: Partial<ProviderTransaction> = {},
-): ProviderTransaction => {
-  const { amountMinor, keptMinor } = { amountMinor: minor(100_000), keptMinor: minor(4_440), ...fields }
+): ProviderTransaction {
+  const { amountMinor, keptMinor } = {
+    amountMinor: minor(100_000),
+    keptMinor: minor(4_440),
+    ...fields,
+  }
   const { type, status } = { type: 'payment', status: 'success', ...fields } as const
   return {
-    ...(type === 'payment' && status === 'success' && providerPaymentId.startsWith('py-') && { isCaptured: true }),
+    ...(type === 'payment' &&
+      status === 'success' &&
+      providerPaymentId.startsWith('py-') && { isCaptured: true }),
     type,
     transactionId: `txn_${crypto.randomUUID()}`,
     providerPaymentId,
@@ -66,11 +76,12 @@ export const settledRow = (
 
 export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const
 
-const found = <T>(value: T | undefined) =>
-  value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
+function found<T>(value: T | undefined) {
+  return value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
+}
 
 /** A provider made of answers: every method can be replaced, every call is recorded. */
-export const fakeProvider = () => {
+export function fakeProvider() {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
   const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
   const payments = new Map<string, ProviderPayment>()
@@ -84,7 +95,11 @@ export const fakeProvider = () => {
     createRequest: async (input) => {
       const paymentRequestId = `pr-${crypto.randomUUID()}`
       const { reference } = input
-      const shown = { status: 'open', latestPaymentId: undefined, destination: destinationOf(input) } as const
+      const shown = {
+        status: 'open',
+        latestPaymentId: undefined,
+        destination: destinationOf(input),
+      } as const
       const request = { paymentRequestId, reference, ...shown, input }
       requests.set(paymentRequestId, request)
       return { kind: 'created', request }
@@ -109,7 +124,10 @@ export const fakeProvider = () => {
   const recorded = <Name extends ProviderOperation>(operation: Name) =>
     ((asked: never, timeoutMs: number) => {
       const { providerPaymentId, reference = '' }: Partial<ProviderTransaction> = Object(asked)
-      calls.push({ operation, id: typeof asked === 'string' ? asked : (providerPaymentId ?? reference) })
+      calls.push({
+        operation,
+        id: typeof asked === 'string' ? asked : (providerPaymentId ?? reference),
+      })
       return answers[operation](asked, timeoutMs)
     }) as Provider[Name]
 
@@ -129,7 +147,8 @@ export const fakeProvider = () => {
     getBalance: recorded('getBalance'),
     isNonWalletCode,
     pauseMs: (operation: ProviderOperation) => answers.pauseMs(operation),
-    providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) => answers.providerNameFor(channel),
+    providerNameFor: (channel: Parameters<Provider['providerNameFor']>[0]) =>
+      answers.providerNameFor(channel),
     callsLeft: (operation: ProviderOperation) => answers.callsLeft(operation),
     script: <Name extends keyof Provider>(name: Name, implementation: Provider[Name]): void => {
       answers[name] = implementation
@@ -150,13 +169,17 @@ export const fakeProvider = () => {
         capturedMinor: minor(amountMinor ?? input.amountMinor),
       })
       // The provider leaves a request that is final as it is, even when money arrives late.
-      const ended = { status: status === 'open' ? 'succeeded' : status, latestPaymentId: providerPaymentId } as const
+      const ended = {
+        status: status === 'open' ? 'succeeded' : status,
+        latestPaymentId: providerPaymentId,
+      } as const
       requests.set(paymentRequestId, { ...requestOf(paymentRequestId), ...ended })
       return providerPaymentId
     },
     close: (paymentRequestId: string, status: 'failed' | 'expired' | 'cancelled') =>
       void requests.set(paymentRequestId, { ...requestOf(paymentRequestId), status }),
-    countOf: (operation: ProviderOperation) => calls.filter((call) => call.operation === operation).length,
+    countOf: (operation: ProviderOperation) =>
+      calls.filter((call) => call.operation === operation).length,
   }
 }
 

@@ -27,8 +27,11 @@ const HOSTILE_TEXTS = [
 ]
 
 /** One of these, each as often as its number says. */
-export const weighted = <Value>(...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]): fc.Arbitrary<Value> =>
-  fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+export function weighted<Value>(
+  ...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]
+): fc.Arbitrary<Value> {
+  return fc.oneof(...choices.map(([weight, arbitrary]) => ({ weight, arbitrary })))
+}
 
 export const hostileText = weighted(
   [3, fc.constantFrom(...HOSTILE_TEXTS)],
@@ -49,23 +52,33 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
 )
 
 /** Mostly one of these, now and then anything at all. */
-export const mostly = (...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> =>
-  weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
+export function mostly(...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> {
+  return weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
+}
 
 /** An object of these fields. Some may be missing, and unknown ones may be added. */
-export const objectOf = (fields: Readonly<Record<string, fc.Arbitrary<unknown>>>): fc.Arbitrary<fc.JsonValue> =>
-  fc
+export function objectOf(
+  fields: Readonly<Record<string, fc.Arbitrary<unknown>>>,
+): fc.Arbitrary<fc.JsonValue> {
+  return fc
     .tuple(
       weighted<object>([4, fc.record(fields)], [2, fc.record(fields, { requiredKeys: [] })]),
-      weighted<object>([4, fc.constant({})], [1, fc.dictionary(hostileText, hostileJson, { maxKeys: 3 })]),
+      weighted<object>(
+        [4, fc.constant({})],
+        [1, fc.dictionary(hostileText, hostileJson, { maxKeys: 3 })],
+      ),
     )
-    .map(([known, others]) => Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue)
+    .map(
+      ([known, others]) =>
+        Object.fromEntries([...Object.entries(others), ...Object.entries(known)]) as fc.JsonValue,
+    )
+}
 
 /** A right object with up to two fields changed or taken out, and now and then with an unknown one. */
-export const nearly = (
+export function nearly(
   right: Readonly<Record<string, unknown>>,
   others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},
-): fc.Arbitrary<Readonly<Record<string, unknown>>> => {
+): fc.Arbitrary<Readonly<Record<string, unknown>>> {
   const valueOf = (name: string) => {
     const known = others[name] ?? []
     const anything = fc.oneof(hostileText, hostileJson, fc.constant(undefined))
@@ -81,9 +94,11 @@ export const nearly = (
 }
 
 /** The value with every text that is one of these names replaced, at any depth. */
-export const filledIn = (value: unknown, names: Readonly<Record<string, string>>): unknown => {
+export function filledIn(value: unknown, names: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value
   if (Array.isArray(value)) return value.map((inner) => filledIn(inner, names))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, filledIn(inner, names)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key, filledIn(inner, names)]),
+  )
 }

@@ -7,7 +7,7 @@ import { onTestFinished } from 'vitest'
 import { tempDirectory } from './temp-directory.ts'
 
 /** A self-signed certificate for a name, made by openssl; its files are removed after the test. */
-export const selfSignedCertificate = (name: string) => {
+export function selfSignedCertificate(name: string) {
   const directory = tempDirectory()
   const [keyFile, certFile] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
   const names = `-subj /CN=${name} -addext subjectAltName=DNS:${name}`
@@ -20,7 +20,7 @@ export const selfSignedCertificate = (name: string) => {
 export type Certificate = ReturnType<typeof selfSignedCertificate>
 
 /** On a free port of 127.0.0.1, which closes every connection after the test. */
-export const listen = async (server: Server): Promise<number> => {
+export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -41,9 +41,14 @@ export const listen = async (server: Server): Promise<number> => {
 }
 
 /** Accepts connections and runs the given action on each: below HTTP, where servers really misbehave. */
-export const startTcpServer = (behave: (socket: Socket) => void): Promise<number> => listen(createTcpServer(behave))
+export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
+  return listen(createTcpServer(behave))
+}
 
-export const startTlsServer = ({ key, cert }: Certificate, behave: (socket: Socket) => void): Promise<number> => {
+export function startTlsServer(
+  { key, cert }: Certificate,
+  behave: (socket: Socket) => void,
+): Promise<number> {
   const server = createTlsServer({ key, cert }, behave)
   server.on('secureConnection', (socket) => socket.on('error', () => {}))
   return listen(server)

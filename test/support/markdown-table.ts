@@ -1,6 +1,9 @@
 type Cells = readonly (string | number)[]
 
-const row = (cells: Cells): string => `| ${cells.join(' | ')} |`
+function row(cells: Cells): string {
+  return `| ${cells.join(' | ')} |`
+}
 
-export const markdownTable = (heading: readonly string[], rows: readonly Cells[]): string =>
-  [row(heading), row(heading.map(() => '---')), ...rows.map(row)].join('\n')
+export function markdownTable(heading: readonly string[], rows: readonly Cells[]): string {
+  return [row(heading), row(heading.map(() => '---')), ...rows.map(row)].join('\n')
+}

@@ -9,7 +9,7 @@ type Movement = {
 type Taken = { readonly id: string; readonly kind: string; taken: number; isVoid?: true }
 
 /** The money that remains of a payment, by the provider's rows (design section 10) and none of the gateway's code. */
-export const modelOf = (gross: number, fee: number, markup: number) => {
+export function modelOf(gross: number, fee: number, markup: number) {
   const net = gross - fee - markup
   const applied = new Set<string>()
   const rows: Taken[] = []

@@ -9,54 +9,67 @@ import type { TestDeps } from './test-deps.ts'
 export const DISPUTE_FEE = 25_000
 
 /** A refund. Its row takes the same amount from our account. */
-export const aRefund = (
+export function aRefund(
   deps: TestDeps,
   amountMinor: number,
   transactionId = `refund_${crypto.randomUUID()}`,
-): MoneyRow => ({
-  type: 'refund',
-  kind: 'refund',
-  transactionId,
-  amountMinor: minor(amountMinor),
-  providerMinor: less(ZERO, minor(amountMinor)),
-  at: deps.now(),
-})
+): MoneyRow {
+  return {
+    type: 'refund',
+    kind: 'refund',
+    transactionId,
+    amountMinor: minor(amountMinor),
+    providerMinor: less(ZERO, minor(amountMinor)),
+    at: deps.now(),
+  }
+}
 
 /** A chargeback. Its row also takes the provider's dispute fee. */
-export const aChargeback = (deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow => ({
-  ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
-  type: 'chargeback',
-  kind: 'chargeback',
-  providerMinor: minor(-amountMinor - feeMinor),
-})
+export function aChargeback(deps: TestDeps, amountMinor: number, feeMinor = DISPUTE_FEE): MoneyRow {
+  return {
+    ...aRefund(deps, amountMinor, `dispute_${crypto.randomUUID()}`),
+    type: 'chargeback',
+    kind: 'chargeback',
+    providerMinor: minor(-amountMinor - feeMinor),
+  }
+}
 
-export const aWin = (deps: TestDeps, amountMinor: number): MoneyRow => ({
-  type: 'dispute_won',
-  transactionId: `won_${crypto.randomUUID()}`,
-  amountMinor: minor(amountMinor),
-  providerMinor: minor(amountMinor),
-  at: deps.now(),
-})
+export function aWin(deps: TestDeps, amountMinor: number): MoneyRow {
+  return {
+    type: 'dispute_won',
+    transactionId: `won_${crypto.randomUUID()}`,
+    amountMinor: minor(amountMinor),
+    providerMinor: minor(amountMinor),
+    at: deps.now(),
+  }
+}
 
 /** A voided row: the payment's own row, or an earlier one that moved its money. */
-export const aVoid = (deps: TestDeps, transactionId: string, amountMinor: number, isOwnRow = false): MoneyRow => ({
-  type: 'reversal',
-  ...(isOwnRow && { isOwnRow: true, kind: 'voided' as const }),
-  transactionId,
-  amountMinor: minor(amountMinor),
-  providerMinor: ZERO,
-  at: deps.now(),
-})
+export function aVoid(
+  deps: TestDeps,
+  transactionId: string,
+  amountMinor: number,
+  isOwnRow = false,
+): MoneyRow {
+  return {
+    type: 'reversal',
+    ...(isOwnRow && { isOwnRow: true, kind: 'voided' as const }),
+    transactionId,
+    amountMinor: minor(amountMinor),
+    providerMinor: ZERO,
+    at: deps.now(),
+  }
+}
 
 /** An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the house bears it. */
-export const adjusted = (
+export function adjusted(
   deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,
   kind: AdjustmentInput['kind'],
   amountMinor: number,
   reference: string = deps.newId(),
-) =>
-  adjustLedger(deps, {
+) {
+  return adjustLedger(deps, {
     clientId,
     kind,
     amountMinor: minor(amountMinor),
@@ -65,3 +78,4 @@ export const adjusted = (
     notes: undefined,
     operator: 'ana',
   })
+}

@@ -14,76 +14,103 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 export const OPERATOR = 'sari@gateway.example'
 
 /** What the handlers read of Lambda's context. */
-export const lambdaContext = (functionName: string, remainingMs = 60_000) =>
-  ({ awsRequestId: crypto.randomUUID(), functionName, getRemainingTimeInMillis: () => remainingMs }) as Context
+export function lambdaContext(functionName: string, remainingMs = 60_000) {
+  return {
+    awsRequestId: crypto.randomUUID(),
+    functionName,
+    getRemainingTimeInMillis: () => remainingMs,
+  } as Context
+}
 
 /** Invokes an operator action as Lambda does. Returns its audit record apart from the body. */
-export const invokeWhole = async (handler: AdminHandler, deps: Deps, payload: unknown) => {
+export async function invokeWhole(handler: AdminHandler, deps: Deps, payload: unknown) {
   const { status, body } = await handler.withDeps(deps)(payload, lambdaContext('action'))
   const { audit, ...rest } = { audit: undefined, ...body }
   return { status, body: rest, audit: audit as unknown }
 }
 
-export const invokeAdmin = async (handler: AdminHandler, deps: Deps, payload: unknown): Promise<AdminReply> => {
+export async function invokeAdmin(
+  handler: AdminHandler,
+  deps: Deps,
+  payload: unknown,
+): Promise<AdminReply> {
   const { status, body } = await invokeWhole(handler, deps, payload)
   return { status, body }
 }
 
 /** A client, and an operator who acts on it. */
-export const withClient = async (overrides: Overrides = {}, fields: Partial<Client> = {}) => {
+export async function withClient(overrides: Overrides = {}, fields: Partial<Client> = {}) {
   const deps = testDeps(overrides)
   const client = await aStoredClient(deps, fields)
   const act = (handler: AdminHandler, input: object = {}, own: TestDeps = deps) =>
     invokeAdmin(handler, own, { operator: 'ana', client_id: client.clientId, ...input })
-  return { deps, client, clientId: client.clientId, act, trail: () => auditRecordsOf(deps, client.clientId) }
+  return {
+    deps,
+    client,
+    clientId: client.clientId,
+    act,
+    trail: () => auditRecordsOf(deps, client.clientId),
+  }
 }
 
 /** Bank details as an operator types them. */
-export const TYPED_BANK = { bank_name: 'BCA', bank_account_no: '0123456789', bank_account_name: 'PT Warung Kopi' }
+export const TYPED_BANK = {
+  bank_name: 'BCA',
+  bank_account_no: '0123456789',
+  bank_account_name: 'PT Warung Kopi',
+}
 
 /** The audit records of a subject, oldest first. */
-export const auditRecordsOf = async (deps: TestDeps, subject: string) => {
+export async function auditRecordsOf(deps: TestDeps, subject: string) {
   const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))
 }
 
 /** A settlement of one default payment as operators see it. */
-export const shownSettlement = (settlement: Settlement, fields: Readonly<Record<string, unknown>> = {}) => ({
-  id: settlement.settlementId,
-  client_id: settlement.clientId,
-  period_start: addMs(settlement.sweptFrom, -DAY_MS),
-  period_end: addMs(settlement.sweptUntil, -DAY_MS),
-  gross_minor: 100_000,
-  xendit_fees_minor: 4_000,
-  hexolus_markup_minor: 100,
-  net_minor: 95_900,
-  currency: 'IDR',
-  payment_count: 1,
-  status: 'recorded',
-  triggered_by: 'auto',
-  bank_name: BANK.bankName,
-  bank_account_no: BANK.bankAccountNo,
-  bank_account_name: BANK.bankAccountName,
-  notes: null,
-  settled_at: null,
-  created_at: settlement.createdAt,
-  recredited_at: null,
-  unproven_minor: 0,
-  entry_count: 1,
-  bank_reference: null,
-  bank_since: BANK.since,
-  warning: null,
-  ...fields,
-})
+export function shownSettlement(
+  settlement: Settlement,
+  fields: Readonly<Record<string, unknown>> = {},
+) {
+  return {
+    id: settlement.settlementId,
+    client_id: settlement.clientId,
+    period_start: addMs(settlement.sweptFrom, -DAY_MS),
+    period_end: addMs(settlement.sweptUntil, -DAY_MS),
+    gross_minor: 100_000,
+    xendit_fees_minor: 4_000,
+    hexolus_markup_minor: 100,
+    net_minor: 95_900,
+    currency: 'IDR',
+    payment_count: 1,
+    status: 'recorded',
+    triggered_by: 'auto',
+    bank_name: BANK.bankName,
+    bank_account_no: BANK.bankAccountNo,
+    bank_account_name: BANK.bankAccountName,
+    notes: null,
+    settled_at: null,
+    created_at: settlement.createdAt,
+    recredited_at: null,
+    unproven_minor: 0,
+    entry_count: 1,
+    bank_reference: null,
+    bank_since: BANK.since,
+    warning: null,
+    ...fields,
+  }
+}
 
-export const refusedWith = (message: string, fields: Readonly<Record<string, unknown>>) => ({
-  status: 422,
-  body: { message, code: 'validation', ...fields },
-})
+export function refusedWith(message: string, fields: Readonly<Record<string, unknown>>) {
+  return { status: 422, body: { message, code: 'validation', ...fields } }
+}
 
 /** Raises a client's parts, and returns the client as creates read it. */
-export const grown = async (deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> => {
-  const answer = await invokeAdmin(updateClient, deps, { operator: 'ana', client_id: clientId, ledger_parts: parts })
+export async function grown(deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> {
+  const answer = await invokeAdmin(updateClient, deps, {
+    operator: 'ana',
+    client_id: clientId,
+    ledger_parts: parts,
+  })
   if (answer.status !== 200) throw new Error('the client did not grow')
   const client = await findClient(deps, clientId)
   if (!client) throw new Error('a client is never deleted')

@@ -14,7 +14,7 @@ import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts
 const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
 
 /** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
-export const operatorWorld = async (deps: TestDeps) => {
+export async function operatorWorld(deps: TestDeps) {
   const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
@@ -30,11 +30,25 @@ export const operatorWorld = async (deps: TestDeps) => {
   const delivery = await storedDelivery(deps, endpoint, ABANDONED)
   const suspense = `py-held-${deps.newId()}`
   const capture = { providerPaymentId: suspense, capturedMinor: minor(5_000) }
-  const held = heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+  const held = heldMoney({
+    capture,
+    cause: 'unknown_reference',
+    payment: undefined,
+    now: deps.now(),
+  })
   await recordSuspense(deps, held)
-  await bookSuspense(deps, held, { transactionId: 'txn-held', rowAt: deps.now(), providerMinor: minor(5_000) })
+  await bookSuspense(deps, held, {
+    transactionId: 'txn-held',
+    rowAt: deps.now(),
+    providerMinor: minor(5_000),
+  })
   await auditedNow(deps, settlement)
-  await noteFound(deps, stranger.clientId, new Map([['figures', [{ ...STANDING, id: stranger.clientId }]]]), undefined)
+  await noteFound(
+    deps,
+    stranger.clientId,
+    new Map([['figures', [{ ...STANDING, id: stranger.clientId }]]]),
+    undefined,
+  )
   const torn = await aStoredClient(deps)
   await deps.table.write(update(windowKey(torn.clientId), { add: { paidOutMinor: 1 } }))
   const names: Readonly<Record<string, string>> = {
@@ -80,9 +94,23 @@ export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unk
   redeliver: { ...ASKED, endpoint_id: '$endpoint', since: '2026-11-20T04:00:00Z' },
   'trigger-settlement': ASKED,
   'list-settlements': { client_id: '$client' },
-  'mark-settlement-paid': { operator: 'ayu', settlement_id: '$settlement', bank_reference: 'BCA 17' },
-  'accept-difference': { operator: 'ayu', client_id: '$stranger', id: '$stranger', ...STANDING, notes: 'known' },
-  'mark-settlement-failed': { operator: 'ayu', settlement_id: '$settlement', notes: 'the bank refused it' },
+  'mark-settlement-paid': {
+    operator: 'ayu',
+    settlement_id: '$settlement',
+    bank_reference: 'BCA 17',
+  },
+  'accept-difference': {
+    operator: 'ayu',
+    client_id: '$stranger',
+    id: '$stranger',
+    ...STANDING,
+    notes: 'known',
+  },
+  'mark-settlement-failed': {
+    operator: 'ayu',
+    settlement_id: '$settlement',
+    notes: 'the bank refused it',
+  },
   'recredit-settlement': { operator: 'ayu', settlement_id: '$failed', notes: 'pay out again' },
   'get-settlement-statement': { settlement_id: '$settlement' },
   'adjust-ledger': { ...ASKED, kind: 'recovered', amount_minor: 5_000, reference: 'BANK-1' },

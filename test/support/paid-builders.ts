@@ -32,10 +32,10 @@ export type SucceededFields = {
 }
 
 /** A paid, open payment by a virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
-export const succeededPayment = (
+export function succeededPayment(
   client: Client,
   { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
-): Payment => {
+): Payment {
   const paymentId = fields.paymentId ?? v.parse(PaymentIdSchema, crypto.randomUUID())
   const createdAt = addMs(paidAt, -MINUTE_MS)
   const request = {
@@ -52,7 +52,9 @@ export const succeededPayment = (
     provider: 'xendit',
     externalReference: fields.externalReference,
     attempt: 1,
-    providerAttempts: [{ number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` }],
+    providerAttempts: [
+      { number: 1, startedAt: createdAt, outcome: 'created', paymentRequestId: `pr-${paymentId}` },
+    ],
     status: 'succeeded',
     providerFeeMinor,
     markupMinor: estimate.markupMinor,
@@ -75,7 +77,7 @@ export const succeededPayment = (
 }
 
 /** A payment id that belongs to this shard of the ledger. */
-export const anIdOfShard = (shard: number): PaymentId => {
+export function anIdOfShard(shard: number): PaymentId {
   for (;;) {
     const id = v.parse(PaymentIdSchema, crypto.randomUUID())
     if (slotOf(id, LEDGER_SHARDS) === shard) return id
@@ -83,7 +85,7 @@ export const anIdOfShard = (shard: number): PaymentId => {
 }
 
 /** Stores open payments with their events and credits, exactly as succeed-payment writes them. */
-export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): Promise<void> => {
+export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): Promise<void> {
   // As many as fit one transaction beside their events and their pointers.
   for (const some of chunks(payments, 25)) {
     const steps = await Promise.all(
@@ -101,49 +103,75 @@ export const storeOpen = async (deps: TestDeps, payments: readonly Payment[]): P
     if (!applied) throw new Error('a payment is there already')
     // Separate writes: several payments share a shard, and a transaction may contain an item once.
     const credits = some.map((payment) =>
-      credit({ ...payment, from: undefined }, payment.netMinor, payment.paidAt ?? payment.createdAt),
+      credit(
+        { ...payment, from: undefined },
+        payment.netMinor,
+        payment.paidAt ?? payment.createdAt,
+      ),
     )
     await Promise.all(credits.map((step) => deps.table.write(step)))
   }
 }
 
-type RowFields = { readonly feeMinor?: number | undefined; readonly settledAt?: Timestamp | undefined }
+type RowFields = {
+  readonly feeMinor?: number | undefined
+  readonly settledAt?: Timestamp | undefined
+}
 
 /** The provider's settled row of a payment, by default with the estimated fee. */
-export const settledRowFor = (
+export function settledRowFor(
   payment: Payment,
-  { feeMinor = payment.providerFeeMinor, settledAt = payment.paidAt ?? payment.createdAt }: RowFields = {},
-): SettledRow => ({
-  feeMinor: minor(feeMinor),
-  transactionId: `txn_${payment.paymentId}`,
-  providerMinor: minor(payment.notionalMinor - feeMinor),
-  settledAt,
-})
+  {
+    feeMinor = payment.providerFeeMinor,
+    settledAt = payment.paidAt ?? payment.createdAt,
+  }: RowFields = {},
+): SettledRow {
+  return {
+    feeMinor: minor(feeMinor),
+    transactionId: `txn_${payment.paymentId}`,
+    providerMinor: minor(payment.notionalMinor - feeMinor),
+    settledAt,
+  }
+}
 
-const postedAll = async (deps: TestDeps, postings: readonly Posting[]): Promise<readonly Payment[]> => {
+async function postedAll(
+  deps: TestDeps,
+  postings: readonly Posting[],
+): Promise<readonly Payment[]> {
   const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
   if (posted.length !== postings.length) throw new Error('a payment was not posted')
   return posted
 }
 
-export const post = async (deps: TestDeps, payment: Payment, row: RowFields = {}): Promise<Payment> => {
-  const [posted = payment] = await postedAll(deps, [{ payment, by: { row: settledRowFor(payment, row) } }])
+export async function post(
+  deps: TestDeps,
+  payment: Payment,
+  row: RowFields = {},
+): Promise<Payment> {
+  const [posted = payment] = await postedAll(deps, [
+    { payment, by: { row: settledRowFor(payment, row) } },
+  ])
   return posted
 }
 
 /** Posts an open payment with an assumed fee, as if its row had not come in time. */
-export const postAssumed = async (deps: TestDeps, payment: Payment): Promise<Payment> => {
-  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: deps.now() })
+export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Payment> {
+  const assumed = finding({
+    subject: payment.paymentId,
+    cause: 'fee_assumed',
+    payment,
+    now: deps.now(),
+  })
   const [posted = payment] = await postedAll(deps, [{ payment, by: { assumed } }])
   return posted
 }
 
 /** Stores succeeded payments and posts them now, by rows with the estimated fees. */
-export const storePosted = async (
+export async function storePosted(
   deps: TestDeps,
   payments: readonly Payment[],
   row: RowFields = {},
-): Promise<readonly Payment[]> => {
+): Promise<readonly Payment[]> {
   await storeOpen(deps, payments)
   return postedAll(
     deps,
@@ -152,30 +180,39 @@ export const storePosted = async (
 }
 
 /** One open payment in the table, paid now or at `paidAt`. */
-export const anOpenPayment = async (
+export async function anOpenPayment(
   deps: TestDeps,
   client: Client,
   fields: SucceededFields & { readonly paidAt?: Timestamp } = {},
-): Promise<Payment> => {
+): Promise<Payment> {
   const payment = succeededPayment(client, { ...fields, paidAt: fields.paidAt ?? deps.now() })
   await storeOpen(deps, [payment])
   return payment
 }
 
 /** One succeeded payment in the table, posted now by its settled row; by default with the tariff's fee. */
-export const aSucceededPayment = async (
+export async function aSucceededPayment(
   deps: TestDeps,
   client: Client,
-  { providerFeeMinor: feeMinor, providerSettledAt: settledAt, ...fields }: Parameters<typeof anOpenPayment>[2] = {},
-): Promise<Payment> => post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
+  {
+    providerFeeMinor: feeMinor,
+    providerSettledAt: settledAt,
+    ...fields
+  }: Parameters<typeof anOpenPayment>[2] = {},
+): Promise<Payment> {
+  return post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
+}
 
 /** The provider's transaction of a payment: by default settled, with the payment's fee. */
-export const aTransaction = (
+export function aTransaction(
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
-): ProviderTransaction =>
-  settledRow(
-    { providerPaymentId: payment.creditedProviderPaymentId ?? '', reference: `${payment.paymentId}-1` },
+): ProviderTransaction {
+  return settledRow(
+    {
+      providerPaymentId: payment.creditedProviderPaymentId ?? '',
+      reference: `${payment.paymentId}-1`,
+    },
     payment.createdAt,
     {
       paymentRequestId: payment.paymentRequestId,
@@ -184,14 +221,20 @@ export const aTransaction = (
       settledAt: fields.settledAt ?? payment.paidAt ?? payment.createdAt,
     },
   )
+}
 
-export const feeOf = async (deps: TestDeps, { paymentId }: Payment) => {
+export async function feeOf(deps: TestDeps, { paymentId }: Payment) {
   const stored = await findStoredPayment(deps, paymentId)
-  return stored?.status === 'succeeded' ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus] : []
+  return stored?.status === 'succeeded'
+    ? [stored.providerFeeMinor, stored.netMinor, stored.feeStatus]
+    : []
 }
 
 /** All entries of a client, in the order of the journal. */
-export const entriesIn = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>): Promise<readonly Entry[]> => {
+export async function entriesIn(
+  deps: TestDeps,
+  { clientId }: Pick<Client, 'clientId'>,
+): Promise<readonly Entry[]> {
   const span = { start: timestampOf(0), end: timestampOf(Date.UTC(2100, 0)) }
   const range = { clientId, parts: await readParts(deps, clientId), span }
   return (await Array.fromAsync(entryPages(deps, range))).flatMap(({ entries }) => entries)

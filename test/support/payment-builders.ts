@@ -18,10 +18,12 @@ import { eventKey, paymentKey } from '../../shared/table/keys.ts'
 import { addMs, TimestampSchema } from '../../shared/time.ts'
 import { type TestDeps, testDeps } from './test-deps.ts'
 
-export const aClientId = (): ClientId => v.parse(ClientIdSchema, crypto.randomUUID())
+export function aClientId(): ClientId {
+  return v.parse(ClientIdSchema, crypto.randomUUID())
+}
 
-export const aClient = (overrides: Partial<Client> = {}): Client =>
-  v.parse(ClientSchema, {
+export function aClient(overrides: Partial<Client> = {}): Client {
+  return v.parse(ClientSchema, {
     clientId: crypto.randomUUID(),
     name: 'Warung Kopi',
     enabled: true,
@@ -29,34 +31,39 @@ export const aClient = (overrides: Partial<Client> = {}): Client =>
     createdAt: '2026-11-20T04:00:00.000Z',
     ...overrides,
   })
+}
 
 /** A working key of a stored client, and the header that carries it. */
-export const issueKey = async (deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) => {
+export async function issueKey(deps: TestDeps, clientId: ClientId, expiresInSeconds?: number) {
   const { text, key } = await issueApiKey(deps, { clientId, operator: 'tester', expiresInSeconds })
   return { text, key: v.parse(ApiKeySchema, key), header: `Bearer ${text}` }
 }
 
-export const aStoredClient = async (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> => {
+export async function aStoredClient(deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> {
   const clientId = v.parse(ClientIdSchema, deps.newId())
   const client = aClient({ clientId, name: 'Warung Kopi Satu', createdAt: deps.now(), ...fields })
   await insertClient(deps, client, 'test')
   return client
 }
 
-export const aRequest = (fields: Partial<PaymentRequest> = {}): PaymentRequest => ({
-  method: 'virtual_account',
-  channelCode: 'BCA',
-  notionalMinor: minor(100_000),
-  currency: 'IDR',
-  ...fields,
-})
+export function aRequest(fields: Partial<PaymentRequest> = {}): PaymentRequest {
+  return {
+    method: 'virtual_account',
+    channelCode: 'BCA',
+    notionalMinor: minor(100_000),
+    currency: 'IDR',
+    ...fields,
+  }
+}
 
-export const create = (
+export function create(
   deps: TestDeps,
   client: Client,
   request: PaymentRequest = aRequest(),
   idempotencyKey?: string,
-): Promise<CreateResult> => createPayment(deps, { client, idempotencyKey, parsed: { ok: true, request } })
+): Promise<CreateResult> {
+  return createPayment(deps, { client, idempotencyKey, parsed: { ok: true, request } })
+}
 
 export const OVO_REQUEST: Partial<PaymentRequest> = {
   method: 'ewallet',
@@ -64,16 +71,21 @@ export const OVO_REQUEST: Partial<PaymentRequest> = {
   customer: { phone: '+6281234567890' },
 }
 
-export const aPendingPayment = async (
+export async function aPendingPayment(
   deps: TestDeps,
   client: Client,
   fields: Partial<PaymentRequest> = {},
-): Promise<Payment> => (await create(deps, client, aRequest(fields))).payment
+): Promise<Payment> {
+  return (await create(deps, client, aRequest(fields))).payment
+}
 
 export const LEASE_MS = 30_000
 
 /** A payment whose second attempt is under way. */
-export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: TestDeps = testDeps()) => {
+export async function aCreating(
+  fields: Partial<CreatingPayment> = {},
+  deps: TestDeps = testDeps(),
+) {
   const client = await aStoredClient(deps)
   const creating: CreatingPayment = {
     paymentId: paymentIdForKey(client.clientId, 'key-1'),
@@ -93,7 +105,7 @@ export const aCreating = async (fields: Partial<CreatingPayment> = {}, deps: Tes
 }
 
 /** The provider makes the next request at once. Its answer comes when the test resolves the promise, or replaces it. */
-export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateAnswer | void> => {
+export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateAnswer | void> {
   const answer = Promise.withResolvers<CreateAnswer | void>()
   provider.script('createRequest', async (input, timeoutMs) => {
     const created = await provider.healthy.createRequest(input, timeoutMs)
@@ -103,13 +115,18 @@ export const lateAnswer = ({ provider }: TestDeps): PromiseWithResolvers<CreateA
 }
 
 /** The customer pays the first request that the provider has. */
-export const payFirst = ({ provider }: TestDeps) => {
-  const [{ paymentRequestId, reference } = provider.requestOf('the first')] = provider.requests.values()
+export function payFirst({ provider }: TestDeps) {
+  const [{ paymentRequestId, reference } = provider.requestOf('the first')] =
+    provider.requests.values()
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
 /** A customer pays a request whose answer has not come: the payment is still being created, under a lease. */
-export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
+export async function paidWhileCreating(
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+) {
   const answer = lateAnswer(deps)
   const creating = create(deps, client, aRequest(fields), 'key-1')
   await expect.poll(() => deps.provider.requests.size).toBe(1)
@@ -117,7 +134,7 @@ export const paidWhileCreating = async (deps: TestDeps, client: Client, fields: 
 }
 
 /** A create whose answer was lost: the provider has its request. */
-export const loseAnswer = async (deps: TestDeps, client: Client): Promise<void> => {
+export async function loseAnswer(deps: TestDeps, client: Client): Promise<void> {
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     return { kind: 'unknown', reason: 'timeout' }
@@ -127,18 +144,19 @@ export const loseAnswer = async (deps: TestDeps, client: Client): Promise<void> 
 }
 
 /** Advances the clock to a payment's due time, and checks it as due work does. */
-export const checkWhenDue = async (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => {
+export async function checkWhenDue(deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) {
   const item = await deps.table.get(paymentKey(paymentId))
   const { dueAt } = v.parse(v.object({ dueAt: v.optional(TimestampSchema) }), item)
   if (dueAt !== undefined && dueAt > deps.now()) deps.clock.set(dueAt)
   return checkDuePayment(deps, item)
 }
 
-export const eventOf = (deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) =>
-  deps.table.get(eventKey(payment.paymentId, type))
+export function eventOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) {
+  return deps.table.get(eventKey(payment.paymentId, type))
+}
 
 /** A client's pending balance and its counts that are not zero, for one comparison in a test. */
-export const ledgerView = async (deps: Deps, clientId: ClientId) => {
+export async function ledgerView(deps: Deps, clientId: ClientId) {
   const ledger = await readLedger(deps, clientId)
   const counts = PAYMENT_STATUSES.map((status) => [status, countOf(ledger, status)] as const)
   return {

@@ -7,13 +7,21 @@ import * as v from 'valibot'
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
-export const id = (...prefixes: readonly string[]) =>
-  v.pipe(v.string(), v.regex(new RegExp(`^(${prefixes.join('|')})${UUID}$`)))
-export const text = (least: number, most: number) => v.pipe(v.string(), v.minLength(least), v.maxLength(most))
-export const oneOf = <const Names extends readonly string[]>(...names: Names) => v.picklist(names)
+export function id(...prefixes: readonly string[]) {
+  return v.pipe(v.string(), v.regex(new RegExp(`^(${prefixes.join('|')})${UUID}$`)))
+}
+export function text(least: number, most: number) {
+  return v.pipe(v.string(), v.minLength(least), v.maxLength(most))
+}
+export function oneOf<const Names extends readonly string[]>(...names: Names) {
+  return v.picklist(names)
+}
 /** IDR has no decimals: whole numbers are sent, and never text. */
 export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-export const Time = v.pipe(v.string(), v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$/))
+export const Time = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$/),
+)
 const Url = v.pipe(v.string(), v.url(), v.regex(/^https?:/))
 export const Country = v.literal('ID')
 export const Currency = v.literal('IDR')
@@ -24,8 +32,13 @@ const VirtualAccount = v.strictObject({
   virtual_account_number: v.optional(v.string()),
   success_return_url: v.optional(Url),
 })
-const Qris = v.strictObject({ expires_at: v.optional(Time), qr_string_type: v.optional(v.literal('DYNAMIC')) })
-const Phone = v.strictObject({ account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/)) })
+const Qris = v.strictObject({
+  expires_at: v.optional(Time),
+  qr_string_type: v.optional(v.literal('DYNAMIC')),
+})
+const Phone = v.strictObject({
+  account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/)),
+})
 const ReturnUrls = v.strictObject({ success_return_url: Url, failure_return_url: v.optional(Url) })
 const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.optional(Url) })
 
@@ -46,15 +59,25 @@ export type ChannelFacts = {
 
 const DAY = 86_400
 
-const bank = (name: string, amounts: ChannelFacts['amounts']): ChannelFacts => {
-  const names = { channelCode: name, providerCode: `${name}_VIRTUAL_ACCOUNT`, transactionCode: name }
-  const terms = { properties: VirtualAccount, permille: 0n, flat: 4_000n, lifetimeSeconds: DAY, amounts }
+function bank(name: string, amounts: ChannelFacts['amounts']): ChannelFacts {
+  const names = {
+    channelCode: name,
+    providerCode: `${name}_VIRTUAL_ACCOUNT`,
+    transactionCode: name,
+  }
+  const terms = {
+    properties: VirtualAccount,
+    permille: 0n,
+    flat: 4_000n,
+    lifetimeSeconds: DAY,
+    amounts,
+  }
   return { method: 'virtual_account', ...names, ...terms }
 }
 
 type Terms = Pick<ChannelFacts, 'properties' | 'permille' | 'lifetimeSeconds' | 'amounts'>
 
-const wallet = (name: string, terms: Terms, flat = 0n): ChannelFacts => {
+function wallet(name: string, terms: Terms, flat = 0n): ChannelFacts {
   const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
   return { method: 'ewallet', ...names, ...terms, flat }
 }
@@ -66,13 +89,42 @@ export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BRI', [1, 50_000_000_000]),
   bank('MANDIRI', [1, 50_000_000_000]),
   bank('PERMATA', [1, 9_999_999_999]),
-  wallet('OVO', { properties: Phone, permille: 20n, lifetimeSeconds: 55, amounts: [100, 20_000_000] }),
-  wallet('DANA', { properties: ReturnUrls, permille: 15n, lifetimeSeconds: DAY, amounts: [100, 20_000_000] }, 500n),
-  wallet('LINKAJA', { properties: ReturnUrls, permille: 15n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
-  wallet('SHOPEEPAY', { properties: ReturnUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 20_000_000] }),
-  wallet('GOPAY', { properties: GopayUrls, permille: 20n, lifetimeSeconds: 1_800, amounts: [1, 50_000_000] }),
+  wallet('OVO', {
+    properties: Phone,
+    permille: 20n,
+    lifetimeSeconds: 55,
+    amounts: [100, 20_000_000],
+  }),
+  wallet(
+    'DANA',
+    { properties: ReturnUrls, permille: 15n, lifetimeSeconds: DAY, amounts: [100, 20_000_000] },
+    500n,
+  ),
+  wallet('LINKAJA', {
+    properties: ReturnUrls,
+    permille: 15n,
+    lifetimeSeconds: 1_800,
+    amounts: [1, 20_000_000],
+  }),
+  wallet('SHOPEEPAY', {
+    properties: ReturnUrls,
+    permille: 20n,
+    lifetimeSeconds: 1_800,
+    amounts: [1, 20_000_000],
+  }),
+  wallet('GOPAY', {
+    properties: GopayUrls,
+    permille: 20n,
+    lifetimeSeconds: 1_800,
+    amounts: [1, 50_000_000],
+  }),
   {
-    ...wallet('QRIS', { properties: Qris, permille: 7n, lifetimeSeconds: 2 * DAY, amounts: [1, 20_000_000] }),
+    ...wallet('QRIS', {
+      properties: Qris,
+      permille: 7n,
+      lifetimeSeconds: 2 * DAY,
+      amounts: [1, 20_000_000],
+    }),
     ...({ method: 'qris', channelCode: undefined, transactionCode: 'QRIS' } as const),
   },
 ]
@@ -81,7 +133,10 @@ const ofBanks = CHANNEL_FACTS.filter(({ method }) => method === 'virtual_account
 export const BANKS = ofBanks.map(({ transactionCode }) => transactionCode)
 export const CHANNELS = CHANNEL_FACTS.map(({ providerCode }) => providerCode)
 
-export const fitsChannel = (asked: { readonly channel_code: string; readonly channel_properties: unknown }) => {
+export function fitsChannel(asked: {
+  readonly channel_code: string
+  readonly channel_properties: unknown
+}) {
   const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
   return facts !== undefined && v.is(facts.properties, asked.channel_properties)
 }
@@ -102,7 +157,8 @@ const CreateBody = v.pipe(
   v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
 )
 
-export const TYPES = `ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT
+export const TYPES =
+  `ADJUSTMENT_ADD ADJUSTMENT_DEDUCT BNPL_PARTNER_SETTLEMENT_CREDIT BNPL_PARTNER_SETTLEMENT_DEBIT
   CASHBACK_FEE CASHBACK_VAT CHARGEBACK CONVERSION DISBURSEMENT FOREX_DEDUCTION FOREX_DEPOSIT IN_PERSON_PAYMENT
   LOAN_REPAYMENT OTHER PAYMENT REFUND REMITTANCE REMITTANCE_COLLECTION_PAYMENT REMITTANCE_PAYOUT RESERVES_HOLD
   RESERVES_RELEASE TOPUP TRANSFER_IN TRANSFER_OUT WITHDRAWAL`.split(/\s+/)
@@ -143,7 +199,12 @@ export const REQUESTS = {
   getRequest: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payment_requests/pr-${UUID}$`) },
   getPayment: { ...BARE, method: 'GET', path: new RegExp(`^/v3/payments/py-${UUID}$`) },
   cancel: { ...BARE, method: 'POST', path: new RegExp(`^/v3/payment_requests/pr-${UUID}/cancel$`) },
-  balance: { ...BARE, method: 'GET', path: /^\/balance$/, query: v.strictObject({ account_type: v.literal('CASH') }) },
+  balance: {
+    ...BARE,
+    method: 'GET',
+    path: /^\/balance$/,
+    query: v.strictObject({ account_type: v.literal('CASH') }),
+  },
   transactions: {
     ...BARE,
     method: 'GET',

@@ -3,7 +3,10 @@ import { startLocalClock } from '../../infra/local/process/local-clock.ts'
 import type { OutgoingCallback } from '../../infra/local/provider-simulator/callbacks.ts'
 import { startProviderSimulator } from '../../infra/local/provider-simulator/provider-simulator.ts'
 import { createSimulatorCore } from '../../infra/local/provider-simulator/simulator-core.ts'
-import { CALLBACK_TOKEN, PROVIDER_KEY } from '../../infra/local/provider-simulator/simulator-keys.ts'
+import {
+  CALLBACK_TOKEN,
+  PROVIDER_KEY,
+} from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
 import { fitsChannel } from './provider-facts.ts'
@@ -16,23 +19,37 @@ export const API_HEADERS = {
 }
 
 /** A valid create body for each kind of channel. */
-export const aRequestBody = (channelCode = 'BNI_VIRTUAL_ACCOUNT', overrides: Record<string, unknown> = {}) => ({
-  reference_id: '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1',
-  type: 'PAY',
-  country: 'ID',
-  currency: 'IDR',
-  request_amount: 150_000,
-  channel_code: channelCode,
-  channel_properties: [{ display_name: 'Toko Maju' }, { account_mobile_number: '+6281234567890' }, {}].find((one) =>
-    fitsChannel({ channel_code: channelCode, channel_properties: one }),
-  ) ?? { success_return_url: 'https://merchant.example/done' },
-  ...overrides,
-})
+export function aRequestBody(
+  channelCode = 'BNI_VIRTUAL_ACCOUNT',
+  overrides: Record<string, unknown> = {},
+) {
+  return {
+    reference_id: '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1',
+    type: 'PAY',
+    country: 'ID',
+    currency: 'IDR',
+    request_amount: 150_000,
+    channel_code: channelCode,
+    channel_properties: [
+      { display_name: 'Toko Maju' },
+      { account_mobile_number: '+6281234567890' },
+      {},
+    ].find((one) => fitsChannel({ channel_code: channelCode, channel_properties: one })) ?? {
+      success_return_url: 'https://merchant.example/done',
+    },
+    ...overrides,
+  }
+}
 
-type CallbackBody = { created: string; event: string; api_version: string; data: Readonly<Record<string, unknown>> }
+type CallbackBody = {
+  created: string
+  event: string
+  api_version: string
+  data: Readonly<Record<string, unknown>>
+}
 
 /** The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
-export const aCore = (options: { restored?: readonly Change[]; start?: string } = {}) => {
+export function aCore(options: { restored?: readonly Change[]; start?: string } = {}) {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
   const callbacks: (CallbackBody & Pick<OutgoingCallback, 'headers'>)[] = []
   const receiver: { status: number | 'unreachable' } = { status: 200 }
@@ -46,7 +63,9 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
       sendCallback: ({ headers, body }) => {
         callbacks.push({ headers, ...(JSON.parse(body) as CallbackBody) })
         const { status } = receiver
-        return status === 'unreachable' ? Promise.reject(new Error('connection refused')) : Promise.resolve(status)
+        return status === 'unreachable'
+          ? Promise.reject(new Error('connection refused'))
+          : Promise.resolve(status)
       },
     },
     options.restored,
@@ -54,7 +73,8 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
   const advance = (seconds: number) => clock.runUntil(clock.nowMs() + seconds * 1_000)
   const create = (channelCode?: string, overrides?: Record<string, unknown>) =>
     core.createPaymentRequest(aRequestBody(channelCode, overrides)).payment_request_id
-  const paymentIdOf = (requestId: string) => core.getPaymentRequest(requestId).latest_payment_id ?? ''
+  const paymentIdOf = (requestId: string) =>
+    core.getPaymentRequest(requestId).latest_payment_id ?? ''
   return {
     core,
     clock,
@@ -79,7 +99,8 @@ export const aCore = (options: { restored?: readonly Change[]; start?: string } 
       }
       ways[status](requestId)
     },
-    rows: (query: Record<string, string> | string = {}) => core.listTransactions(new URLSearchParams(query)).data,
+    rows: (query: Record<string, string> | string = {}) =>
+      core.listTransactions(new URLSearchParams(query)).data,
     order: (target: string, fault: string, value?: unknown, times?: number) =>
       core.orderFault({ target, fault, value, times }),
   }
@@ -89,12 +110,17 @@ export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 
 type Json = Record<string, unknown>
 type Answer<T> = Pick<Response, 'status' | 'headers'> & { readonly body: T; readonly text: string }
-type PaymentRequest = { payment_request_id: string; reference_id: string; status: string; actions: { value: string }[] }
+type PaymentRequest = {
+  payment_request_id: string
+  reference_id: string
+  status: string
+  actions: { value: string }[]
+}
 
 const REQUESTS = '/v3/payment_requests'
 
 /** The simulator as it is started locally, with a receiver for its callbacks. `await using` closes all of it. */
-export const aSimulator = async (options: { stateFile?: string } = {}) => {
+export async function aSimulator(options: { stateFile?: string } = {}) {
   const clock = startLocalClock()
   const receiver = await startScriptedServer(json(200, {}))
   const simulator = await startProviderSimulator({
@@ -114,16 +140,30 @@ export const aSimulator = async (options: { stateFile?: string } = {}) => {
     headers: object = API_HEADERS,
   ): Promise<Answer<T>> => {
     const sent = typeof body === 'string' ? body : JSON.stringify(body)
-    const init = { method, headers: { ...headers }, redirect: 'manual', body: sent ?? null } as const
+    const init = {
+      method,
+      headers: { ...headers },
+      redirect: 'manual',
+      body: sent ?? null,
+    } as const
     const response = await fetch(simulator.url + path, init)
     const text = await response.text()
     const isJson = response.headers.get('content-type') === 'application/json'
-    return { status: response.status, headers: response.headers, body: JSON.parse(isJson ? text : '{}'), text }
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: JSON.parse(isJson ? text : '{}'),
+      text,
+    }
   }
 
   /** Creates a request and answers it with its path. */
   const create = async (channelCode?: string, overrides?: Record<string, unknown>) => {
-    const { body } = await call<PaymentRequest>('POST', REQUESTS, aRequestBody(channelCode, overrides))
+    const { body } = await call<PaymentRequest>(
+      'POST',
+      REQUESTS,
+      aRequestBody(channelCode, overrides),
+    )
     return { ...body, path: `${REQUESTS}/${body.payment_request_id}` }
   }
   const close = async () => {
@@ -134,7 +174,10 @@ export const aSimulator = async (options: { stateFile?: string } = {}) => {
   /** The merchant's side of the callbacks: waits for so many of them. */
   const callbacks = async (count: number) => {
     await vi.waitUntil(() => receiver.requests.length >= count, { timeout: 25_000, interval: 5 })
-    return receiver.requests.map(({ headers, body }) => ({ headers, body: JSON.parse(body) as CallbackBody }))
+    return receiver.requests.map(({ headers, body }) => ({
+      headers,
+      body: JSON.parse(body) as CallbackBody,
+    }))
   }
   return {
     clock,

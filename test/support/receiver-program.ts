@@ -10,7 +10,7 @@ import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
 /** A project of a merchant's, with everything that there is to copy. */
-export const makeProject = (directory: string): void => {
+export function makeProject(directory: string): void {
   cpSync(join(PROJECT_ROOT, 'docs/examples'), directory, { recursive: true })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
@@ -38,7 +38,11 @@ createServer(async (request, response) => {
 }).listen(Number(process.env.PORT))`,
 }
 
-type Language = { readonly file: string; readonly needs: string; readonly run: (port: number) => readonly string[] }
+type Language = {
+  readonly file: string
+  readonly needs: string
+  readonly run: (port: number) => readonly string[]
+}
 
 const LANGUAGES: Readonly<Record<string, Language>> = {
   ts: { file: 'receiver.ts', needs: process.execPath, run: () => [process.execPath, 'main.ts'] },
@@ -46,26 +50,32 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   python: { file: 'receiver.py', needs: 'python3', run: () => ['python3', 'receiver.py'] },
   // Built first: the child of `go run` would outlive it.
   go: { file: 'receiver.go', needs: 'go', run: () => ['./receiver'] },
-  php: { file: 'receiver.php', needs: 'php', run: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'] },
+  php: {
+    file: 'receiver.php',
+    needs: 'php',
+    run: (port) => ['php', '-S', `127.0.0.1:${port}`, 'receiver.php'],
+  },
 }
 
-const languageOf = ({ language }: Block): Language => {
+function languageOf({ language }: Block): Language {
   const found = LANGUAGES[language]
   if (!found) throw new Error(`there is no way to run ${language}`)
   return found
 }
 
 /** The program that this machine would need for a block, and does not have. */
-export const missingFor = (block: Block): string | undefined => {
+export function missingFor(block: Block): string | undefined {
   const { needs } = languageOf(block)
-  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0 ? undefined : needs
+  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0
+    ? undefined
+    : needs
 }
 
 /** Runs a receiver of the documents as a process of its own, until the test is over. */
-export const startReceiver = async (
+export async function startReceiver(
   block: Block,
   { port, secret }: { readonly port: number; readonly secret: string },
-) => {
+) {
   const directory = tempDirectory()
   const { file, run } = languageOf(block)
   writeFileSync(join(directory, file), block.text)
@@ -74,7 +84,10 @@ export const startReceiver = async (
     writeFileSync(join(directory, 'main.ts'), HOSTS[block.note] ?? `import './receiver.ts'`)
   }
   if (block.language === 'go') {
-    const built = spawnSync('go', ['build', '-o', 'receiver', 'receiver.go'], { cwd: directory, encoding: 'utf8' })
+    const built = spawnSync('go', ['build', '-o', 'receiver', 'receiver.go'], {
+      cwd: directory,
+      encoding: 'utf8',
+    })
     if (built.status !== 0) throw new Error(built.stderr)
   }
   const [command = '', ...args] = run(port)

@@ -6,17 +6,21 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { PROJECT_ROOT } from './source-file.ts'
 
-type Options = { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string; readonly deadlineMs?: number }
+type Options = {
+  readonly env?: NodeJS.ProcessEnv
+  readonly cwd?: string
+  readonly deadlineMs?: number
+}
 
 /** Many times what a deployment or a model takes. */
 const DEADLINE_MS = 900_000
 
 /** Runs a program to its end, with nothing to answer its questions. */
-export const runTool = async (
+export async function runTool(
   program: string,
   args: readonly string[],
   { env, cwd, deadlineMs = DEADLINE_MS }: Options = {},
-): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> => {
+): Promise<{ readonly code: number; readonly output: string; readonly errors: string }> {
   const child = spawn(program, args, {
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },
@@ -31,13 +35,21 @@ export const runTool = async (
   }, deadlineMs)
   // A program that is not there fails as one that ends badly, with the code of a shell.
   const ended = once(child, 'close').catch(() => [127])
-  const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended])
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    ended,
+  ])
   clearTimeout(deadline)
-  return { code: Number(code ?? 1), output, errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors }
+  return {
+    code: Number(code ?? 1),
+    output,
+    errors: isLate ? `${errors}\nended after ${deadlineMs / 1_000} s` : errors,
+  }
 }
 
 /** What a process has printed until now; `more` is called each time that it prints. */
-export const outputOf = (streams: readonly Readable[], more?: () => unknown): (() => string) => {
+export function outputOf(streams: readonly Readable[], more?: () => unknown): () => string {
   let output = ''
   for (const stream of streams) {
     stream.setEncoding('utf8').on('data', (printed: string) => {
@@ -49,9 +61,14 @@ export const outputOf = (streams: readonly Readable[], more?: () => unknown): ((
 }
 
 /** A virtual environment of Python with these packages. It is kept between runs: only the first one needs PyPI. */
-export const makePythonEnvironment = async (directory: string, packages: readonly string[]): Promise<void> => {
+export async function makePythonEnvironment(
+  directory: string,
+  packages: readonly string[],
+): Promise<void> {
   const python = join(directory, 'bin/python')
-  const made = existsSync(python) ? { code: 0, errors: '' } : await runTool('python3', ['-m', 'venv', directory])
+  const made = existsSync(python)
+    ? { code: 0, errors: '' }
+    : await runTool('python3', ['-m', 'venv', directory])
   const pip = ['-m', 'pip', '-q', '--disable-pip-version-check', 'install', ...packages]
   const { code, errors } = made.code === 0 ? await runTool(python, pip) : made
   if (code !== 0) throw new Error(`${packages.join(', ')}: not installed: ${errors}`)

@@ -1,11 +1,14 @@
 /** The nightly run (`.ci/nightly`) sets this factor; `npm test` has 1. */
 const TIMES = Number(process.env['TEST_RUNS'] ?? 1)
 
-export const runs = (usual: number): number => usual * TIMES
+export function runs(usual: number): number {
+  return usual * TIMES
+}
 
 /** Whether tests take every case instead of a sample: in the nightly run. */
 export const isNightly = TIMES > 1
 
 /** Every `oneIn`th case; all cases in the nightly run. */
-export const sampleOf = <Case>(cases: readonly Case[], oneIn: number): readonly Case[] =>
-  isNightly ? cases : cases.filter((_, at) => at % oneIn === 0)
+export function sampleOf<Case>(cases: readonly Case[], oneIn: number): readonly Case[] {
+  return isNightly ? cases : cases.filter((_, at) => at % oneIn === 0)
+}

@@ -19,33 +19,61 @@ export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'des
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
 
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
-export const aCreateInput = (
+export function aCreateInput(
   { reference, expiresAt, phone, ...asked }: Asked = {},
-  client: Parameters<typeof createInput>[1] = { name: 'Warung Kopi', returnUrl: 'https://merchant.example/return' },
-): CreateRequestInput => {
-  const { method = 'virtual_account', channelCode = 'BCA', amountMinor = minor(150_000), description } = asked
-  const request = { method, channelCode, notionalMinor: amountMinor, description, customer: { phone } }
+  client: Parameters<typeof createInput>[1] = {
+    name: 'Warung Kopi',
+    returnUrl: 'https://merchant.example/return',
+  },
+): CreateRequestInput {
+  const {
+    method = 'virtual_account',
+    channelCode = 'BCA',
+    amountMinor = minor(150_000),
+    description,
+  } = asked
+  const request = {
+    method,
+    channelCode,
+    notionalMinor: amountMinor,
+    description,
+    customer: { phone },
+  }
   const paymentId = v.parse(PaymentIdSchema, '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f')
-  const stage = { defaultReturnUrl: 'https://gateway.example/return', defaultDisplayName: 'Gateway' }
-  const input = createInput(stage, client, { paymentId, attempt: 1, request: aRequest(request) }, expiresAt)
+  const stage = {
+    defaultReturnUrl: 'https://gateway.example/return',
+    defaultDisplayName: 'Gateway',
+  }
+  const input = createInput(
+    stage,
+    client,
+    { paymentId, attempt: 1, request: aRequest(request) },
+    expiresAt,
+  )
   return reference === undefined ? input : { ...input, reference }
 }
 
-export const scriptedProvider = async (
+export async function scriptedProvider(
   script: Script,
   nowMs = Date.now,
   get: Secrets['get'] = async () => PROVIDER_SECRET,
-) => {
+) {
   const server = await startScriptedServer(script)
-  return { provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }), server }
+  return {
+    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }),
+    server,
+  }
 }
 
-export const VA_NUMBER = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'VIRTUAL_ACCOUNT_NUMBER', value: '381652390000001' }
+export const VA_NUMBER = {
+  type: 'PRESENT_TO_CUSTOMER',
+  descriptor: 'VIRTUAL_ACCOUNT_NUMBER',
+  value: '381652390000001',
+}
 
 /** A create call that succeeds: echoes what was asked, as the provider does. */
-export const created =
-  (overrides: object = {}, status = 201): Script =>
-  (response, request) => {
+export function created(overrides: object = {}, status = 201): Script {
+  return (response, request) => {
     const { reference_id, request_amount, currency, channel_code } = JSON.parse(request.body)
     json(status, {
       payment_request_id: 'pr-1',
@@ -58,6 +86,7 @@ export const created =
       ...overrides,
     })(response, request)
   }
+}
 
 /** A request, a payment and a transaction in the provider's own words: one paid and settled virtual account. */
 export const PAID_REQUEST = {
@@ -78,7 +107,9 @@ export const CAPTURED_PAYMENT = {
   currency: 'IDR',
   request_amount: 150_000,
   status: 'SUCCEEDED',
-  captures: [{ capture_id: 'cptr-1', capture_amount: 150_000, capture_timestamp: '2026-11-20T04:00:00Z' }],
+  captures: [
+    { capture_id: 'cptr-1', capture_amount: 150_000, capture_timestamp: '2026-11-20T04:00:00Z' },
+  ],
 }
 
 export const SETTLED_TRANSACTION = {
@@ -97,10 +128,14 @@ export const SETTLED_TRANSACTION = {
   product_data: { capture_id: 'cptr-1', payment_request_id: 'pr-1' },
 }
 
-export const adapter = (simulator: Awaited<ReturnType<typeof aSimulator>>, secretKey = SIMULATOR_KEY): Provider =>
-  xenditProvider({
+export function adapter(
+  simulator: Awaited<ReturnType<typeof aSimulator>>,
+  secretKey = SIMULATOR_KEY,
+): Provider {
+  return xenditProvider({
     baseUrl: simulator.simulator.url,
     stage: 'local',
     nowMs: simulator.clock.nowMs,
     secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
   })
+}

@@ -11,21 +11,21 @@ export type ReceivedRequest = {
 /** Writes the answer, or part of one, or nothing at all. */
 export type Script = (response: ServerResponse, request: ReceivedRequest) => void
 
-export const json =
-  (status: number, body: unknown): Script =>
-  (response) => {
+export function json(status: number, body: unknown): Script {
+  return (response) => {
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   }
+}
 
 /** Takes the request and never answers. */
-export const silence: Script = () => {}
+export function silence(): void {}
 
-export const cut: Script = (response) => {
+export function cut(response: ServerResponse): void {
   response.destroy()
 }
 
 /** An HTTP server on 127.0.0.1 that answers by its script and records what it receives; closed after the test. */
-export const startScriptedServer = async (script: Script) => {
+export async function startScriptedServer(script: Script) {
   const requests: ReceivedRequest[] = []
   const server = createServer((incoming, response) => {
     const chunks: Buffer[] = []

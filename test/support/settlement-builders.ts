@@ -3,10 +3,17 @@ import { auditRecorded } from '../../shared/audit/run-audits.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
 import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
-import { markSettlementFailed, recreditSettlement } from '../../shared/settlement/close-settlement.ts'
+import {
+  markSettlementFailed,
+  recreditSettlement,
+} from '../../shared/settlement/close-settlement.ts'
 import { settleClient, triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { type Settlement, SettlementSchema } from '../../shared/settlement/settlement.ts'
-import { findAnySettlement, listSettlements, recordStep } from '../../shared/settlement/settlement-store.ts'
+import {
+  findAnySettlement,
+  listSettlements,
+  recordStep,
+} from '../../shared/settlement/settlement-store.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { addMs, DAY_MS, later, TimestampSchema } from '../../shared/time.ts'
 import { readSettlementVerdict } from '../../shared/verdict/settlement-verdict-store.ts'
@@ -22,40 +29,60 @@ export const BANK = {
 }
 
 /** Advances the clock by exactly 24 hours: payments paid until now can then be settled. */
-export const aDayLater = (deps: TestDeps): void => deps.clock.set(addMs(deps.now(), DAY_MS))
+export function aDayLater(deps: TestDeps): void {
+  deps.clock.set(addMs(deps.now(), DAY_MS))
+}
 
-export const withoutFloor = (deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> =>
-  aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
+export function withoutFloor(deps: TestDeps, fields: Partial<Client> = {}): Promise<Client> {
+  return aStoredClient(deps, { settlementFloorMinor: ZERO, ...fields })
+}
 
 /** The same gateway with smaller steps for reading histories. */
-export const inSteps = (deps: TestDeps, rows = 1, pages = 1, block = 1, atOnce = HISTORY_STEPS.atOnce): TestDeps => ({
-  ...deps,
-  stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } },
-})
+export function inSteps(
+  deps: TestDeps,
+  rows = 1,
+  pages = 1,
+  block = 1,
+  atOnce = HISTORY_STEPS.atOnce,
+): TestDeps {
+  return { ...deps, stage: { ...deps.stage, historySteps: { rows, pages, block, atOnce } } }
+}
 
-export const settle = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) => settleClient(deps, clientId, {})
+export function settle(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  return settleClient(deps, clientId, {})
+}
 
-export const sweep = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement | undefined> =>
-  (await settle(deps, client)).settlement
+export async function sweep(
+  deps: TestDeps,
+  client: Pick<Client, 'clientId'>,
+): Promise<Settlement | undefined> {
+  return (await settle(deps, client)).settlement
+}
 
-export const sweptNow = async (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
+export async function sweptNow(
+  deps: TestDeps,
+  client: Pick<Client, 'clientId'>,
+): Promise<Settlement> {
   const settlement = await sweep(deps, client)
   if (!settlement) throw new Error('nothing was settled')
   return settlement
 }
 
 /** A day later, settles all payments that were paid until now. */
-export const sweptADayLater = (deps: TestDeps, client: Pick<Client, 'clientId'>): Promise<Settlement> => {
+export function sweptADayLater(
+  deps: TestDeps,
+  client: Pick<Client, 'clientId'>,
+): Promise<Settlement> {
   aDayLater(deps)
   return sweptNow(deps, client)
 }
 
 /** A client with one settlement of the given payments; by default of one payment, 95,900 net. */
-export const aSettledClient = async (
+export async function aSettledClient(
   deps: TestDeps,
   payments: readonly SucceededFields[] = [{}],
   fields: Partial<Client> = {},
-): Promise<{ readonly client: Client; readonly settlement: Settlement }> => {
+): Promise<{ readonly client: Client; readonly settlement: Settlement }> {
   const client = await withoutFloor(deps, { bank: BANK, ...fields })
   for (const payment of payments) await aSucceededPayment(deps, client, payment)
   return { client, settlement: await sweptADayLater(deps, client) }
@@ -63,16 +90,18 @@ export const aSettledClient = async (
 
 export const BY_OPERATOR = { operator: 'sari@gateway.example', notes: 'as reported by the bank' }
 
-export const trigger = async (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
-  (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
+export async function trigger(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  return (await triggerSettlement(deps, { clientId, operator: BY_OPERATOR.operator })).settlement
+}
 
-export const settlementsOf = (deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) =>
-  listSettlements(deps, clientId, { page: 1, perPage: 100 })
+export function settlementsOf(deps: TestDeps, { clientId }: Pick<Client, 'clientId'>) {
+  return listSettlements(deps, clientId, { page: 1, perPage: 100 })
+}
 
 type Known = Pick<Settlement, 'settlementId'>
 
 /** Advances the clock until the settlement's audit is due, and runs the audit. */
-export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promise<void> => {
+export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promise<void> {
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined) return
   deps.clock.set(later(deps.now(), verdict.dueAt))
@@ -80,29 +109,43 @@ export const auditedNow = async (deps: TestDeps, { settlementId }: Known): Promi
 }
 
 /** Runs the settlement's audit, and pays it out with every required confirmation. */
-export const payOut = async (deps: TestDeps, { settlementId }: Known): Promise<Settlement> => {
+export async function payOut(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
   await auditedNow(deps, { settlementId })
   const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
-  return markSettlementPaid(deps, { settlementId, ...BY_OPERATOR, bankReference: `BCA ${settlementId}`, confirm })
+  return markSettlementPaid(deps, {
+    settlementId,
+    ...BY_OPERATOR,
+    bankReference: `BCA ${settlementId}`,
+    confirm,
+  })
 }
-export const fail = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
-  markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
-export const recredit = (deps: TestDeps, { settlementId }: Known): Promise<Settlement> =>
-  recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
+export function fail(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
+  return markSettlementFailed(deps, { settlementId, ...BY_OPERATOR })
+}
+export function recredit(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
+  return recreditSettlement(deps, { settlementId, ...BY_OPERATOR })
+}
 
-export const sweepADayLater = (deps: TestDeps, client: Client) => {
+export function sweepADayLater(deps: TestDeps, client: Client) {
   aDayLater(deps)
   return sweep(deps, client)
 }
 
 /** A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth. */
-export const settled = async (deps: TestDeps, client: Client, notionalMinor: number): Promise<Settlement> => {
+export async function settled(
+  deps: TestDeps,
+  client: Client,
+  notionalMinor: number,
+): Promise<Settlement> {
   await aSucceededPayment(deps, client, { notionalMinor })
   return sweptADayLater(deps, client)
 }
 
 /** A settlement in the table, as a sweep records it. The ledger is not changed. */
-export const storedSettlement = async (deps: TestDeps, fields: Partial<Settlement> = {}): Promise<Settlement> => {
+export async function storedSettlement(
+  deps: TestDeps,
+  fields: Partial<Settlement> = {},
+): Promise<Settlement> {
   const settlement = v.parse(SettlementSchema, {
     settlementId: crypto.randomUUID(),
     clientId: aClientId(),

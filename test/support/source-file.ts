@@ -4,7 +4,9 @@ import { type ESTree, parseSync } from 'vite'
 
 export const PROJECT_ROOT = join(import.meta.dirname, '../..')
 
-export const projectText = (path: string): string => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+export function projectText(path: string): string {
+  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
+}
 
 type Import = {
   readonly from: string
@@ -26,22 +28,31 @@ export type SourceFile = {
   readonly exports: readonly { readonly name: string; readonly isType: boolean }[]
 }
 
-const isNode = (value: unknown): value is ESTree.Node => typeof value === 'object' && value !== null && 'type' in value
+function isNode(value: unknown): value is ESTree.Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}
 
-export const childrenOf = (node: ESTree.Node) => Object.values(node).flat().filter(isNode)
+export function childrenOf(node: ESTree.Node) {
+  return Object.values(node).flat().filter(isNode)
+}
 
-const withDescendants = (node: ESTree.Node): ESTree.Node[] => [node, ...childrenOf(node).flatMap(withDescendants)]
+function withDescendants(node: ESTree.Node): ESTree.Node[] {
+  return [node, ...childrenOf(node).flatMap(withDescendants)]
+}
 
-const importOf = (file: string, from: string, typeOnly: boolean): Import => ({
-  from,
-  path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
-  typeOnly,
-})
+function importOf(file: string, from: string, typeOnly: boolean): Import {
+  return {
+    from,
+    path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
+    typeOnly,
+  }
+}
 
 /** `import`, `export … from`, `import('…')` as an expression and as a type. */
-const importIn = (file: string, node: ESTree.Node): Import | undefined => {
+function importIn(file: string, node: ESTree.Node): Import | undefined {
   if (node.type === 'ImportDeclaration') {
-    const isType = (one: ESTree.ImportDeclarationSpecifier) => 'importKind' in one && one.importKind === 'type'
+    const isType = (one: ESTree.ImportDeclarationSpecifier) =>
+      'importKind' in one && one.importKind === 'type'
     const noValue = node.specifiers.length > 0 && node.specifiers.every(isType)
     return importOf(file, node.source.value, node.importKind === 'type' || noValue)
   }
@@ -54,7 +65,7 @@ const importIn = (file: string, node: ESTree.Node): Import | undefined => {
   return node.type === 'TSImportType' ? importOf(file, node.source.value, true) : undefined
 }
 
-export const parseSource = (path: string, text: string): SourceFile => {
+export function parseSource(path: string, text: string): SourceFile {
   const { program, comments, errors, module } = parseSync(path, text)
   if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
   const nodes = withDescendants(program)
@@ -72,13 +83,16 @@ export const parseSource = (path: string, text: string): SourceFile => {
   }
 }
 
-export const sourcesIn = (...folders: readonly string[]): SourceFile[] =>
-  folders.flatMap((folder) =>
+export function sourcesIn(...folders: readonly string[]): SourceFile[] {
+  return folders.flatMap((folder) =>
     readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
       .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
       .map((entry) => posix.join(entry.parentPath.slice(PROJECT_ROOT.length + 1), entry.name))
       .toSorted()
       .map((path) => parseSource(path, projectText(path))),
   )
+}
 
-export const lineOf = ({ text }: SourceFile, { start }: ESTree.Node): number => text.slice(0, start).split('\n').length
+export function lineOf({ text }: SourceFile, { start }: ESTree.Node): number {
+  return text.slice(0, start).split('\n').length
+}

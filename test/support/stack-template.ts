@@ -20,10 +20,12 @@ type RawResource = {
   readonly DependsOn?: string | readonly string[]
 }
 
-const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResource>>): string => {
+function nameOf(logicalId: string, resources: Readonly<Record<string, RawResource>>): string {
   const properties = resources[logicalId]?.Properties ?? {}
   const named = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
-  const name = named.map((property) => properties[property]).find((value) => typeof value === 'string')
+  const name = named
+    .map((property) => properties[property])
+    .find((value) => typeof value === 'string')
   const type = resources[logicalId]?.Type
   // A stage has one key at most.
   if (type === 'AWS::KMS::Key') return 'key'
@@ -31,7 +33,7 @@ const nameOf = (logicalId: string, resources: Readonly<Record<string, RawResourc
 }
 
 /** References as words, as a person would say them: `<name>.Arn`, `<name>`; joins become text. */
-const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown => {
+function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown {
   if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value)
@@ -45,27 +47,38 @@ const readable = (value: unknown, { Resources, Outputs }: RawTemplate): unknown 
     if (word === 'Fn::Select') return partOfAlias(operand, { Resources, Outputs }) ?? value
     // What another stack answers is written among the outputs of that stack.
     if (word === 'Fn::GetStackOutput')
-      return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], { Resources, Outputs })
+      return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], {
+        Resources,
+        Outputs,
+      })
     if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
-      const text = operand[1].map((part) => String(readable(part, { Resources, Outputs }))).join(String(operand[0]))
+      const text = operand[1]
+        .map((part) => String(readable(part, { Resources, Outputs })))
+        .join(String(operand[0]))
       return byName(text, Resources)
     }
   }
-  return Object.fromEntries(entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]))
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]),
+  )
 }
 
-const NAMED_ARN = /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
+const NAMED_ARN =
+  /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
 const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
 
 /** Stacks refer to queues, topics and tables of another one by name: as if by reference, where there is one of the name. */
-const byName = (text: string, resources: Readonly<Record<string, RawResource>>): string => {
+function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
   const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
-  if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named)) return text
-  return arn === undefined ? `<${named}>` : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
+  if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))
+    return text
+  return arn === undefined
+    ? `<${named}>`
+    : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
 /** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
-const partOfAlias = (operand: unknown, template: RawTemplate): unknown => {
+function partOfAlias(operand: unknown, template: RawTemplate): unknown {
   const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
     number,
     Record<string, { Ref?: string }[]>,
@@ -75,10 +88,13 @@ const partOfAlias = (operand: unknown, template: RawTemplate): unknown => {
   return at === 6 ? readable(Properties?.['FunctionName'], template) : Properties?.['Name']
 }
 
-type RawTemplate = { readonly Resources: Readonly<Record<string, RawResource>>; readonly Outputs: Properties }
+type RawTemplate = {
+  readonly Resources: Readonly<Record<string, RawResource>>
+  readonly Outputs: Properties
+}
 
 /** The stacks in the stage's region, without the check against CloudFormation's schemas, which takes most of the time. */
-const rawStacks = (addTo: (app: App) => void) => {
+function rawStacks(addTo: (app: App) => void) {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
   try {
@@ -105,9 +121,14 @@ const rawStacks = (addTo: (app: App) => void) => {
       Resources,
       Outputs,
       sizes: Object.fromEntries(
-        stacks.map(({ stackName }, at) => [stackName, Object.keys(templates[at]?.Resources ?? {}).length]),
+        stacks.map(({ stackName }, at) => [
+          stackName,
+          Object.keys(templates[at]?.Resources ?? {}).length,
+        ]),
       ),
-      messages: messages.map(({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`),
+      messages: messages.map(
+        ({ level, id, entry }) => `${level} ${id}: ${JSON.stringify(entry.data)}`,
+      ),
     }
   } finally {
     rmSync(outdir, { recursive: true })
@@ -118,7 +139,7 @@ const rawStacks = (addTo: (app: App) => void) => {
 const made = new Map<string, StackTemplate>()
 
 /** The stacks of a stage in its region, as `cdk synth` makes them, without bundled functions. */
-export const synthesised = (stage: string | DeployedStage): StackTemplate => {
+export function synthesised(stage: string | DeployedStage): StackTemplate {
   const settings = typeof stage === 'string' ? deployedStage(stage) : stage
   const key = JSON.stringify(settings)
   const template = made.get(key) ?? readableTemplate(rawStacks((app) => addStacks(app, settings)))
@@ -127,23 +148,29 @@ export const synthesised = (stage: string | DeployedStage): StackTemplate => {
 }
 
 /** The same for the front stack of a stage behind CloudFront. */
-export const synthesisedFront = (stage: DeployedStage): StackTemplate =>
-  readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
+export function synthesisedFront(stage: DeployedStage): StackTemplate {
+  return readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
+}
 
 /** What the alarms of a stage are made for, by the names that CloudWatch knows. */
-export const watchedIn = (stage: string): Watched => {
-  const gateway = synthesised(stage).app.node.children.find((child) => child instanceof GatewayStack)
+export function watchedIn(stage: string): Watched {
+  const gateway = synthesised(stage).app.node.children.find(
+    (child) => child instanceof GatewayStack,
+  )
   if (!gateway) throw new Error('there is no gateway')
   return gateway.watched
 }
 
-const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) => {
+function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) {
   const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
     // With references replaced by names.
     properties: Object.fromEntries(
-      Object.entries(raw.Properties ?? {}).map(([name, value]) => [name, readable(value, { Resources, Outputs })]),
+      Object.entries(raw.Properties ?? {}).map(([name, value]) => [
+        name,
+        readable(value, { Resources, Outputs }),
+      ]),
     ),
     deletionPolicy: raw.DeletionPolicy,
     updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
@@ -154,7 +181,8 @@ const readableTemplate = ({ Resources, Outputs, ...synthesis }: ReturnType<typeo
   const all = (type: string) => ofType(type).map(({ properties }) => properties)
   const only = (type: string) => {
     const [resource, ...others] = ofType(type)
-    if (!resource || others.length > 0) throw new Error(`there are ${others.length + (resource ? 1 : 0)} of ${type}`)
+    if (!resource || others.length > 0)
+      throw new Error(`there are ${others.length + (resource ? 1 : 0)} of ${type}`)
     return resource
   }
   return {

@@ -4,12 +4,14 @@ import { MANIFEST } from '../../functions/manifest.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 import type { StageDomain } from '../../infra/stack/stage-file.ts'
 
-export const DOMAIN: StageDomain = { name: 'api.pay.example', zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' } }
+export const DOMAIN: StageDomain = {
+  name: 'api.pay.example',
+  zone: { name: 'pay.example', id: 'Z0000000000EXAMPLE' },
+}
 
-export const stageWith = (options: Partial<DeployedStage>, name = 'dev'): DeployedStage => ({
-  ...deployedStage(name),
-  ...options,
-})
+export function stageWith(options: Partial<DeployedStage>, name = 'dev'): DeployedStage {
+  return { ...deployedStage(name), ...options }
+}
 
 /** A stage whose figures are all others than the default ones. It is deployed as dev is. */
 export const OTHER_FIGURES: DeployedStage = stageWith({
@@ -22,7 +24,10 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
   },
   sweepAtUtc: { hour: 17, minute: 30 },
   routeThrottles: Object.fromEntries(
-    MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => [route, { requestsPerSecond: 7, burst: 7 }]),
+    MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => [
+      route,
+      { requestsPerSecond: 7, burst: 7 },
+    ]),
   ),
   table: {
     ...deployedStage('dev').table,
@@ -38,23 +43,30 @@ export const RESTORED = stageWith({ table: { ...deployedStage('dev').table, gene
 const prod = deployedStage('prod')
 
 /** Production with this quota, and with all limits of the API raised to accept as many payments. */
-const atQuota = (providerCallsPerMinute: number, options: Partial<DeployedStage>): DeployedStage =>
-  stageWith(
+function atQuota(providerCallsPerMinute: number, options: Partial<DeployedStage>): DeployedStage {
+  return stageWith(
     {
       settings: { ...prod.settings, providerCallsPerMinute },
       routeThrottles: {
         ...prod.routeThrottles,
-        'POST /v1/payments': { requestsPerSecond: providerCallsPerMinute / 60, burst: providerCallsPerMinute / 30 },
+        'POST /v1/payments': {
+          requestsPerSecond: providerCallsPerMinute / 60,
+          burst: providerCallsPerMinute / 30,
+        },
       },
       ...options,
     },
     'prod',
   )
+}
 
 /** Production at the published quota, at ten times and at a hundred times of it. */
 export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedStage])[] = [
   [1, prod],
-  [10, atQuota(6_000, { table: { ...prod.table, warm: { readUnits: 12_000, writeUnits: 5_000 } } })],
+  [
+    10,
+    atQuota(6_000, { table: { ...prod.table, warm: { readUnits: 12_000, writeUnits: 5_000 } } }),
+  ],
   [
     100,
     atQuota(60_000, {
@@ -77,7 +89,10 @@ export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedSt
 /** Production with everything that a deployment wants named. */
 export const READY_PRODUCTION: DeployedStage = stageWith(
   {
-    settings: { ...deployedStage('prod').settings, defaultReturnUrl: 'https://gateway.example.org/paid' },
+    settings: {
+      ...deployedStage('prod').settings,
+      defaultReturnUrl: 'https://gateway.example.org/paid',
+    },
     alarmRecipients: ['oncall@gateway.example.org'],
     domain: { name: 'pay.example.org', zone: { name: 'example.org', id: 'Z1' } },
     frontSettings: {
@@ -102,6 +117,9 @@ export const OPTIONAL_STAGES: Readonly<Record<string, DeployedStage>> = {
   'dev with fixed addresses': stageWith({ webhookEgress: 'nat' }),
   'dev with canaries': stageWith({ deployment: 'canary' }),
   'dev with aliases alone': stageWith({ deployment: 'alias-only' }),
-  'prod without a front': stageWith({ domain: undefined, front: 'none', monthlyBudgetUsd: undefined }, 'prod'),
+  'prod without a front': stageWith(
+    { domain: undefined, front: 'none', monthlyBudgetUsd: undefined },
+    'prod',
+  ),
   'prod with everything': EVERYTHING,
 }

@@ -14,12 +14,16 @@ export type GatewayStart = {
 const READY = 'Try it'
 
 /** `npm start` as a process of its own. The test that starts it ends it. */
-export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) => {
-  const child = spawn(process.execPath, [...nodeArgs, join(PROJECT_ROOT, 'infra/local/main.ts'), ...args], {
-    // Not npm's child: it would end itself when its parent is not npm.
-    env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) {
+  const child = spawn(
+    process.execPath,
+    [...nodeArgs, join(PROJECT_ROOT, 'infra/local/main.ts'), ...args],
+    {
+      // Not npm's child: it would end itself when its parent is not npm.
+      env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const exited: Promise<unknown[]> = once(child, 'close')
   const { promise: printed, resolve } = Promise.withResolvers<void>()
   const output = outputOf([child.stdout, child.stderr], () => output().includes(READY) && resolve())
@@ -41,7 +45,7 @@ export const startGatewayProcess = ({ args = [], port = 0, nodeArgs = [] }: Gate
   }
 }
 
-export const readBanner = (output: string) => {
+export function readBanner(output: string) {
   const found = (pattern: RegExp) => pattern.exec(output)?.[1] ?? ''
   return {
     api: found(/API +(http\S+)\/v1/),

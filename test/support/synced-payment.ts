@@ -10,7 +10,7 @@ import { aPendingPayment, aStoredClient, ledgerView } from './payment-builders.t
 import { memoryDeps, type TestDeps } from './test-deps.ts'
 
 /** A gateway with one client, and the provider's list of transactions. */
-export const aSyncWorld = async (own?: TestDeps) => {
+export async function aSyncWorld(own?: TestDeps) {
   const deps = own ?? memoryDeps()
   const client = await aStoredClient(deps)
   return { deps, client, rows: deps.provider.transactions }
@@ -19,35 +19,59 @@ export const aSyncWorld = async (own?: TestDeps) => {
 export type SyncWorld = Awaited<ReturnType<typeof aSyncWorld>>
 
 /** A pending payment whose customer has paid; its callback never came. */
-export const paidUpstream = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
+export async function paidUpstream(
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+) {
   const payment = await aPendingPayment(deps, client, fields)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  return { payment, providerPaymentId, reference: deps.provider.requestOf(payment.paymentRequestId).reference }
+  return {
+    payment,
+    providerPaymentId,
+    reference: deps.provider.requestOf(payment.paymentRequestId).reference,
+  }
 }
 export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
 
 /** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
-export const creditedPayment = async (deps: TestDeps, client: Client, fields: Partial<PaymentRequest> = {}) => {
+export async function creditedPayment(
+  deps: TestDeps,
+  client: Client,
+  fields: Partial<PaymentRequest> = {},
+) {
   const paid = await paidUpstream(deps, client, fields)
   await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
   return { ...paid, payment: await paymentOf(deps, paid) }
 }
 
-export const paymentOf = async (deps: TestDeps, { payment }: Pick<PaidUpstream, 'payment'>): Promise<Payment> => {
+export async function paymentOf(
+  deps: TestDeps,
+  { payment }: Pick<PaidUpstream, 'payment'>,
+): Promise<Payment> {
   const stored = await findStoredPayment(deps, payment.paymentId)
-  if (stored === undefined || stored.status === 'creating') throw new Error('the payment is not visible')
+  if (stored === undefined || stored.status === 'creating')
+    throw new Error('the payment is not visible')
   return stored
 }
 
-export const pendingOf = async (deps: TestDeps, clientId: ClientId): Promise<number> =>
-  (await ledgerView(deps, clientId)).pendingMinor
+export async function pendingOf(deps: TestDeps, clientId: ClientId): Promise<number> {
+  return (await ledgerView(deps, clientId)).pendingMinor
+}
 
-export const rowNow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
-  settledRow(paid, deps.now(), fields)
+export function rowNow(
+  deps: TestDeps,
+  paid: PaidUpstream,
+  fields: Partial<ProviderTransaction> = {},
+) {
+  return settledRow(paid, deps.now(), fields)
+}
 
 /** A row that names an attempt other than the payment's: it proves nothing, so the sync asks the provider. */
-export const rowOfOtherAttempt = (deps: TestDeps, paid: PaidUpstream) =>
-  rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
+export function rowOfOtherAttempt(deps: TestDeps, paid: PaidUpstream) {
+  return rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
+}
 
-export const findingAbout = (deps: TestDeps, subject: string, cause: string) =>
-  findSuspense(deps, `${subject}#${cause}`)
+export function findingAbout(deps: TestDeps, subject: string, cause: string) {
+  return findSuspense(deps, `${subject}#${cause}`)
+}

@@ -12,14 +12,15 @@ type Raw = Record<string, unknown>
 
 type Tampering = { readonly name: string; readonly item: Raw }
 
-export const rawItem = async (deps: TestDeps, key: Key): Promise<Raw> => {
+export async function rawItem(deps: TestDeps, key: Key): Promise<Raw> {
   const item = await deps.table.get(key)
   if (item === undefined) throw new Error(`there is no ${key.pk}`)
   return toItem(item)
 }
 
-export const putRaw = (deps: TestDeps, item: Raw) =>
-  deps.table.write(put({ pk: String(item['pk']), sk: String(item['sk']) }, item))
+export function putRaw(deps: TestDeps, item: Raw) {
+  return deps.table.write(put({ pk: String(item['pk']), sk: String(item['sk']) }, item))
+}
 
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
@@ -47,19 +48,23 @@ const OTHER: Readonly<Record<string, string>> = {
 const FAR_TIMES = ['2001-02-03T04:05:06.789Z', '2099-02-03T04:05:06.789Z']
 
 /** Other values for a value, the smallest change first. */
-const changesOf = (value: unknown, isImpreciseTime: boolean): readonly unknown[] => {
+function changesOf(value: unknown, isImpreciseTime: boolean): readonly unknown[] {
   if (typeof value === 'number') return [value + 1, value - 1, -value - 1]
   if (typeof value !== 'string') return []
-  if (TIME.test(value)) return isImpreciseTime ? FAR_TIMES : [addMs(value as Timestamp, 1), ...FAR_TIMES]
+  if (TIME.test(value))
+    return isImpreciseTime ? FAR_TIMES : [addMs(value as Timestamp, 1), ...FAR_TIMES]
   if (value in OTHER) return [OTHER[value]]
-  return /^[0-9a-f]{8}-/.test(value) ? [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`] : [`${value}x`]
+  return /^[0-9a-f]{8}-/.test(value)
+    ? [`${value.slice(0, -1)}${value.endsWith('0') ? '1' : '0'}`]
+    : [`${value}x`]
 }
 
 type Path = readonly (string | number)[]
 
-const replaced = (node: unknown, [at, ...rest]: Path, value: unknown): unknown => {
+function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
   if (at === undefined) return value
-  if (Array.isArray(node)) return node.map((inner, index) => (index === at ? replaced(inner, rest, value) : inner))
+  if (Array.isArray(node))
+    return node.map((inner, index) => (index === at ? replaced(inner, rest, value) : inner))
   const entries = Object.entries(node as Raw).flatMap(([name, inner]) => {
     if (name !== at) return [[name, inner] as const]
     const changed = replaced(inner, rest, value)
@@ -70,7 +75,7 @@ const replaced = (node: unknown, [at, ...rest]: Path, value: unknown): unknown =
 
 const REMOVED = Symbol('removed')
 
-const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unknown])[] => {
+function leaves(node: unknown, path: Path = []): readonly (readonly [Path, unknown])[] {
   if (Array.isArray(node)) return node.flatMap((inner, index) => leaves(inner, [...path, index]))
   if (typeof node === 'object' && node !== null && !(node instanceof Set)) {
     return Object.entries(node).flatMap(([name, inner]) => leaves(inner, [...path, name]))
@@ -79,10 +84,13 @@ const leaves = (node: unknown, path: Path = []): readonly (readonly [Path, unkno
 }
 
 /** Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only for plausibility. */
-export type Unwitnessed = { readonly loose: readonly string[]; readonly imprecise: readonly string[] }
+export type Unwitnessed = {
+  readonly loose: readonly string[]
+  readonly imprecise: readonly string[]
+}
 
 /** Every single change of an item: each value, also nested ones, and each removed attribute. The keys stay. */
-export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] => {
+export function tamperingsOf(item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] {
   const { pk: _, sk: __, ...attributes } = item
   const isIn = (names: readonly string[], name: string) =>
     names.some((one) => name === one || name.startsWith(`${one}.`))
@@ -96,7 +104,9 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
   })
   const removed = Object.keys(attributes)
     // For a count, zero and absent are the same.
-    .filter((name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0)
+    .filter(
+      (name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0,
+    )
     .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
   return [...changed, ...removed]
 }
@@ -105,20 +115,29 @@ export const tamperingsOf = (item: Raw, { loose, imprecise }: Unwitnessed): read
 const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 
 /** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
-export const undetectedBy = async (
+export async function undetectedBy(
   deps: TestDeps,
   clientId: ClientId,
-  { tamperings, ids }: { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] },
-): Promise<readonly string[]> => {
+  {
+    tamperings,
+    ids,
+  }: { readonly tamperings: readonly Tampering[]; readonly ids: readonly string[] },
+): Promise<readonly string[]> {
   const missed: string[] = []
   for (const { name, item } of tamperings) {
     const { pk, sk } = item
     const before = await rawItem(deps, { pk: String(pk), sk: String(sk) })
     await putRaw(deps, item)
     try {
-      const { balanced, differences } = await auditLedger({ ...deps, sleep: async () => {} }, clientId)
-      const isNamed = differences.some(({ id }) => ids.includes(id)) || (HIDES.test(name) && differences.length > 0)
-      if (balanced !== false || !isNamed) missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
+      const { balanced, differences } = await auditLedger(
+        { ...deps, sleep: async () => {} },
+        clientId,
+      )
+      const isNamed =
+        differences.some(({ id }) => ids.includes(id)) ||
+        (HIDES.test(name) && differences.length > 0)
+      if (balanced !== false || !isNamed)
+        missed.push(`${name}: ${String(balanced)} ${JSON.stringify(differences)}`)
     } catch (error) {
       missed.push(`${name}: ${String(error)}`)
     } finally {

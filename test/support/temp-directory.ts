@@ -4,14 +4,14 @@ import { join } from 'node:path'
 import { onTestFinished, vi } from 'vitest'
 
 /** A directory for the test that asks for it, removed after that test. */
-export const tempDirectory = (): string => {
+export function tempDirectory(): string {
   const path = mkdtempSync(join(tmpdir(), 'gateway-'))
   onTestFinished(() => rmSync(path, { recursive: true, force: true }))
   return path
 }
 
 /** For the rest of the test a machine with these programs alone, each a shell script, and what the gateway itself needs. */
-export const machineWith = (programs: Readonly<Record<string, string>>): void => {
+export function machineWith(programs: Readonly<Record<string, string>>): void {
   const directory = tempDirectory()
   for (const name of ['sh', 'sleep']) symlinkSync(join('/bin', name), join(directory, name))
   for (const [name, script] of Object.entries(programs)) {

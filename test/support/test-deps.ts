@@ -2,7 +2,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import { localSealer } from '../../infra/local/emulators/local-sealer.ts'
 import { memoryRequests } from '../../infra/local/emulators/memory-table/memory-requests.ts'
-import { createMemoryTable, type MemoryTable } from '../../infra/local/emulators/memory-table/memory-table.ts'
+import {
+  createMemoryTable,
+  type MemoryTable,
+} from '../../infra/local/emulators/memory-table/memory-table.ts'
 import type { TableChange } from '../../infra/local/emulators/memory-table/table-view.ts'
 import type { Alert, Deps } from '../../shared/deps.ts'
 import type { LogCode, LogFields } from '../../shared/log.ts'
@@ -17,7 +20,11 @@ import { assembledDeps, type Outside } from './assembled-deps.ts'
 import { dynamoDbTestRequests } from './dynamodb.ts'
 import { fakeProvider } from './fake-provider.ts'
 
-type LogLine = { readonly level: 'info' | 'warn' | 'error'; readonly code: LogCode; readonly fields: LogFields }
+type LogLine = {
+  readonly level: 'info' | 'warn' | 'error'
+  readonly code: LogCode
+  readonly fields: LogFields
+}
 
 const SEAL_KEY = randomBytes(32)
 
@@ -30,7 +37,7 @@ const SHARED =
 export type Overrides = Partial<Outside>
 
 /** The worker's table, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
-export const testDeps = (overrides: Overrides = {}) => {
+export function testDeps(overrides: Overrides = {}) {
   const clock = manualClock()
   const sent: { readonly queue: QueueName; readonly message: QueueMessage }[] = []
   const published: Alert[] = []
@@ -45,7 +52,10 @@ export const testDeps = (overrides: Overrides = {}) => {
   const requests = overrides.requests ?? SHARED
   const provider = fakeProvider()
   const deps: Deps = assembledDeps({
-    queues: { send: async (queue, ...messages) => void sent.push(...messages.map((message) => ({ queue, message }))) },
+    queues: {
+      send: async (queue, ...messages) =>
+        void sent.push(...messages.map((message) => ({ queue, message }))),
+    },
     alerts: { publish: async (alert) => void published.push(alert) },
     secrets: { get: async (name) => secretValues.get(name) },
     sealer: localSealer({ stage: 'test', key: SEAL_KEY }),
@@ -77,7 +87,7 @@ export const testDeps = (overrides: Overrides = {}) => {
 export type TestDeps = ReturnType<typeof testDeps>
 
 /** A clock that moves only when a test moves it, or when the code under test sleeps. */
-export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) => {
+export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) {
   let current = start
   let elapsedMs = 0
   const pass = (ms: number) => {
@@ -102,9 +112,12 @@ export const manualClock = (start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
 }
 
 /** Test dependencies with a table of their own in memory, which has these items. Its indexes follow at once. */
-export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] = []) => {
+export function memoryDeps(overrides: Overrides = {}, items: readonly object[] = []) {
   const changes: TableChange[] = []
-  const stored = createMemoryTable({ indexes: 'immediate', onChange: (change) => void changes.push(change) })
+  const stored = createMemoryTable({
+    indexes: 'immediate',
+    onChange: (change) => void changes.push(change),
+  })
   for (const item of items) storeRaw(stored, item)
   changes.length = 0
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
@@ -112,7 +125,7 @@ export const memoryDeps = (overrides: Overrides = {}, items: readonly object[] =
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
 /** On a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
-export const depsWithLateIndexes = (latePkPrefix: string) => {
+export function depsWithLateIndexes(latePkPrefix: string) {
   const late: TableChange[] = []
   const table = createMemoryTable({
     onChange: (change) => {
@@ -127,7 +140,7 @@ export const depsWithLateIndexes = (latePkPrefix: string) => {
 }
 
 /** Stores an item in the table's own form, with its key. */
-export const storeRaw = ({ requests }: Pick<MemoryTable, 'requests'>, item: object): void => {
+export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object): void {
   const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
   requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
 }
@@ -149,28 +162,28 @@ type Hooks = {
 }
 
 /** A table whose requests are sent by `around`. */
-export const requestsAround = (
+export function requestsAround(
   real: TableRequests,
   around: <Answer>(call: TableCall, send: () => Promise<Answer>) => Promise<Answer>,
-): TableRequests => ({
-  get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
-  batchGet: (keys, reads) => around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
-  query: (query) => around({ name: 'query', query }, () => real.query(query)),
-  write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
-  transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),
-  isContention: real.isContention,
-})
+): TableRequests {
+  return {
+    get: (key, some) => around({ name: 'get', keys: [key] }, () => real.get(key, some)),
+    batchGet: (keys, reads) =>
+      around({ name: 'batchGet', keys, reads }, () => real.batchGet(keys, reads)),
+    query: (query) => around({ name: 'query', query }, () => real.query(query)),
+    write: (step) => around({ name: step.kind, steps: [step] }, () => real.write(step)),
+    transact: (steps) => around({ name: 'transact', steps }, () => real.transact(steps)),
+    isContention: real.isContention,
+  }
+}
 
 /** The same deps on other requests, with their own retries and memory. */
-export const withRequests = (deps: TestDeps, requests: TableRequests): TestDeps => ({
-  ...deps,
-  requests,
-  memory: {},
-  table: retryingTable(requests, deps),
-})
+export function withRequests(deps: TestDeps, requests: TableRequests): TestDeps {
+  return { ...deps, requests, memory: {}, table: retryingTable(requests, deps) }
+}
 
 /** The same table with hooks around each request. The given deps keep working without them. */
-export const interceptTable = (deps: TestDeps, { before, after }: Hooks): TestDeps => {
+export function interceptTable(deps: TestDeps, { before, after }: Hooks): TestDeps {
   const requests = requestsAround(deps.requests, async (call, send) => {
     await before?.(call)
     const answer = await send()
@@ -181,28 +194,35 @@ export const interceptTable = (deps: TestDeps, { before, after }: Hooks): TestDe
 }
 
 /** The same table, and a list of all requests to it. */
-export const recordTable = (deps: TestDeps): { readonly deps: TestDeps; readonly calls: TableCall[] } => {
+export function recordTable(deps: TestDeps): {
+  readonly deps: TestDeps
+  readonly calls: TableCall[]
+} {
   const calls: TableCall[] = []
   return { deps: interceptTable(deps, { before: (call) => calls.push(call) }), calls }
 }
 
-export const queriesIn = (calls: readonly TableCall[]): readonly QueryInput[] =>
-  calls.flatMap((call) => ('query' in call ? [call.query] : []))
+export function queriesIn(calls: readonly TableCall[]): readonly QueryInput[] {
+  return calls.flatMap((call) => ('query' in call ? [call.query] : []))
+}
 
 /** The keys of every item that recorded calls wrote or tried to write, in order. */
-export const writtenKeys = (calls: readonly TableCall[]): readonly Key[] =>
-  calls.flatMap((call) =>
+export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
+  return calls.flatMap((call) =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
   )
+}
 
-const atFirst = (when: 'before' | 'after') => (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
-  let done = false
-  const hook = async ({ name }: TableCall) => {
-    if (done || name !== kind) return
-    done = true
-    await other()
+function atFirst(when: 'before' | 'after') {
+  return (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
+    let done = false
+    const hook = async ({ name }: TableCall) => {
+      if (done || name !== kind) return
+      done = true
+      await other()
+    }
+    return interceptTable(deps, { [when]: hook })
   }
-  return interceptTable(deps, { [when]: hook })
 }
 
 /** Runs `other` just before the first request of this kind. */
@@ -212,9 +232,14 @@ export const beforeFirst = atFirst('before')
 export const afterFirst = atFirst('after')
 
 /** Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`). */
-export const failingOn = (deps: TestDeps, kind: TableCall['name'], when: 'before' | 'after'): TestDeps =>
-  interceptTable(deps, {
+export function failingOn(
+  deps: TestDeps,
+  kind: TableCall['name'],
+  when: 'before' | 'after',
+): TestDeps {
+  return interceptTable(deps, {
     [when]: ({ name }: TableCall) => {
       if (name === kind) throw new Error('the table cannot be reached')
     },
   })
+}

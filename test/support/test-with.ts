@@ -1,11 +1,14 @@
 import { test } from 'vitest'
 
 /** The `it` for tests of one world, which is made for each test. A test takes the parts that it needs by their names. */
-export const testWith = <World extends object, Name extends keyof World & string>(
+export function testWith<World extends object, Name extends keyof World & string>(
   make: () => World | Promise<World>,
   ...names: readonly Name[]
-) => {
-  const parts = names.map((name) => [name, ({ world }: { world: World }, use: Use) => use(world[name])])
+) {
+  const parts = names.map((name) => [
+    name,
+    ({ world }: { world: World }, use: Use) => use(world[name]),
+  ])
   return test.extend('world', make).extend<{ $test: Pick<World, Name> }>(Object.fromEntries(parts))
 }
 type Use = (part: unknown) => Promise<void>

@@ -10,8 +10,17 @@ import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
 import { dueWork, exists, isNew, put, update } from '../../shared/table/step.ts'
 import { expiresAfter, type Timestamp } from '../../shared/time.ts'
-import { type Delivery, type DeliveryAttempt, DeliveryMessageSchema } from '../../shared/webhook/delivery/delivery.ts'
-import { attemptsOf, findDelivery, insertDelivery, newDelivery } from '../../shared/webhook/delivery/delivery-store.ts'
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  DeliveryMessageSchema,
+} from '../../shared/webhook/delivery/delivery.ts'
+import {
+  attemptsOf,
+  findDelivery,
+  insertDelivery,
+  newDelivery,
+} from '../../shared/webhook/delivery/delivery-store.ts'
 import type { Endpoint } from '../../shared/webhook/endpoint/endpoint.ts'
 import { insertEndpoint } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
@@ -20,7 +29,10 @@ import { type TestDeps, testDeps } from './test-deps.ts'
 
 export const SIGNING_SECRET = 'whsec_a-secret-of-tests'
 
-export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint> = {}): Promise<Endpoint> => {
+export async function storedEndpoint(
+  deps: TestDeps,
+  overrides: Partial<Endpoint> = {},
+): Promise<Endpoint> {
   const endpointId = v.parse(EndpointIdSchema, randomUUID())
   const endpoint: Endpoint = {
     endpointId,
@@ -40,7 +52,7 @@ export const storedEndpoint = async (deps: TestDeps, overrides: Partial<Endpoint
   return endpoint
 }
 
-export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event => {
+export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
   const eventId = randomUUID()
   return v.parse(EventSchema, {
     eventId,
@@ -55,39 +67,56 @@ export const anEvent = (now: Timestamp, overrides: Partial<Event> = {}): Event =
 }
 
 /** An event in the table, as a payment's transition writes it. */
-export const storedEvent = async (deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> => {
+export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}): Promise<Event> {
   const event = anEvent(deps.now(), overrides)
-  const index = { owner: event.clientId, entity: 'event', listedAt: event.firedAt, id: event.eventId }
+  const index = {
+    owner: event.clientId,
+    entity: 'event',
+    listedAt: event.firedAt,
+    id: event.eventId,
+  }
   const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
-  await deps.table.write(put(eventKey(event.paymentId, event.name), { body: event.body, ...index, ttl }, isNew))
+  await deps.table.write(
+    put(eventKey(event.paymentId, event.name), { body: event.body, ...index, ttl }, isNew),
+  )
   return event
 }
 
 /** A delivery in the table, due now. Without a given event it also stores one. */
-export const storedDelivery = async (
+export async function storedDelivery(
   deps: TestDeps,
   endpoint: Endpoint,
   overrides: Partial<Delivery> = {},
   given?: Event,
-): Promise<Delivery> => {
+): Promise<Delivery> {
   const event = given ?? (await storedEvent(deps, { clientId: endpoint.clientId }))
   const delivery = { ...newDelivery(event, endpoint, deps.now()), ...overrides }
   await deps.table.write(insertDelivery(delivery))
   return delivery
 }
 
-export const dueDelivery = async (overrides: Partial<Delivery> = {}, endpointOverrides: Partial<Endpoint> = {}) => {
+export async function dueDelivery(
+  overrides: Partial<Delivery> = {},
+  endpointOverrides: Partial<Endpoint> = {},
+) {
   const deps = testDeps()
   const endpoint = await storedEndpoint(deps, endpointOverrides)
   return { deps, endpoint, delivery: await storedDelivery(deps, endpoint, overrides) }
 }
 
 /** Makes the alert of an abandoned delivery due, as if it were not published yet. */
-export const makeAlertDue = (deps: TestDeps, { deliveryId }: Delivery, dueAt: Timestamp = deps.now()) =>
-  deps.table.write(update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists))
+export function makeAlertDue(
+  deps: TestDeps,
+  { deliveryId }: Delivery,
+  dueAt: Timestamp = deps.now(),
+) {
+  return deps.table.write(
+    update(deliveryKey(deliveryId), { set: dueWork('alert', deliveryId, dueAt) }, exists),
+  )
+}
 
 /** The row after its first failure. From then on it is in the list of its status. */
-export const listed = (delivery: Delivery): Delivery => {
+export function listed(delivery: Delivery): Delivery {
   const { unlisted: _, ...row } = delivery
   return row
 }
@@ -98,67 +127,88 @@ export const SKIPPED = { ...ENDED, status: 'skipped' } as const
 export const ABANDONED = { ...ENDED, status: 'abandoned', attempts: 8 } as const
 
 /** The result of a POST that the merchant answers with 500. */
-export const FAILED: WebhookResult = { httpStatus: 500, error: 'http_status', responseBody: 'no', durationMs: 9 }
+export const FAILED: WebhookResult = {
+  httpStatus: 500,
+  error: 'http_status',
+  responseBody: 'no',
+  durationMs: 9,
+}
 
 /** The message of a delivery's next attempt. */
-export const messageFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery) => ({
-  deliveryId,
-  clientId,
-  endpointId,
-  attempt: attempts + 1,
-})
+export function messageFor({ deliveryId, clientId, endpointId, attempts }: Delivery) {
+  return { deliveryId, clientId, endpointId, attempt: attempts + 1 }
+}
 
 /** What is sent to a queue for a delivery's next attempt. */
-export const sentFor = ({ deliveryId, clientId, endpointId, attempts }: Delivery, delaySeconds = 0, slow?: true) => {
+export function sentFor(
+  { deliveryId, clientId, endpointId, attempts }: Delivery,
+  delaySeconds = 0,
+  slow?: true,
+) {
   const ids = { delivery_id: deliveryId, client_id: clientId, endpoint_id: endpointId }
   const body = { ...ids, attempt: attempts + 1, ...(slow && { slow }) }
-  return { queue: slow ? 'webhooks-slow' : 'webhooks', message: { body, delaySeconds, group: endpointId } }
+  return {
+    queue: slow ? 'webhooks-slow' : 'webhooks',
+    message: { body, delaySeconds, group: endpointId },
+  }
 }
 
 /** Advances the clock by the delay of the next message, and handles the message. */
-export const deliverNextMessage = async (deps: TestDeps): Promise<void> => {
+export async function deliverNextMessage(deps: TestDeps): Promise<void> {
   const next = deps.sent.shift()
   if (!next) throw new Error('the queue is empty')
   deps.clock.advance(next.message.delaySeconds)
   await deliverWebhook(deps, v.parse(DeliveryMessageSchema, next.message.body))
 }
 
-export const drainQueue = async (deps: TestDeps): Promise<void> => {
+export async function drainQueue(deps: TestDeps): Promise<void> {
   for (let worked = 0; deps.sent.length > 0; worked++) {
     if (worked === 200) throw new Error('the queue still has messages after 200 runs')
     await deliverNextMessage(deps)
   }
 }
 
-export const rowOf = async (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>): Promise<Delivery> => {
+export async function rowOf(
+  deps: TestDeps,
+  { deliveryId }: Pick<Delivery, 'deliveryId'>,
+): Promise<Delivery> {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery) throw new Error('the delivery does not exist')
   return delivery
 }
 
 /** The newest attempts of a delivery that are stored as rows. */
-export const attemptRows = (deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) =>
-  attemptsOf(deps, { deliveryId, attempts: 1 })
+export function attemptRows(deps: TestDeps, { deliveryId }: Pick<Delivery, 'deliveryId'>) {
+  return attemptsOf(deps, { deliveryId, attempts: 1 })
+}
 
 /** The time when due work checks an item; undefined if it is not due work. */
-export const dueAtOf = async (deps: TestDeps, work: Work, id: string): Promise<string | undefined> => {
-  const due = await queryAll(deps, { index: 'by-due', partition: [work, slotOf(id, WORK_SLOTS[work])], limit: 1_000 })
+export async function dueAtOf(deps: TestDeps, work: Work, id: string): Promise<string | undefined> {
+  const due = await queryAll(deps, {
+    index: 'by-due',
+    partition: [work, slotOf(id, WORK_SLOTS[work])],
+    limit: 1_000,
+  })
   const item = due.find((candidate) => candidate['id'] === id)
   return item && String(item['dueAt'])
 }
 
-export const codes = (deps: TestDeps) => deps.lines.map(({ code }) => code)
+export function codes(deps: TestDeps) {
+  return deps.lines.map(({ code }) => code)
+}
 
-export const attemptOf = (
+export function attemptOf(
   deps: TestDeps,
   number: number,
   overrides: Partial<DeliveryAttempt> = {},
-): DeliveryAttempt => ({
-  number,
-  at: deps.now(),
-  durationMs: 5,
-  httpStatus: 500,
-  error: 'http_status',
-  responseBody: 'no',
-  ...overrides,
-})
+): DeliveryAttempt {
+  return {
+    number,
+    at: deps.now(),
+    durationMs: 5,
+    httpStatus: 500,
+    error: 'http_status',
+    responseBody: 'no',
+    ...overrides,
+  }
+}

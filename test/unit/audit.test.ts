@@ -4,7 +4,14 @@ import { auditPayment } from '../../shared/audit/judged/audit-payment.ts'
 import { auditBank, registeredAccounts } from '../../shared/audit/judged/audit-settlement.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { type Settlement } from '../../shared/settlement/settlement.ts'
-import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp, timestampOf } from '../../shared/time.ts'
+import {
+  addMs,
+  DAY_MS,
+  HOUR_MS,
+  MINUTE_MS,
+  type Timestamp,
+  timestampOf,
+} from '../../shared/time.ts'
 import { succeededPayment } from '../support/paid-builders.ts'
 import { aClient } from '../support/payment-builders.ts'
 
@@ -30,38 +37,70 @@ const now = addMs(paidAt, 10 * DAY_MS)
 const tomorrow = addMs(now, DAY_MS)
 
 it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]>([
-  ['expires_at', paid.createdAt, addMs(paid.createdAt, 366 * DAY_MS), (expiresAt) => ({ expiresAt })],
+  [
+    'expires_at',
+    paid.createdAt,
+    addMs(paid.createdAt, 366 * DAY_MS),
+    (expiresAt) => ({ expiresAt }),
+  ],
   ['cancel_requested_at', early, ended, (cancelRequestedAt) => ({ cancelRequestedAt })],
-  ['expiry_started_at', justBefore, ended, (time) => ({ expiresAt: paidAt, expiryStartedAt: time })],
-  ['provider_settled_at', addMs(paid.createdAt, -DAY_MS), tomorrow, (providerSettledAt) => ({ providerSettledAt })],
+  [
+    'expiry_started_at',
+    justBefore,
+    ended,
+    (time) => ({ expiresAt: paidAt, expiryStartedAt: time }),
+  ],
+  [
+    'provider_settled_at',
+    addMs(paid.createdAt, -DAY_MS),
+    tomorrow,
+    (providerSettledAt) => ({ providerSettledAt }),
+  ],
   ['final_fee', justBefore, addMs(now, MINUTE_MS), (at) => ({ finalFee: { ...fee, at } })],
   ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt })],
   ['due_at', early, addMs(now, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: paidAt })],
   ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: tomorrow })],
 ])('the %s of a payment is possible from %s to %s', (name, from, to, changed) => {
   const found = [addMs(from, -1), from, to, addMs(to, 1)].map((time) =>
-    auditPayment({ ...paid, ...changed(time) }, {}, { clientId: client.clientId, now }).map(({ what }) => what),
+    auditPayment({ ...paid, ...changed(time) }, {}, { clientId: client.clientId, now }).map(
+      ({ what }) => what,
+    ),
   )
 
-  expect(found.map((names) => names.includes(`payment.${name}`))).toStrictEqual([true, false, false, true])
+  expect(found.map((names) => names.includes(`payment.${name}`))).toStrictEqual([
+    true,
+    false,
+    false,
+    true,
+  ])
 })
 
-const at = (minutes: number) => timestampOf(Date.UTC(2026, 10, 2, 3, minutes))
+function atMinute(minutes: number) {
+  return timestampOf(Date.UTC(2026, 10, 2, 3, minutes))
+}
 const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT Baru' }
 const other = { ...bank, bank_account_no: '00' }
-const since = at(1)
+const since = atMinute(1)
 
 /** Records of a client's changes, a day apart from each other. */
-const registered = (...after: readonly object[]) =>
-  registeredAccounts(after.map((fields, day) => ({ at: at(1_440 * day), number: day + 1, after: fields })) as never)
+function registered(...after: readonly object[]) {
+  return registeredAccounts(
+    after.map((fields, day) => ({
+      at: atMinute(1_440 * day),
+      number: day + 1,
+      after: fields,
+    })) as never,
+  )
+}
 
 /** A settlement that is recorded an hour after the last of `changes` changes. */
-const settlement = (changes: number, entered: object, accountNo = '99') =>
-  ({
+function settlement(changes: number, entered: object, accountNo = '99') {
+  return {
     settlementId: 's',
-    createdAt: at(1_440 * (changes - 1) + 60),
+    createdAt: atMinute(1_440 * (changes - 1) + 60),
     bank: { bankName: 'BNI', bankAccountNo: accountNo, bankAccountName: 'PT Baru', ...entered },
-  }) as unknown as Settlement
+  } as unknown as Settlement
+}
 
 const REGISTERED = { bank, bank_since: since, bank_is_change: true }
 const ON_SETTLEMENT = { since, isChange: true }
@@ -70,8 +109,8 @@ const ON_SETTLEMENT = { since, isChange: true }
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [
-      { at: addMs(at(0), -MINUTE_MS), number: 2, after: REGISTERED },
-      { at: at(0), number: 1, after: { ...REGISTERED, bank: other } },
+      { at: addMs(atMinute(0), -MINUTE_MS), number: 2, after: REGISTERED },
+      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: other } },
     ]
     const accounts = registeredAccounts(records as never)
 
@@ -81,20 +120,20 @@ describe('auditBank', () => {
 
   it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
     const accounts = registeredAccounts([
-      { at: at(0), number: 1, after: { ...REGISTERED, bank: other } },
-      { at: at(60), number: 2, after: REGISTERED },
+      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: other } },
+      { at: atMinute(60), number: 2, after: REGISTERED },
     ] as never)
     const found = (createdAt: Timestamp, accountNo: string) =>
       auditBank({ ...settlement(1, ON_SETTLEMENT, accountNo), createdAt }, accounts).length
 
-    expect([found(addMs(at(59), -1), '99'), found(at(59), '99')]).toStrictEqual([1, 0])
-    expect([found(at(75), '00'), found(addMs(at(75), 1), '00')]).toStrictEqual([0, 1])
+    expect([found(addMs(atMinute(59), -1), '99'), found(atMinute(59), '99')]).toStrictEqual([1, 0])
+    expect([found(atMinute(75), '00'), found(addMs(atMinute(75), 1), '00')]).toStrictEqual([0, 1])
   })
 
   it.each([
     [
       'a time that no record has',
-      settlement(2, { ...ON_SETTLEMENT, since: at(2) }),
+      settlement(2, { ...ON_SETTLEMENT, since: atMinute(2) }),
       registered(REGISTERED, REGISTERED),
     ],
     [

@@ -5,24 +5,36 @@ import { changeClient } from '../../shared/client/client-store.ts'
 import { apiKeyKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
 import { aClientId, aStoredClient, issueKey } from '../support/payment-builders.ts'
-import { interceptTable, memoryDeps, recordTable, type TestDeps, testDeps } from '../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  recordTable,
+  type TestDeps,
+  testDeps,
+} from '../support/test-deps.ts'
 import { testWith } from '../support/test-with.ts'
 
 const refused = { code: 'auth', message: 'invalid credentials' }
 
 /** A client with a key, as two environments on one table see them: they share no cache. */
-const withKey = async (expiresInSeconds?: number) => {
+async function withKey(expiresInSeconds?: number) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   const ask = (from: TestDeps = deps) => authenticate(from, header)
-  const revoke = () => revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
+  const revoke = () =>
+    revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
   return { deps, another: { ...deps, memory: {} }, client, text, key, ask, revoke }
 }
 const it = testWith(() => withKey(), 'deps', 'client', 'text', 'key', 'ask')
 
 describe('authenticate (spec 5)', () => {
-  it('takes keys of the documented form, under the scheme in any letters', async ({ deps, client, text, key }) => {
+  it('takes keys of the documented form, under the scheme in any letters', async ({
+    deps,
+    client,
+    text,
+    key,
+  }) => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       expect(await authenticate(deps, `${scheme} ${text}`)).toStrictEqual(client)
     }
@@ -30,7 +42,11 @@ describe('authenticate (spec 5)', () => {
     expect(key.prefix).toBe(text.slice(0, `gk_test_${client.clientId}_`.length + 4))
   })
 
-  it('refuses a text that is no key of this stage, without a read of the table', async ({ deps, client, text }) => {
+  it('refuses a text that is no key of this stage, without a read of the table', async ({
+    deps,
+    client,
+    text,
+  }) => {
     const watched = recordTable(deps)
     const keys = [
       '',
@@ -45,13 +61,25 @@ describe('authenticate (spec 5)', () => {
       'A'.repeat(100_000),
       `gk_test_${'0'.repeat(36)}_${'A'.repeat(43)}`,
     ]
-    const schemes = [undefined, '', 'Bearer', text, `Basic ${text}`, ` Bearer ${text}`, `Bearer\t${text}`]
+    const schemes = [
+      undefined,
+      '',
+      'Bearer',
+      text,
+      `Basic ${text}`,
+      ` Bearer ${text}`,
+      `Bearer\t${text}`,
+    ]
 
     for (const header of [...schemes, ...keys.map((key) => `Bearer ${key}`)]) {
-      const error: unknown = await authenticate(watched.deps, header).catch((thrown: unknown) => thrown)
+      const error: unknown = await authenticate(watched.deps, header).catch(
+        (thrown: unknown) => thrown,
+      )
 
       expect(error).toMatchObject(refused)
-      expect(error instanceof Error ? `${error.message} ${error.stack ?? ''}` : text).not.toContain(text)
+      expect(error instanceof Error ? `${error.message} ${error.stack ?? ''}` : text).not.toContain(
+        text,
+      )
     }
     expect(watched.calls).toStrictEqual([])
     expect(deps.lines).toStrictEqual([])
@@ -63,7 +91,11 @@ describe('authenticate (spec 5)', () => {
     await expect(ask()).rejects.toMatchObject(refused)
   })
 
-  it('refuses the keys of a client while it is disabled, no longer', async ({ deps, client, ask }) => {
+  it('refuses the keys of a client while it is disabled, no longer', async ({
+    deps,
+    client,
+    ask,
+  }) => {
     const change = (enabled: boolean) =>
       changeClient(deps, { clientId: client.clientId, operator: 'tester', changes: { enabled } })
     await change(false)
@@ -101,19 +133,22 @@ describe('authenticate (spec 5)', () => {
     ['within 15 s', 0, 15],
     ['within 15 s from before the read, so a slow read lengthens nothing', 10, 5],
     ['at once when the wall clock was set back', 0, -3_600],
-  ])('refuses a revoked key at once where it is not cached, and %s where it is', async (_case, readSeconds, passed) => {
-    const { deps, another, ask, revoke } = await withKey()
-    const cached = interceptTable(deps, { after: () => deps.clock.advance(readSeconds) })
-    await ask(cached)
-    await revoke()
+  ])(
+    'refuses a revoked key at once where it is not cached, and %s where it is',
+    async (_case, readSeconds, passed) => {
+      const { deps, another, ask, revoke } = await withKey()
+      const cached = interceptTable(deps, { after: () => deps.clock.advance(readSeconds) })
+      await ask(cached)
+      await revoke()
 
-    await expect(ask(another)).rejects.toMatchObject(refused)
-    deps.clock.advance(passed)
+      await expect(ask(another)).rejects.toMatchObject(refused)
+      deps.clock.advance(passed)
 
-    await expect(ask(cached)).rejects.toMatchObject(refused)
-    deps.clock.advance(-passed)
-    await expect(ask(cached)).rejects.toMatchObject(refused)
-  })
+      await expect(ask(cached)).rejects.toMatchObject(refused)
+      deps.clock.advance(-passed)
+      await expect(ask(cached)).rejects.toMatchObject(refused)
+    },
+  )
 
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
     const own = memoryDeps()
@@ -126,7 +161,11 @@ describe('authenticate (spec 5)', () => {
       return calls.filter(({ name }) => name === 'batchGet').length
     }
 
-    const reads = [await readsAfter(headers), await readsAfter(headers.slice(1)), await readsAfter(headers.slice(0, 1))]
+    const reads = [
+      await readsAfter(headers),
+      await readsAfter(headers.slice(1)),
+      await readsAfter(headers.slice(0, 1)),
+    ]
 
     expect(reads).toStrictEqual([1_001, 1_001, 1_002])
   })

@@ -10,7 +10,7 @@ const LIMIT = 40
 const ONE = { points: 1 }
 
 /** A client of the stage's limit, and as many environments that may answer it, each with a memory of its own. */
-const spreadOver = async (environments: number, { losesFirstReports = false } = {}) => {
+async function spreadOver(environments: number, { losesFirstReports = false } = {}) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const stage = { ...deps.stage, clientRateLimit: LIMIT, environments }
@@ -23,7 +23,8 @@ const spreadOver = async (environments: number, { losesFirstReports = false } = 
     })
     return recordTable({ ...(losesFirstReports ? losing : deps), stage: { ...stage } })
   })
-  const writes = () => all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
+  const writes = () =>
+    all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
   /** So many requests a second for some seconds, over all environments in turn; answers how many passed in each. */
   const flow = async (aSecond: number, seconds: number) => {
@@ -46,22 +47,30 @@ const spreadOver = async (environments: number, { losesFirstReports = false } = 
   return { deps, client, stage, all, writes, flow }
 }
 
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0)
+function sum(counts: readonly number[]) {
+  return counts.reduce((total, count) => total + count, 0)
+}
 
 describe('the rate limit that every client has (design sections 5 and 9)', () => {
   it.each([
     [4, 1],
     [4, 10],
     [5, 100],
-  ])('costs no write while a client is %i times below it, over %i environments', async (times, environments) => {
-    const { writes, flow } = await spreadOver(environments)
+  ])(
+    'costs no write while a client is %i times below it, over %i environments',
+    async (times, environments) => {
+      const { writes, flow } = await spreadOver(environments)
 
-    expect(sum(await flow(LIMIT / times, 20))).toBe((20 * LIMIT) / times)
-    expect(writes()).toStrictEqual([])
-  })
+      expect(sum(await flow(LIMIT / times, 20))).toBe((20 * LIMIT) / times)
+      expect(writes()).toStrictEqual([])
+    },
+  )
 
   it('lets no more pass where the first report of every environment is lost, and refuses nothing just below it', async () => {
-    const [losing, whole] = [await spreadOver(10, { losesFirstReports: true }), await spreadOver(10)]
+    const [losing, whole] = [
+      await spreadOver(10, { losesFirstReports: true }),
+      await spreadOver(10),
+    ]
 
     expect(sum(await losing.flow(2 * LIMIT, 10))).toBeLessThanOrEqual(12 * LIMIT)
     expect(sum(await whole.flow(LIMIT, 12))).toBe(12 * LIMIT)
@@ -71,17 +80,20 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     [10, 1],
     [10, 10],
     [2, 20],
-  ])('lets at most a fifth more pass in ten seconds of %d times as much, over %i environments', async (times, over) => {
-    const { flow } = await spreadOver(over)
+  ])(
+    'lets at most a fifth more pass in ten seconds of %d times as much, over %i environments',
+    async (times, over) => {
+      const { flow } = await spreadOver(over)
 
-    const passed = await flow(times * LIMIT, 10)
+      const passed = await flow(times * LIMIT, 10)
 
-    expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
-    // Every environment has read it after two seconds. What passed before is paid off in the third.
-    expect(passed[2]).toBeLessThanOrEqual(LIMIT)
-    expect(passed.slice(3)).toStrictEqual(Array.from({ length: 7 }, () => LIMIT))
-    expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)
-  })
+      expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
+      // Every environment has read it after two seconds. What passed before is paid off in the third.
+      expect(passed[2]).toBeLessThanOrEqual(LIMIT)
+      expect(passed.slice(3)).toStrictEqual(Array.from({ length: 7 }, () => LIMIT))
+      expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)
+    },
+  )
 
   it('keeps its counters for an hour, and is forgotten when a flood has been over for ten seconds', async () => {
     const { writes, flow, deps } = await spreadOver(2)
@@ -90,9 +102,9 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     expect(writes().length).toBeGreaterThan(LIMIT / 2)
     // Refused requests write nothing.
     expect(writes().length).toBeLessThan(LIMIT)
-    expect(writes().map((step) => ('changes' in step ? step.changes.set?.['ttl'] : undefined))).toStrictEqual(
-      writes().map(() => ttl),
-    )
+    expect(
+      writes().map((step) => ('changes' in step ? step.changes.set?.['ttl'] : undefined)),
+    ).toStrictEqual(writes().map(() => ttl))
 
     deps.clock.advance(20)
     const before = writes().length
@@ -105,14 +117,21 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     ['the client’s own if it has one', 3, { clientRateLimit: 7 }, [3, 0]],
     ['its own for creates too', 3, { clientRateLimit: 7, clientCreateLimit: 2 }, [3, 0]],
     ['the stage’s if it has none', undefined, { clientRateLimit: 7 }, [7, 0]],
-    ['another one for creates if the stage has one', undefined, { clientRateLimit: 7, clientCreateLimit: 2 }, [2, 7]],
+    [
+      'another one for creates if the stage has one',
+      undefined,
+      { clientRateLimit: 7, clientCreateLimit: 2 },
+      [2, 7],
+    ],
     ['none if the stage has none', undefined, {}, [12, 12]],
   ])('is %s', async (_, rateLimitPerSecond, limits, passed) => {
     const deps = testDeps()
     const client = await aStoredClient(deps, { rateLimitPerSecond })
     const staged = { ...deps, stage: { ...deps.stage, ...limits } }
     const pass = async (creates: boolean) => {
-      const asked = Array.from({ length: 12 }, () => enforceRateLimit(staged, client, { points: 1, creates }))
+      const asked = Array.from({ length: 12 }, () =>
+        enforceRateLimit(staged, client, { points: 1, creates }),
+      )
       return (await Promise.allSettled(asked)).filter(({ status }) => status === 'fulfilled').length
     }
 
@@ -123,25 +142,30 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     [0, 2],
     [9.999, 2],
     [10, 1],
-  ])('shares by what each environment counted, for ten seconds: after %d s %d more pass', async (seconds, free) => {
-    const { deps, client, all } = await spreadOver(100)
-    const ask = async (at: number) => {
-      await enforceRateLimit(all[at]?.deps ?? deps, client, ONE)
-      return all[at]?.calls.length
-    }
-    for (const at of [0, 0, 1]) await ask(at)
-    // It counts two of four points.
-    const counted = await ask(1)
-    deps.clock.advance(seconds)
+  ])(
+    'shares by what each environment counted, for ten seconds: after %d s %d more pass',
+    async (seconds, free) => {
+      const { deps, client, all } = await spreadOver(100)
+      const ask = async (at: number) => {
+        await enforceRateLimit(all[at]?.deps ?? deps, client, ONE)
+        return all[at]?.calls.length
+      }
+      for (const at of [0, 0, 1]) await ask(at)
+      // It counts two of four points.
+      const counted = await ask(1)
+      deps.clock.advance(seconds)
 
-    for (let passed = 0; passed < free; passed++) expect(await ask(1)).toBe(counted)
-    expect(await ask(1)).toBeGreaterThan(counted ?? 0)
-  })
+      for (let passed = 0; passed < free; passed++) expect(await ask(1)).toBe(counted)
+      expect(await ask(1)).toBeGreaterThan(counted ?? 0)
+    },
+  )
 
   it('waits while points that passed uncounted are written, and for no other write', async () => {
     const { deps, client, stage } = await spreadOver(1)
     const held: (() => void)[] = []
-    const holding = interceptTable(deps, { before: () => new Promise<void>((resolve) => held.push(resolve)) })
+    const holding = interceptTable(deps, {
+      before: () => new Promise<void>((resolve) => held.push(resolve)),
+    })
     const ask = () => enforceRateLimit({ ...holding, stage }, client, ONE)
     const sent = async () => (await setImmediate(), held.splice(0))
     const asked = Array.from({ length: LIMIT / 4 + 3 }, ask)
@@ -158,7 +182,9 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
   })
 
   it('takes a point for a page, and one more for each fifty rows: long pages use it up sooner', async () => {
-    expect([Number.NaN, -3, 1, 49, 50, 100, 1_000].map(listPoints)).toStrictEqual([1, 1, 1, 1, 2, 3, 3])
+    expect([Number.NaN, -3, 1, 49, 50, 100, 1_000].map(listPoints)).toStrictEqual([
+      1, 1, 1, 1, 2, 3, 3,
+    ])
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 6 })
     const list = async (per_page: string) =>

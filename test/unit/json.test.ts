@@ -2,13 +2,22 @@ import * as fc from 'fast-check'
 import { stringify } from 'lossless-json'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { isLosslessNumber, memberText, parseOwnJson, readJson, toInteger, toJson } from '../../shared/json.ts'
+import {
+  isLosslessNumber,
+  memberText,
+  parseOwnJson,
+  readJson,
+  toInteger,
+  toJson,
+} from '../../shared/json.ts'
 import { runs } from '../support/runs.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
-const read = (text: string) => readJson(Buffer.from(text))
+function read(text: string) {
+  return readJson(Buffer.from(text))
+}
 
-const valueOf = (text: string): unknown => {
+function valueOf(text: string): unknown {
   const result = read(text)
   if (!result.ok) throw new Error(result.reason)
   return result.value
@@ -20,10 +29,15 @@ const TWICE = { ok: false, reason: 'a key appears twice' }
 const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
   object: fc
     .uniqueArray(
-      fc.tuple(fc.oneof(fc.nat({ max: 20 }).map(String), fc.string(), fc.constant('__proto__')), tie('value')),
+      fc.tuple(
+        fc.oneof(fc.nat({ max: 20 }).map(String), fc.string(), fc.constant('__proto__')),
+        tie('value'),
+      ),
       { selector: ([key]) => key, maxLength: 5 },
     )
-    .map((members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`),
+    .map(
+      (members) => `{${members.map(([key, value]) => `${JSON.stringify(key)}:${value}`).join()}}`,
+    ),
   value: fc.oneof(
     { maxDepth: 4 },
     fc.jsonValue({ maxDepth: 0 }).map((value) => JSON.stringify(value)),
@@ -50,26 +64,39 @@ describe('readJson', () => {
     { numRuns: runs(1_000) },
   )
 
-  it.each(['-0', '1.0', '1e2', '1E+2', '0.10', '1e400', '9007199254740993', `0.${'1'.repeat(400)}`])(
-    'keeps the digits of %s',
-    (digits) => {
-      const text = `{"a":[${digits}]}`
+  it.each([
+    '-0',
+    '1.0',
+    '1e2',
+    '1E+2',
+    '0.10',
+    '1e400',
+    '9007199254740993',
+    `0.${'1'.repeat(400)}`,
+  ])('keeps the digits of %s', (digits) => {
+    const text = `{"a":[${digits}]}`
 
-      expect([stringify(valueOf(text)), JSON.stringify(parseOwnJson(text))]).toStrictEqual([text, text])
-    },
-  )
+    expect([stringify(valueOf(text)), JSON.stringify(parseOwnJson(text))]).toStrictEqual([
+      text,
+      text,
+    ])
+  })
 
-  it.each(['{"a":1,"b":{"a":1}}', '{":":":"}', '{"a":"\\"b\\":\\"b\\":"}', '{"a":[1,1],"b":"{\\"x\\":1,\\"x\\":1}"}'])(
-    'sees no key twice in %s',
-    (text) => {
-      expect(read(text).ok).toBe(true)
-    },
-  )
+  it.each([
+    '{"a":1,"b":{"a":1}}',
+    '{":":":"}',
+    '{"a":"\\"b\\":\\"b\\":"}',
+    '{"a":[1,1],"b":"{\\"x\\":1,\\"x\\":1}"}',
+  ])('sees no key twice in %s', (text) => {
+    expect(read(text).ok).toBe(true)
+  })
 
   const anObject = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
 
   itHoldsFor(anObject, fc.nat())('refuses a member put in twice anywhere', (object, pick) => {
-    const members = Object.entries(object).map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`)
+    const members = Object.entries(object).map(
+      ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
+    )
     const again = members[pick % members.length] ?? ''
 
     expect(read(`{${members.join()}}`).ok).toBe(true)
@@ -97,12 +124,15 @@ describe('toInteger', () => {
   const [anInteger, aDigit] = [fc.maxSafeInteger(), fc.integer({ min: 1, max: 9 })]
   const [someZeros, moreZeros] = [fc.nat({ max: 5 }), fc.nat({ max: 40 })]
 
-  itHoldsFor(anInteger, someZeros)('is a safe integer itself, however it is written', (value, zeros) => {
-    expect(integerOf(String(value))).toBe(value)
-    expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
-    // JSON writes no zeros after a leading zero.
-    expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
-  })
+  itHoldsFor(anInteger, someZeros)(
+    'is a safe integer itself, however it is written',
+    (value, zeros) => {
+      expect(integerOf(String(value))).toBe(value)
+      expect(integerOf(`${value}.${'0'.repeat(zeros + 1)}`)).toBe(value)
+      // JSON writes no zeros after a leading zero.
+      expect(integerOf(`${value}${value === 0 ? '' : '0'.repeat(zeros)}e-${zeros}`)).toBe(value)
+    },
+  )
 
   itHoldsFor(
     anInteger,
@@ -130,21 +160,27 @@ itHoldsFor(anyObjectText)('parseOwnJson reads what JSON.parse reads', (text) => 
 })
 
 // Texts, whose keys keep their order: `api-create-payment.test.ts`.
-itHoldsFor(fc.jsonValue({ maxDepth: 6 }))('toJson writes a value as JSON.stringify does', (value) => {
-  const withGaps = { a: value, b: undefined, c: [undefined, value] }
+itHoldsFor(fc.jsonValue({ maxDepth: 6 }))(
+  'toJson writes a value as JSON.stringify does',
+  (value) => {
+    const withGaps = { a: value, b: undefined, c: [undefined, value] }
 
-  expect(toJson(withGaps)).toBe(JSON.stringify(withGaps))
-})
+    expect(toJson(withGaps)).toBe(JSON.stringify(withGaps))
+  },
+)
 
 describe('memberText', () => {
   const aSpace = fc.constantFrom('', ' ', '\n\t')
 
-  itHoldsFor(anyObjectText, aSpace)('is what follows the key, however the text is laid out', (text, space) => {
-    const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
+  itHoldsFor(anyObjectText, aSpace)(
+    'is what follows the key, however the text is laid out',
+    (text, space) => {
+      const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
 
-    expect(memberText(laidOut, 'mm')).toBe(text)
-    expect(memberText(`{"mm":${space}${text}${space}}`, 'mm')).toBe(text)
-  })
+      expect(memberText(laidOut, 'mm')).toBe(text)
+      expect(memberText(`{"mm":${space}${text}${space}}`, 'mm')).toBe(text)
+    },
+  )
 
   it('keeps every character of a value but white space between tokens', () => {
     const text = '{ "m" : [ 1.0 , "a  b\\u00e9\\/\\"]}" , { "2" : true , "1" : null } ] }'
@@ -152,7 +188,10 @@ describe('memberText', () => {
     expect(memberText(text, 'm')).toBe('[1.0,"a  b\\u00e9\\/\\"]}",{"2":true,"1":null}]')
   })
 
-  it.each(['{}', '{"a":{"m":1},"b":"m","c":["m",{"m":2}]}'])('is undefined of a key that %s does not have', (text) => {
-    expect(memberText(text, 'm')).toBeUndefined()
-  })
+  it.each(['{}', '{"a":{"m":1},"b":"m","c":["m",{"m":2}]}'])(
+    'is undefined of a key that %s does not have',
+    (text) => {
+      expect(memberText(text, 'm')).toBeUndefined()
+    },
+  )
 })

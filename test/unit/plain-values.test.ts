@@ -12,9 +12,14 @@ import { itHoldsFor } from './it-holds-for.ts'
 
 describe('derivedUuid', () => {
   const parts = fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 })
-  itHoldsFor(parts)('is a version 8 UUID of RFC 9562 in lower case, whatever the parts', (texts) => {
-    expect(derivedUuid(...texts)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
-  })
+  itHoldsFor(parts)(
+    'is a version 8 UUID of RFC 9562 in lower case, whatever the parts',
+    (texts) => {
+      expect(derivedUuid(...texts)).toMatch(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+      )
+    },
+  )
 
   const aText = fc.string({ unit: 'grapheme', minLength: 1 })
 
@@ -68,10 +73,13 @@ describe('bpsFloor', () => {
   })
 })
 
-it.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)])('minor refuses %d', (amount) => {
-  expect(() => minor(amount)).toThrow(InvariantError)
-  expect(v.safeParse(MinorSchema, amount).success).toBe(false)
-})
+it.each([0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53, -(2 ** 53)])(
+  'minor refuses %d',
+  (amount) => {
+    expect(() => minor(amount)).toThrow(InvariantError)
+    expect(v.safeParse(MinorSchema, amount).success).toBe(false)
+  },
+)
 
 it('amounts have one zero, and throw instead of losing a digit', () => {
   const largest = minor(Number.MAX_SAFE_INTEGER)
@@ -84,16 +92,22 @@ it('amounts have one zero, and throw instead of losing a digit', () => {
 const LARGEST = BigInt(Number.MAX_SAFE_INTEGER)
 const anInteger = fc.oneof(fc.bigInt(), fc.bigInt(LARGEST - 3n, LARGEST + 3n))
 
-itHoldsFor(anInteger)('pageParams clamp every integer (spec 4.2, 8), and refuse a page beyond 2^53 - 1', (value) => {
-  const params = v.object(pageParams)
-  const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
+itHoldsFor(anInteger)(
+  'pageParams clamp every integer (spec 4.2, 8), and refuse a page beyond 2^53 - 1',
+  (value) => {
+    const params = v.object(pageParams)
+    const perPage = Number(value < 1n ? 1n : value > 100n ? 100n : value)
 
-  expect(v.parse(params, { per_page: String(value) })).toStrictEqual({ page: 1, per_page: perPage })
-  expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
-  if (value > LARGEST) return
-  const page = value < 1n ? 1 : Number(value)
-  expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
-})
+    expect(v.parse(params, { per_page: String(value) })).toStrictEqual({
+      page: 1,
+      per_page: perPage,
+    })
+    expect(v.is(params, { page: String(value) })).toBe(value <= LARGEST)
+    if (value > LARGEST) return
+    const page = value < 1n ? 1 : Number(value)
+    expect(v.parse(params, { page: String(value) })).toStrictEqual({ page, per_page: 25 })
+  },
+)
 
 // Clamped alike: `fuzz-operator-actions.test.ts`. Texts that are no integers: `api-foreign-and-wrong-requests.test.ts`.
 it.each([1.5, '1', 2 ** 53])('pageFields refuse the page %j', (page) => {
@@ -138,10 +152,14 @@ it.each([
   ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '8999-12-31T23:59:59.999Z'],
   // No time of any day.
-  ...['2026-02-29T00:00:00Z', '2026-11-20T24:00:00Z', '2026-11-20T04:60:00Z', '2026-11-20', '', 'soon'].map((text) => [
-    text,
-    undefined,
-  ]),
+  ...[
+    '2026-02-29T00:00:00Z',
+    '2026-11-20T24:00:00Z',
+    '2026-11-20T04:60:00Z',
+    '2026-11-20',
+    '',
+    'soon',
+  ].map((text) => [text, undefined]),
 ])('AnyTimeSchema takes %j as %s', (text, expected) => {
   expect(ifValid(AnyTimeSchema, text)).toBe(expected)
 })

@@ -13,13 +13,18 @@ const LIMIT = 10
 const START = 1_000
 
 /** A client's counter, and environments that each keep the last count they read. */
-const aCounter = () => {
+function aCounter() {
   const name = { clientId: aClientId(), of: 'requests' } as const
   const { deps, calls } = recordTable(testDeps())
   const known = new Map<string, Awaited<ReturnType<typeof countPoints>>['counter']>()
   const count = async (environment: string, points: number, later = 0, most?: number) => {
     const before = calls.length
-    const counting = { second: START + later, points, limit: LIMIT, ...(most !== undefined && { most }) }
+    const counting = {
+      second: START + later,
+      points,
+      limit: LIMIT,
+      ...(most !== undefined && { most }),
+    }
     const { is, counter } = await countPoints(deps, name, counting, known.get(environment))
     known.set(environment, counter)
     const second = Number(counter?.second) - START
@@ -28,7 +33,13 @@ const aCounter = () => {
   return { name, count, deps }
 }
 
-type Step = readonly [environment: string, points: number, later: number, most: number | undefined, answer: string]
+type Step = readonly [
+  environment: string,
+  points: number,
+  later: number,
+  most: number | undefined,
+  answer: string,
+]
 
 /** Who counts how many points in which second, and is refused at how many; then what is answered. */
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
@@ -70,7 +81,11 @@ describe('the counter of a limit', () => {
 
     expect(key.pk).toMatch(/^RATE#[0-9a-f-]{36}$/)
     expect(rateKey(name.clientId, 'creates').pk).toMatch(/^RATE#[0-9a-f-]{36}#create$/)
-    expect(await deps.requests.get(key)).toMatchObject({ second: START, points: 3, ttl: START + 3_600 })
+    expect(await deps.requests.get(key)).toMatchObject({
+      second: START,
+      points: 3,
+      ttl: START + 3_600,
+    })
   })
 
   it.each(Object.entries(HISTORIES))('%s', async (_, steps) => {
@@ -85,9 +100,16 @@ describe('the counter of a limit', () => {
     const { name, deps } = aCounter()
     const key = rateKey(name.clientId, name.of)
     let second = START
-    const racing = interceptTable(deps, { before: () => deps.table.write(put(key, { second: ++second, points: 1 })) })
+    const racing = interceptTable(deps, {
+      before: () => deps.table.write(put(key, { second: ++second, points: 1 })),
+    })
 
-    const counted = await countPoints(racing, name, { second: START + 100, points: 1, limit: LIMIT }, undefined)
+    const counted = await countPoints(
+      racing,
+      name,
+      { second: START + 100, points: 1, limit: LIMIT },
+      undefined,
+    )
 
     expect(counted.is).toBe('contended')
   })
@@ -118,7 +140,10 @@ describe('a debt (design section 9)', () => {
 
     expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([3, 'passed'])
     // The first request of an environment is not counted; it reads the debt with the second.
-    expect([await ask(anotherEnvironment), await ask(anotherEnvironment)]).toStrictEqual(['passed', 3])
+    expect([await ask(anotherEnvironment), await ask(anotherEnvironment)]).toStrictEqual([
+      'passed',
+      3,
+    ])
     deps.clock.advance(2)
     expect([await ask(), await ask(anotherEnvironment)]).toStrictEqual([1, 1])
     deps.clock.advance(1)
@@ -159,7 +184,9 @@ describe('a debt (design section 9)', () => {
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 2 })
     let used = 0
-    const reading = interceptTable(deps, { before: ({ name }) => void (name === 'query' && noteUnits(used)) })
+    const reading = interceptTable(deps, {
+      before: ({ name }) => void (name === 'query' && noteUnits(used)),
+    })
     const balance = async (units: number) => {
       used = units
       const { status, headers } = await call(reading, API.getBalance, { caller })

@@ -6,42 +6,64 @@ import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems, mergedPages } from '../../shared/table/list-items.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
 import { runs } from '../support/runs.ts'
-import { interceptTable, memoryDeps, queriesIn, recordTable, withRequests } from '../support/test-deps.ts'
+import {
+  interceptTable,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  withRequests,
+} from '../support/test-deps.ts'
 import { itHoldsFor } from './it-holds-for.ts'
 
 // Two fields are never spelled alike, because each spelling leads back to its field.
-itHoldsFor(fc.stringMatching(/^[a-z]+([A-Z][a-z0-9]*)*$/))('the table spells any field in snake_case', (field) => {
-  expect(attributeName(field)).toMatch(/^[a-z]+(_[a-z0-9]+)*$/)
-  expect(fieldName(attributeName(field))).toBe(field)
-})
+itHoldsFor(fc.stringMatching(/^[a-z]+([A-Z][a-z0-9]*)*$/))(
+  'the table spells any field in snake_case',
+  (field) => {
+    expect(attributeName(field)).toMatch(/^[a-z]+(_[a-z0-9]+)*$/)
+    expect(fieldName(attributeName(field))).toBe(field)
+  },
+)
 
 // That they undo each other and leave out what is undefined: `dynamodb-table.test.ts`, and every store.
 it('toItem and fromItem spell the top level alone', () => {
-  expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({ bank_details: { bankName: 'BCA' } })
-  expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({ bankDetails: { bank_name: 'BCA' } })
+  expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({
+    bank_details: { bankName: 'BCA' },
+  })
+  expect(fromItem({ bank_details: { bank_name: 'BCA' } })).toStrictEqual({
+    bankDetails: { bank_name: 'BCA' },
+  })
 })
 
 /** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */
 const rows = fc.uniqueArray(
-  fc.record({ part: fc.nat(3), listedAt: fc.constantFrom('t1', 't2', 't3'), id: fc.stringMatching(/^[a-z]{4}$/) }),
+  fc.record({
+    part: fc.nat(3),
+    listedAt: fc.constantFrom('t1', 't2', 't3'),
+    id: fc.stringMatching(/^[a-z]{4}$/),
+  }),
   { selector: ({ id }) => id, maxLength: 30 },
 )
 type Row = { readonly part: number; readonly listedAt: string; readonly id: string }
 
 const OWNERS = ['one', 'two', 'three', 'four']
-const suspenseKeyOf = (id: string) => ({ pk: `${pkPrefix('SUSPENSE')}${id}`, sk: 'ROW' })
-const place = ({ listedAt, id }: { readonly listedAt?: unknown; readonly id?: unknown }) =>
-  `${String(listedAt)} ${String(id)}`
+function suspenseKeyOf(id: string) {
+  return { pk: `${pkPrefix('SUSPENSE')}${id}`, sk: 'ROW' }
+}
+function place({ listedAt, id }: { readonly listedAt?: unknown; readonly id?: unknown }) {
+  return `${String(listedAt)} ${String(id)}`
+}
 
-const stored = async (all: readonly Row[]) => {
+async function stored(all: readonly Row[]) {
   const deps = memoryDeps()
   for (const { part, ...row } of all) {
-    await deps.table.write(put(suspenseKeyOf(row.id), { ...row, owner: OWNERS[part], entity: 'row' }, isNew))
+    await deps.table.write(
+      put(suspenseKeyOf(row.id), { ...row, owner: OWNERS[part], entity: 'row' }, isNew),
+    )
   }
   return deps
 }
 const partitions = OWNERS.map((owner) => [owner, 'row'])
-const inOrder = (all: readonly Row[], newestFirst = false) => {
+function inOrder(all: readonly Row[], newestFirst = false) {
   const places = all.map(place).toSorted()
   return newestFirst ? places.toReversed() : places
 }
@@ -98,7 +120,11 @@ it.each([
 ])(
   'over %i partitions, page %i costs a query of each for %i rows, and shows no row that has moved on',
   async (count, page, limit) => {
-    const all = Array.from({ length: 40 }, (_, at) => ({ part: at % count, listedAt: 't1', id: `id${at}` }))
+    const all = Array.from({ length: 40 }, (_, at) => ({
+      part: at % count,
+      listedAt: 't1',
+      id: `id${at}`,
+    }))
     const deps = await stored(all)
     // Between the queries and the batch read, which is what a lagging index looks like.
     const { deps: watched, calls } = recordTable(
@@ -110,12 +136,18 @@ it.each([
         },
       }),
     )
-    const list = { kind: 'SUSPENSE', index: 'by-owner', page: pageOf({ page, per_page: 25 }) } as const
+    const list = {
+      kind: 'SUSPENSE',
+      index: 'by-owner',
+      page: pageOf({ page, per_page: 25 }),
+    } as const
 
     const items = await listItems(watched, { ...list, partitions: partitions.slice(0, count) })
 
     const shown = inOrder(all, true).slice((page - 1) * 25, page * 25)
-    expect(items.map(place)).toStrictEqual(shown.filter((one) => !['t1 id8', 't1 id9'].includes(one)))
+    expect(items.map(place)).toStrictEqual(
+      shown.filter((one) => !['t1 id8', 't1 id9'].includes(one)),
+    )
     expect(queriesIn(calls).map((query) => query.limit)).toStrictEqual(Array(count).fill(limit))
   },
 )

@@ -12,7 +12,7 @@ import { itHoldsFor } from './it-holds-for.ts'
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 
 /** A table that always meets other writers, and leaves every key of a batch unprocessed. */
-const contended = (deps: MemoryDeps) => {
+function contended(deps: MemoryDeps) {
   const requests: TableRequests = {
     ...deps.requests,
     write: () => Promise.reject(new Error('conflict')),
@@ -22,12 +22,17 @@ const contended = (deps: MemoryDeps) => {
   return retryingTable(requests, deps)
 }
 
-const conflictingWrite = (deps: MemoryDeps) => contended(deps).write(update(KEY, { set: { name: 'x' } }, exists))
-const incompleteBatch = (deps: MemoryDeps) => contended(deps).getMany([KEY])
-const waiterForAttempt = async (deps: MemoryDeps) =>
-  waitForAttempt(deps, (await aCreating({}, deps)).creating, { remainingMs: () => 1_500 })
+function conflictingWrite(deps: MemoryDeps) {
+  return contended(deps).write(update(KEY, { set: { name: 'x' } }, exists))
+}
+function incompleteBatch(deps: MemoryDeps) {
+  return contended(deps).getMany([KEY])
+}
+async function waiterForAttempt(deps: MemoryDeps) {
+  return waitForAttempt(deps, (await aCreating({}, deps)).creating, { remainingMs: () => 1_500 })
+}
 
-const workerWithoutQuota = async (deps: MemoryDeps) => {
+async function workerWithoutQuota(deps: MemoryDeps) {
   const retryAt = addMs(deps.now(), 5_000)
   await drainSlot(
     deps,
@@ -36,37 +41,58 @@ const workerWithoutQuota = async (deps: MemoryDeps) => {
       atATime: () => 1,
       read: ({ table }, rows) => table.getMany(rows.map(({ pk, sk }) => ({ pk, sk }))),
       check: async () => true,
-      admit: async ({ now }, items) => ({ turns: items.map(() => (now() >= retryAt ? 'check' : 'later')), retryAt }),
+      admit: async ({ now }, items) => ({
+        turns: items.map(() => (now() >= retryAt ? 'check' : 'later')),
+        retryAt,
+      }),
     },
     { slot: 0, part: 0, parts: 1 },
   )
 }
 
 it.each<[string, (deps: MemoryDeps) => Promise<unknown>, readonly number[], readonly number[]]>([
-  ['a write that meets others', conflictingWrite, Array(11).fill(0), [20, 40, 80, 160, 320, ...Array(6).fill(400)]],
-  ['an incomplete batch read', incompleteBatch, Array(7).fill(0), [50, 100, 200, 400, 800, 1_600, 3_200]],
-  ['a caller of a running attempt', waiterForAttempt, [50, 100, 200, ...Array(5).fill(250)], [100, 200, 400, 500, 500]],
+  [
+    'a write that meets others',
+    conflictingWrite,
+    Array(11).fill(0),
+    [20, 40, 80, 160, 320, ...Array(6).fill(400)],
+  ],
+  [
+    'an incomplete batch read',
+    incompleteBatch,
+    Array(7).fill(0),
+    [50, 100, 200, 400, 800, 1_600, 3_200],
+  ],
+  [
+    'a caller of a running attempt',
+    waiterForAttempt,
+    [50, 100, 200, ...Array(5).fill(250)],
+    [100, 200, 400, 500, 500],
+  ],
   ['a worker without quota', workerWithoutQuota, [5_000], [5_999]],
-])('%s waits between the shortest and the longest time of each try', async (_, run, shortest, longest) => {
-  const waitsAt = async (random: number) => {
-    const waits: number[] = []
-    const due = { ...KEY, id: '1', work: 'payment', slot: 0, due_at: '2026-01-01T00:00:00.000Z' }
-    const deps = memoryDeps({ random: () => random }, [due])
-    const sleep = (ms: number) => {
-      if (waits.push(ms) > 50) throw new Error('it waits without end')
-      return deps.clock.sleep(ms)
+])(
+  '%s waits between the shortest and the longest time of each try',
+  async (_, run, shortest, longest) => {
+    const waitsAt = async (random: number) => {
+      const waits: number[] = []
+      const due = { ...KEY, id: '1', work: 'payment', slot: 0, due_at: '2026-01-01T00:00:00.000Z' }
+      const deps = memoryDeps({ random: () => random }, [due])
+      const sleep = (ms: number) => {
+        if (waits.push(ms) > 50) throw new Error('it waits without end')
+        return deps.clock.sleep(ms)
+      }
+      await Promise.allSettled([run({ ...deps, sleep })])
+      return waits
     }
-    await Promise.allSettled([run({ ...deps, sleep })])
-    return waits
-  }
 
-  expect(await waitsAt(0)).toStrictEqual(shortest)
-  expect(await waitsAt(1 - Number.EPSILON)).toStrictEqual(longest)
-})
+    expect(await waitsAt(0)).toStrictEqual(shortest)
+    expect(await waitsAt(1 - Number.EPSILON)).toStrictEqual(longest)
+  },
+)
 
 type Item = { readonly owner: string; readonly number: number }
 
-const turnsOf = (items: readonly Item[]) => {
+function turnsOf(items: readonly Item[]) {
   const turns = dueTurns<Item>(({ owner }) => owner)
   for (const item of items) turns.add(item)
   return turns

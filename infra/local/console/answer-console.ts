@@ -19,23 +19,26 @@ const ROOT = '/console'
 /** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
-const FORBIDDEN = jsonReply(403, { code: 'forbidden', message: 'only the console’s page may call it: open /console' })
+const FORBIDDEN = jsonReply(403, {
+  code: 'forbidden',
+  message: 'only the console’s page may call it: open /console',
+})
 
 /**
  * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with
  * another host or origin. A page elsewhere that embeds the console sends no origin, so this also checks the fetch site.
  * Only the page itself may be linked.
  */
-export const answerConsole =
-  (ready: Promise<ConsoleParts>): LocalPages =>
-  (request) => {
+export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
+  return (request) => {
     if (request.path !== ROOT && !request.path.startsWith(`${ROOT}/`)) return undefined
     const isVisit = request.path === ROOT && request.headers['sec-fetch-mode'] === 'navigate'
     if (!isVisit && !OWN_SITES.includes(request.headers['sec-fetch-site'])) return FORBIDDEN
     return answer(ready, request)
   }
+}
 
-const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> => {
+async function answer(ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> {
   const { activity, about } = await ready
   switch (`${request.method} ${request.path}`) {
     case 'GET /console/about':
@@ -57,13 +60,15 @@ const answer = async (ready: Promise<ConsoleParts>, request: LocalRequest): Prom
 }
 
 /** Server-sent events, one on each line. JSON contains no line breaks, so one line cannot forge another. */
-const activityStream = (activity: ActivityFeed): LocalAnswer => ({
-  headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
-  stream: (send) => {
-    send('event: begin\ndata: {}\n\n')
-    return activity.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
-  },
-})
+function activityStream(activity: ActivityFeed): LocalAnswer {
+  return {
+    headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
+    stream: (send) => {
+      send('event: begin\ndata: {}\n\n')
+      return activity.follow((line) => send(`data: ${JSON.stringify(line)}\n\n`))
+    },
+  }
+}
 
 const TIMEOUT_MS = 30_000
 
@@ -71,7 +76,7 @@ const TIMEOUT_MS = 30_000
  * Makes a call for the page, because the page can reach only its own origin. Answers `{status, body}` unchanged. It
  * calls only the four servers of the gateway.
  */
-const relayCall = async (about: About, request: LocalRequest): Promise<LocalReply> => {
+async function relayCall(about: About, request: LocalRequest): Promise<LocalReply> {
   // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
   if (request.headers['content-type'] !== 'application/json')
     return jsonReply(415, { message: 'send the content type application/json' })
@@ -88,7 +93,10 @@ const relayCall = async (about: About, request: LocalRequest): Promise<LocalRepl
     const text = await called.text()
     return jsonReply(200, { status: called.status, body: parsedJson(text) ?? text })
   } catch {
-    return jsonReply(200, { status: 0, body: { message: 'no answer within 30 seconds; is the gateway running?' } })
+    return jsonReply(200, {
+      status: 0,
+      body: { message: 'no answer within 30 seconds; is the gateway running?' },
+    })
   }
 }
 
@@ -104,7 +112,7 @@ const HEADERS = {
 }
 
 /** The browser's code as one file. It is built for each request, so that the start does not wait. */
-const script = async (): Promise<string> => {
+async function script(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'app.tsx')],
     bundle: true,
@@ -119,11 +127,14 @@ const script = async (): Promise<string> => {
   return outputFiles[0]?.text ?? ''
 }
 
-const read = (name: string) => () => readFile(join(PAGE, name), 'utf8')
+function read(name: string) {
+  return () => readFile(join(PAGE, name), 'utf8')
+}
 
-const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> = new Map([
-  ['/console', { type: 'text/html', text: read('page.html') }],
-  ['/console/page.css', { type: 'text/css', text: read('page.css') }],
-  ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
-  ['/console/page.js', { type: 'text/javascript', text: script }],
-])
+const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> =
+  new Map([
+    ['/console', { type: 'text/html', text: read('page.html') }],
+    ['/console/page.css', { type: 'text/css', text: read('page.css') }],
+    ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
+    ['/console/page.js', { type: 'text/javascript', text: script }],
+  ])

@@ -21,12 +21,17 @@ export type ConsoleCall = v.InferOutput<typeof ConsoleCallSchema>
 /** The data that the page needs before it can show anything. */
 export const AboutSchema = v.object({
   urls: v.object({ api: v.string(), lambda: v.string(), provider: v.string(), inbox: v.string() }),
-  client: v.object({ client_id: v.string(), api_key: v.string(), endpoint_id: v.string(), endpoint_url: v.string() }),
+  client: v.object({
+    client_id: v.string(),
+    api_key: v.string(),
+    endpoint_id: v.string(),
+    endpoint_url: v.string(),
+  }),
 })
 export type About = v.InferOutput<typeof AboutSchema>
 
 /** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
-export const toWire = ({ urls, client }: About, call: ConsoleCall) => {
+export function toWire({ urls, client }: About, call: ConsoleCall) {
   const { port, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   const headers: Readonly<Record<string, string>> = {
     ...(port === 'api' && { authorization: `Bearer ${apiKey}` }),
@@ -34,14 +39,21 @@ export const toWire = ({ urls, client }: About, call: ConsoleCall) => {
     ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
     ...(body !== undefined && { 'content-type': 'application/json' }),
   }
-  return { method, url: urls[port] + path, headers, body: body === undefined ? undefined : JSON.stringify(body) }
+  return {
+    method,
+    url: urls[port] + path,
+    headers,
+    body: body === undefined ? undefined : JSON.stringify(body),
+  }
 }
 
 /** Within single quotes, a shell treats only the single quote as special. */
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
 
 /** The same call as a curl command for a POSIX shell. */
-export const asCurl = (about: About, call: ConsoleCall): string => {
+export function asCurl(about: About, call: ConsoleCall): string {
   const { method, url, headers, body } = toWire(about, call)
   return [
     `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`,

@@ -13,12 +13,12 @@ const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAl
  * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
  * it deletes the message. So a crash loses no alert. A message that comes twice is stored once.
  */
-export const startAlertInbox = (options: {
+export function startAlertInbox(options: {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: Pick<LocalClock, 'nowMs'>
   readonly file?: string | undefined
-}) => {
+}) {
   const { sqs, queueUrl, file } = options
   const kept = file === undefined ? [] : readJsonLines(file, KeptAlert)
   // This drops a last line without its end, because its message is still in the queue.
@@ -36,7 +36,9 @@ export const startAlertInbox = (options: {
 
   const accept = async (message: Message) => {
     keep(message)
-    await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }))
+    await sqs.send(
+      new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
+    )
   }
 
   return {
@@ -49,7 +51,7 @@ export const startAlertInbox = (options: {
 export type AlertInbox = ReturnType<typeof startAlertInbox>
 
 /** A message in another format is shown unchanged, because the operator must see that something was published. */
-const readAlert = (body: string) => {
+function readAlert(body: string) {
   try {
     return v.parse(PublishedAlert, JSON.parse(body))
   } catch {

@@ -1,11 +1,17 @@
 import { mayInvoke, ROLES } from '../../../functions/function-spec.ts'
 import type { FunctionHost, LocalFunction } from '../functions/function-host.ts'
-import { jsonReply, type LocalReply, type LocalRequest, parsedJson } from '../process/local-http-server.ts'
+import {
+  jsonReply,
+  type LocalReply,
+  type LocalRequest,
+  parsedJson,
+} from '../process/local-http-server.ts'
 import { routeTable } from '../process/route-table.ts'
 
 const findInvocation = routeTable({ 'POST /2015-03-31/functions/{name}/invocations': undefined })
 /** A name, `name:qualifier`, a partial or a full ARN. */
-const FUNCTION_NAME = /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
+const FUNCTION_NAME =
+  /^(?:(?:arn:aws[\w-]*:lambda:[\w-]+:)?\d{12}:function:)?([\w-]+)(?::([\w$-]+))?$/
 
 /** Lambda's limit for the payload of a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
@@ -17,13 +23,14 @@ export const DUTY_HEADER = 'x-local-duty'
  * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request is no invocation.
  * An asynchronous invocation is not retried.
  */
-export const answerInvocation = async (
+export async function answerInvocation(
   host: Pick<FunctionHost, 'byName'>,
   request: LocalRequest,
-): Promise<LocalReply | undefined> => {
+): Promise<LocalReply | undefined> {
   const { name: wanted } = findInvocation(request.method, request.path)?.pathParameters ?? {}
   if (wanted === undefined) return undefined
-  const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] = FUNCTION_NAME.exec(wanted) ?? []
+  const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] =
+    FUNCTION_NAME.exec(wanted) ?? []
   const target = qualifier === '$LATEST' ? host.byName(name) : undefined
   if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)
 
@@ -49,21 +56,30 @@ export const answerInvocation = async (
 }
 
 /** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
-const refusalOf = (duty: string | string[] | undefined, { name, spec }: LocalFunction): LocalReply | undefined => {
+function refusalOf(
+  duty: string | string[] | undefined,
+  { name, spec }: LocalFunction,
+): LocalReply | undefined {
   if (duty === undefined) return undefined
   const role = ROLES.find((known) => known === duty)
-  if (!role) return refusal(400, 'InvalidParameterValueException', `${DUTY_HEADER} is one of ${ROLES.join(', ')}`)
+  if (!role)
+    return refusal(
+      400,
+      'InvalidParameterValueException',
+      `${DUTY_HEADER} is one of ${ROLES.join(', ')}`,
+    )
   if (mayInvoke(role, spec)) return undefined
   const message = `${role} is not authorized to perform: lambda:InvokeFunction on resource: ${name}`
   return refusal(403, 'AccessDeniedException', message)
 }
 
-const call = async (target: LocalFunction, payload: unknown): Promise<LocalReply> => {
+async function call(target: LocalFunction, payload: unknown): Promise<LocalReply> {
   const headers = { 'x-amz-executed-version': '$LATEST' }
   try {
     return jsonReply(200, (await target.invoke(payload)) ?? null, headers)
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
+    const { name, message } =
+      error instanceof Error ? error : { name: 'Error', message: String(error) }
     // As on AWS, the call succeeds and the header reports the function's error.
     return jsonReply(
       200,
@@ -73,5 +89,10 @@ const call = async (target: LocalFunction, payload: unknown): Promise<LocalReply
   }
 }
 
-const refusal = (status: number, type: string, message: string): LocalReply =>
-  jsonReply(status, { Type: 'User', message, Message: message }, { 'x-amzn-errortype': type })
+function refusal(status: number, type: string, message: string): LocalReply {
+  return jsonReply(
+    status,
+    { Type: 'User', message, Message: message },
+    { 'x-amzn-errortype': type },
+  )
+}

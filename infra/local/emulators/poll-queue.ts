@@ -17,13 +17,17 @@ type Receiver = {
 }
 
 /** Receives messages. Returns a function that stops it, and resolves after the last message was accepted. */
-export const pollQueue = (
+export function pollQueue(
   sqs: SQSClient,
   { request, accept, isFull = () => false }: Receiver,
-): (() => Promise<void>) => {
+): () => Promise<void> {
   const closing = new AbortController()
   const { signal } = closing
-  const receive = new ReceiveMessageCommand({ MaxNumberOfMessages: 10, WaitTimeSeconds: 20, ...request })
+  const receive = new ReceiveMessageCommand({
+    MaxNumberOfMessages: 10,
+    WaitTimeSeconds: 20,
+    ...request,
+  })
 
   const poll = async () => {
     const { Messages: messages = [] } = await sqs.send(receive, { abortSignal: signal })

@@ -11,7 +11,7 @@ const LONGEST_POLL_MS = 20_000
 const NO_PAGES: ReadonlySet<number> = new Set()
 
 /** Starts SQS and SNS on 127.0.0.1. With a directory, queues and topics survive a restart. */
-export const startQueueEmulator = async (directory?: string) => {
+export async function startQueueEmulator(directory?: string) {
   const memory = await openStores(directory)
   const app = buildApp({ logger: false, stores: memory.stores })
   // A foreign web page could make a browser on this machine call this port.
@@ -29,15 +29,21 @@ export const startQueueEmulator = async (directory?: string) => {
 
   // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of an earlier start.
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
-  const arnOf = (queueUrl: string) => `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
+  const arnOf = (queueUrl: string) =>
+    `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
 
   /** Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the queue's URL. */
-  const queue = async (name: string, { maxReceives }: { readonly maxReceives?: number } = {}): Promise<string> => {
+  const queue = async (
+    name: string,
+    { maxReceives }: { readonly maxReceives?: number } = {},
+  ): Promise<string> => {
     await sqs.send(new CreateQueueCommand({ QueueName: name }))
     if (maxReceives !== undefined) {
       const deadLetterTargetArn = arnOf(await queue(`${name}-dead`))
       const RedrivePolicy = JSON.stringify({ deadLetterTargetArn, maxReceiveCount: maxReceives })
-      await sqs.send(new SetQueueAttributesCommand({ QueueUrl: urlOf(name), Attributes: { RedrivePolicy } }))
+      await sqs.send(
+        new SetQueueAttributesCommand({ QueueUrl: urlOf(name), Attributes: { RedrivePolicy } }),
+      )
     }
     return urlOf(name)
   }
@@ -85,17 +91,26 @@ export const SHOW_AGAIN_SECONDS = 1
  * every interface without credentials, so this function assembles the parts. The package (its version is pinned) does
  * not export them, so they are loaded by file.
  */
-const openStores = async (
+async function openStores(
   directory: string | undefined,
-): Promise<{ readonly stores: EmulatorStores; close(): void }> => {
+): Promise<{ readonly stores: EmulatorStores; close(): void }> {
   const [{ SqsStore }, { SnsStore }, { S3Store }, { PersistenceManager }]: [
     { SqsStore: new () => EmulatorStores['sqsStore'] },
     { SnsStore: new () => EmulatorStores['snsStore'] },
     { S3Store: new () => EmulatorStores['s3Store'] },
     { PersistenceManager: new (directory: string) => Persistence },
-  ] = await Promise.all([part('sqs/sqsStore'), part('sns/snsStore'), part('s3/s3Store'), part('persistence')])
+  ] = await Promise.all([
+    part('sqs/sqsStore'),
+    part('sns/snsStore'),
+    part('s3/s3Store'),
+    part('persistence'),
+  ])
 
-  const stores: EmulatorStores = { sqsStore: new SqsStore(), snsStore: new SnsStore(), s3Store: new S3Store() }
+  const stores: EmulatorStores = {
+    sqsStore: new SqsStore(),
+    snsStore: new SnsStore(),
+    s3Store: new S3Store(),
+  }
   if (directory === undefined) return { stores, close: () => undefined }
 
   const persistence = new PersistenceManager(directory)
@@ -106,9 +121,12 @@ const openStores = async (
   for (const queue of stores.sqsStore.allQueues()) {
     Object.assign(queue, { persistence })
     // The process that had received these messages has ended.
-    for (const receiptHandle of queue.inflightMessages.keys()) queue.changeVisibility(receiptHandle, SHOW_AGAIN_SECONDS)
+    for (const receiptHandle of queue.inflightMessages.keys())
+      queue.changeVisibility(receiptHandle, SHOW_AGAIN_SECONDS)
   }
   return { stores, close: () => persistence.close() }
 }
 
-const part = (name: string) => import(/* @vite-ignore */ new URL(`./${name}.js`, import.meta.resolve('fauxqs')).href)
+function part(name: string) {
+  return import(/* @vite-ignore */ new URL(`./${name}.js`, import.meta.resolve('fauxqs')).href)
+}

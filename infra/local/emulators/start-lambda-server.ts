@@ -26,15 +26,23 @@ type Control = {
 type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
   readonly port: number
   readonly family?: Set<number>
-  readonly ready: Promise<Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }>
+  readonly ready: Promise<
+    Omit<Control, 'clock' | 'log'> & { readonly host: Pick<FunctionHost, 'byName'> }
+  >
 }
 
 /**
  * PORT+1: the Lambda Invoke API for every function, and the local controls. It listens at once; requests wait until the
  * gateway is ready.
  */
-export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaServerOptions): Promise<LocalHttpServer> =>
-  startLocalHttpServer({
+export function startLambdaServer({
+  port,
+  family,
+  clock,
+  log,
+  ready,
+}: LambdaServerOptions): Promise<LocalHttpServer> {
+  return startLocalHttpServer({
     port,
     family,
     maxBodyBytes: MAX_INVOKE_BYTES,
@@ -47,6 +55,7 @@ export const startLambdaServer = ({ port, family, clock, log, ready }: LambdaSer
       )
     },
   })
+}
 
 const MAX_JUMP_SECONDS = (3_660 * DAY_MS) / SECOND_MS
 
@@ -58,7 +67,10 @@ const Jump = v.strictObject({
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
 /** Answers the controls of the local gateway: clock, alerts and log. Undefined for any other request. */
-export const answerControl = (parts: Control, request: LocalRequest): LocalReply | Promise<LocalReply> | undefined => {
+export function answerControl(
+  parts: Control,
+  request: LocalRequest,
+): LocalReply | Promise<LocalReply> | undefined {
   switch (`${request.method} ${request.path}`) {
     case 'GET /_local/clock':
       return now(parts.clock)
@@ -67,22 +79,30 @@ export const answerControl = (parts: Control, request: LocalRequest): LocalReply
     case 'GET /_local/alerts':
       return jsonReply(200, parts.alerts())
     case 'GET /_local/log':
-      return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, body: parts.log.lines().join('\n') }
+      return {
+        status: 200,
+        headers: { 'content-type': 'application/x-ndjson' },
+        body: parts.log.lines().join('\n'),
+      }
     default:
       return undefined
   }
 }
 
-const now = (clock: LocalClock) => jsonReply(200, { now: timestampOf(clock.nowMs()) })
+function now(clock: LocalClock) {
+  return jsonReply(200, { now: timestampOf(clock.nowMs()) })
+}
 
 /**
  * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The
  * clock stores the new offset before any part sees the new time, so an answered jump survives a crash.
  */
-const jump = async ({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> => {
+async function jump({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
   const wanted = v.safeParse(Jump, parsedJson(body))
   if (!wanted.success) {
-    return jsonReply(400, { message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}` })
+    return jsonReply(400, {
+      message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}`,
+    })
   }
   await within(ATTEMPTS_END_WITHIN_MS, attemptsEnded(), () => undefined)
   clock.advance(wanted.output.advance_seconds)

@@ -35,19 +35,20 @@ export type InboxSecrets = {
  * the last 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times` deliveries
  * (default: all, until changed).
  */
-export const startWebhookInbox = async (options: {
+export async function startWebhookInbox(options: {
   readonly port: number
   readonly family?: Set<number>
   readonly secrets: InboxSecrets
   readonly clock: LocalClock
-}): Promise<LocalHttpServer> => {
+}): Promise<LocalHttpServer> {
   let behaviour = GOOD
   let received: object[] = []
 
   const deliver = async (request: LocalRequest): Promise<LocalAnswer> => {
     const isOwn = signatureValid(request, options.secrets.ofDemo())
     const deliveryId = String(request.headers['x-gateway-delivery-id'])
-    const isValid = isOwn || (signatureValid(request, await options.secrets.ofDelivery(deliveryId)) ?? isOwn)
+    const isValid =
+      isOwn || (signatureValid(request, await options.secrets.ofDelivery(deliveryId)) ?? isOwn)
     received.push({
       at: new Date(options.clock.nowMs()).toISOString(),
       headers: request.headers,
@@ -87,16 +88,22 @@ export const startWebhookInbox = async (options: {
   return startLocalHttpServer({ port: options.port, family: options.family, answer })
 }
 
-const answerOf = ({ status, delay_ms: delayMs, hang, close }: Omit<Behaviour, 'times'>): LocalAnswer => {
+function answerOf({
+  status,
+  delay_ms: delayMs,
+  hang,
+  close,
+}: Omit<Behaviour, 'times'>): LocalAnswer {
   if (hang) return { hang: true }
   if (close) return { close: true, delayMs }
   // With a target, a redirect shows whether the sender wrongly follows it.
-  const headers: Record<string, string> = status >= 300 && status < 400 ? { location: '/hooks' } : {}
+  const headers: Record<string, string> =
+    status >= 300 && status < 400 ? { location: '/hooks' } : {}
   return { ...jsonReply(status, { received: status < 300 }, headers), delayMs }
 }
 
 /** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
-const signatureValid = (request: LocalRequest, secret: string | undefined) => {
+function signatureValid(request: LocalRequest, secret: string | undefined) {
   if (secret === undefined) return null
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')
   const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))

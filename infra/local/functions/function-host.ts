@@ -28,7 +28,7 @@ class FunctionTimedOut extends Error {
 }
 
 /** Limits concurrent holders. Others wait in order of arrival. It resolves with the function that frees the place. */
-const concurrencyGate = (limit: number) => {
+function concurrencyGate(limit: number) {
   const waiting: (() => void)[] = []
   let inside = 0
   const leave = () => {
@@ -54,10 +54,14 @@ export type LoadedHandler = HostedHandler & {
   readonly query?: unknown
 }
 
-type HostOptions = { readonly stage: string; readonly depsFor: (spec: FunctionSpec) => Deps; readonly log: Log }
+type HostOptions = {
+  readonly stage: string
+  readonly depsFor: (spec: FunctionSpec) => Deps
+  readonly log: Log
+}
 
 /** Gives every handler its dependencies and makes it callable by name. */
-export const hostFunctions = (handlers: readonly HostedHandler[], options: HostOptions) => {
+export function hostFunctions(handlers: readonly HostedHandler[], options: HostOptions) {
   const functions = handlers.map((handler) => hosted(handler, options))
   const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
   return { functions, byName: (name: string) => byName.get(name) }
@@ -65,12 +69,18 @@ export const hostFunctions = (handlers: readonly HostedHandler[], options: HostO
 
 export type FunctionHost = ReturnType<typeof hostFunctions>
 
-const hosted = ({ spec, withDeps }: HostedHandler, { stage, depsFor, log }: HostOptions): LocalFunction => {
+function hosted(
+  { spec, withDeps }: HostedHandler,
+  { stage, depsFor, log }: HostOptions,
+): LocalFunction {
   const name = functionName(stage, spec)
   const enter = concurrencyGate(spec.reservedConcurrency ?? Number.POSITIVE_INFINITY)
   const handler = withDeps(depsFor(spec))
   const timeoutMs = spec.timeoutSeconds * 1_000
-  const invoke: LocalFunction['invoke'] = async (event, { maxAgeMs = Number.POSITIVE_INFINITY } = {}) => {
+  const invoke: LocalFunction['invoke'] = async (
+    event,
+    { maxAgeMs = Number.POSITIVE_INFINITY } = {},
+  ) => {
     const arrivedMs = performance.now()
     const leave = await enter()
     if (performance.now() - arrivedMs > maxAgeMs) return leave()
@@ -91,7 +101,12 @@ const hosted = ({ spec, withDeps }: HostedHandler, { stage, depsFor, log }: Host
   return { spec, name, invoke }
 }
 
-const lambdaContext = (spec: FunctionSpec, name: string, awsRequestId: string, timeoutMs: number): Context => {
+function lambdaContext(
+  spec: FunctionSpec,
+  name: string,
+  awsRequestId: string,
+  timeoutMs: number,
+): Context {
   const deadline = performance.now() + timeoutMs
   return {
     callbackWaitsForEmptyEventLoop: false,

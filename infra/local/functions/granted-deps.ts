@@ -1,7 +1,12 @@
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import type { Deps } from '../../../shared/deps.ts'
 import { callbackSecretName, providerSecretName, type Secrets } from '../../../shared/secrets.ts'
-import { type FieldAction, OPEN_FIELDS, type TableAccess, type TableAction } from '../../../shared/table/access.ts'
+import {
+  type FieldAction,
+  OPEN_FIELDS,
+  type TableAccess,
+  type TableAction,
+} from '../../../shared/table/access.ts'
 import { attributeName } from '../../../shared/table/attributes.ts'
 import { type Key, pkPrefix } from '../../../shared/table/keys.ts'
 import type { Condition, Step } from '../../../shared/table/step.ts'
@@ -18,9 +23,11 @@ type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
  * Limits the dependencies to the access in the function's manifest entry. The stack grants the same access on AWS, so a
  * missing entry is found before a deployment.
  */
-export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Granted => {
+export function grantedDeps(stage: string, spec: FunctionSpec, all: Granted): Granted {
   const refuse = (access: string): never => {
-    throw new AccessDenied(`${spec.name} is not granted ${access}: add it to its entry in functions/manifest.ts`)
+    throw new AccessDenied(
+      `${spec.name} is not granted ${access}: add it to its entry in functions/manifest.ts`,
+    )
   }
   const demand = (granted: boolean, access: string) => {
     if (!granted) refuse(access)
@@ -56,11 +63,11 @@ export const grantedDeps = (stage: string, spec: FunctionSpec, all: Granted): Gr
 }
 
 /** IAM identifies secrets by name. Functions can have access only to the provider's secrets. */
-const grantedSecrets = (
+function grantedSecrets(
   stage: string,
   secrets: Secrets,
   demand: (access: SecretAccess | 'another secret') => void,
-): Secrets => {
+): Secrets {
   const ofProvider = new Map<string, SecretAccess>([
     [providerSecretName(stage), 'read-provider'],
     [callbackSecretName(stage), 'read-callback-tokens'],
@@ -82,7 +89,11 @@ type Access =
  * A table that allows only the items and indexes of the manifest entry, as the function's role does on AWS. Before a
  * request, it calls `refuse` with a missing access; `refuse` throws.
  */
-const grantedTable = (table: Table, granted: TableAccess, refuse: (access: string) => never): Table => {
+function grantedTable(
+  table: Table,
+  granted: TableAccess,
+  refuse: (access: string) => never,
+): Table {
   const demand = (...accesses: readonly Access[]) => {
     for (const access of accesses) if (!isGranted(granted, access)) refuse(describe(access))
   }
@@ -109,30 +120,37 @@ const grantedTable = (table: Table, granted: TableAccess, refuse: (access: strin
     },
     transact: async (steps, options) => {
       // A transaction needs no separate permission. Each of its steps needs the permission of the same single action.
-      demand(...Object.values<Step | undefined>(steps).flatMap((step) => (step ? [accessOfStep(step)] : [])))
+      demand(
+        ...Object.values<Step | undefined>(steps).flatMap((step) =>
+          step ? [accessOfStep(step)] : [],
+        ),
+      )
       return table.transact(steps, options)
     },
   }
 }
 
-const isGranted = (granted: TableAccess, access: Access): boolean => {
+function isGranted(granted: TableAccess, access: Access): boolean {
   if ('index' in access) return (granted.indexes ?? []).some((index) => index === access.index)
   const { action, pk } = access
-  return typeof pk === 'string' && (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
+  return (
+    typeof pk === 'string' &&
+    (granted[action] ?? []).some((partition) => pk.startsWith(pkPrefix(partition)))
+  )
 }
 
 /** Names the kind of the item, without its id, because the text is logged. */
-const describe = (access: Access): string =>
-  'index' in access
+function describe(access: Access): string {
+  return 'index' in access
     ? `dynamodb:Query on index ${access.index}`
     : `dynamodb:${access.action} on items ${String(access.pk).replace(/#.*$/s, '#')}`
+}
 
-const accessOfGet = ({ pk }: Key, fields: readonly string[] | undefined): Access => ({
-  action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem',
-  pk,
-})
+function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access {
+  return { action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem', pk }
+}
 
-const accessOfQuery = ({ index, partition: [pk], fields }: QueryInput): Access => {
+function accessOfQuery({ index, partition: [pk], fields }: QueryInput): Access {
   if (index !== undefined) return { action: 'Query', index }
   return { action: fields && areOpen('QueryFields', pk, fields) ? 'QueryFields' : 'Query', pk }
 }
@@ -144,26 +162,27 @@ const STEP_ACTIONS = {
   check: 'ConditionCheckItem',
 } as const satisfies Record<Step['kind'], TableAction>
 
-const accessOfStep = (step: Step): Access => ({
-  action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind],
-  pk: step.key.pk,
-})
+function accessOfStep(step: Step): Access {
+  return { action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind], pk: step.key.pk }
+}
 
 /** Whether this action may use every field. It may always use the keys, because every request needs them. */
-const areOpen = (action: FieldAction, pk: unknown, fields: readonly string[]): boolean => {
-  const open = Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ?? []
+function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
+  const open =
+    Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
+    []
   return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
 }
 
 /** IAM counts every field that an update names: those it changes, and those in its condition. */
-const isFieldUpdate = (step: Step): boolean => {
+function isFieldUpdate(step: Step): boolean {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes
   const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
   return areOpen('UpdateFields', step.key.pk, [...changed, ...remove, ...fieldsOf(step.condition)])
 }
 
-const fieldsOf = (condition: Condition | undefined): readonly string[] => {
+function fieldsOf(condition: Condition | undefined): readonly string[] {
   if (condition === undefined) return []
   return 'of' in condition ? condition.of.flatMap(fieldsOf) : [condition.field]
 }

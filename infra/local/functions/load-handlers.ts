@@ -6,12 +6,13 @@ import type { HostedHandler, LoadedHandler } from './function-host.ts'
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 
 /** Imports the entry of every function. Throws with the entry's name if it is missing or exports no valid handler. */
-export const loadHandlers = (manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> =>
-  Promise.all(manifest.map(loadHandler))
+export function loadHandlers(manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> {
+  return Promise.all(manifest.map(loadHandler))
+}
 
 /** The same handlers, but each entry is imported at its first invocation, as in a cold start on AWS. */
-export const handlersOnDemand = (manifest: readonly FunctionSpec[]): readonly HostedHandler[] =>
-  manifest.map((spec) => ({
+export function handlersOnDemand(manifest: readonly FunctionSpec[]): readonly HostedHandler[] {
+  return manifest.map((spec) => ({
     spec,
     withDeps: (deps) => {
       let loading: Promise<ReturnType<LoadedHandler['withDeps']>> | undefined
@@ -21,14 +22,15 @@ export const handlersOnDemand = (manifest: readonly FunctionSpec[]): readonly Ho
       }
     },
   }))
+}
 
-const loadHandler = async (spec: FunctionSpec): Promise<LoadedHandler> => {
+async function loadHandler(spec: FunctionSpec): Promise<LoadedHandler> {
   const { handler } = await importEntry(spec)
   if (!isInjectable(handler)) throw new Error(`${spec.entry} must export a handler with withDeps`)
   return { spec, withDeps: handler.withDeps, query: handler.query }
 }
 
-const importEntry = async ({ name, entry }: FunctionSpec): Promise<{ readonly handler?: unknown }> => {
+async function importEntry({ name, entry }: FunctionSpec): Promise<{ readonly handler?: unknown }> {
   try {
     return await import(/* @vite-ignore */ pathToFileURL(join(PROJECT, entry)).href)
   } catch (error) {
@@ -36,5 +38,8 @@ const importEntry = async ({ name, entry }: FunctionSpec): Promise<{ readonly ha
   }
 }
 
-const isInjectable = (handler: unknown): handler is Omit<LoadedHandler, 'spec'> =>
-  typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'
+function isInjectable(handler: unknown): handler is Omit<LoadedHandler, 'spec'> {
+  return (
+    typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'
+  )
+}

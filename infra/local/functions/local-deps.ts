@@ -12,7 +12,10 @@ import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
 import type { Sealer, Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { httpsWebhookSender, resolveByDns } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import {
+  httpsWebhookSender,
+  resolveByDns,
+} from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { LocalTable } from '../emulators/local-table.ts'
 import type { QueueEmulator } from '../emulators/queue-emulator.ts'
 import type { LocalClock } from '../process/local-clock.ts'
@@ -44,10 +47,15 @@ export type LocalDepsOptions = {
  * simulator. HTTP to merchants is real. Wall-clock time comes from the local clock, which can jump; waits and timeouts
  * are real. A function has only the access of its manifest entry.
  */
-export const localDeps = (options: LocalDepsOptions): ((spec: FunctionSpec) => Deps) => {
+export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => Deps {
   const { clock, emulator, log } = options
   const monotonicMs = () => performance.now()
-  const basics = { log, now: () => timestampOf(clock.nowMs()), sleep: (ms: number) => sleep(ms), random: Math.random }
+  const basics = {
+    log,
+    now: () => timestampOf(clock.nowMs()),
+    sleep: (ms: number) => sleep(ms),
+    random: Math.random,
+  }
   // All functions share one memory, so that a client's rate limit counts all its calls.
   const memory: Deps['memory'] = {}
   const shared = {

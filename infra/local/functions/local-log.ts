@@ -14,7 +14,10 @@ export type LocalLog = Log & {
 const KEPT_LINES = 2_000
 
 /** Writes JSON lines with the local clock's time. It keeps the latest in memory, and passes each to `write`. */
-export const localLog = (clock: Pick<LocalClock, 'nowMs'>, write?: (line: string) => void): LocalLog => {
+export function localLog(
+  clock: Pick<LocalClock, 'nowMs'>,
+  write?: (line: string) => void,
+): LocalLog {
   const lines: string[] = []
   const listeners = new Set<(line: string) => void>()
 

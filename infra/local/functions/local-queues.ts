@@ -12,27 +12,34 @@ export const GROUP = 'group'
  * Sends as the deployed gateway does, except for the delay: SQS would count it on the machine's clock. So the message
  * is sent at once, and carries its due time on the local clock.
  */
-export const localQueues = (
+export function localQueues(
   client: SQSClient,
   urls: Readonly<Record<QueueName, string>>,
   clock: Pick<LocalClock, 'nowMs'>,
-): Queues => ({
-  send: async (queue, ...messages) => {
-    for (const some of chunks(messages, 10)) {
-      const Entries = some.map(({ body, delaySeconds, group }, at) => {
-        assertDelay(delaySeconds)
-        return {
-          Id: String(at),
-          MessageBody: JSON.stringify(body),
-          DelaySeconds: 0,
-          MessageAttributes: {
-            [VISIBLE_AT]: { DataType: 'Number', StringValue: String(clock.nowMs() + delaySeconds * 1_000) },
-            [GROUP]: { DataType: 'String', StringValue: group },
-          },
-        }
-      })
-      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: urls[queue], Entries }))
-      if (Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages`)
-    }
-  },
-})
+): Queues {
+  return {
+    send: async (queue, ...messages) => {
+      for (const some of chunks(messages, 10)) {
+        const Entries = some.map(({ body, delaySeconds, group }, at) => {
+          assertDelay(delaySeconds)
+          return {
+            Id: String(at),
+            MessageBody: JSON.stringify(body),
+            DelaySeconds: 0,
+            MessageAttributes: {
+              [VISIBLE_AT]: {
+                DataType: 'Number',
+                StringValue: String(clock.nowMs() + delaySeconds * 1_000),
+              },
+              [GROUP]: { DataType: 'String', StringValue: group },
+            },
+          }
+        })
+        const { Failed = [] } = await client.send(
+          new SendMessageBatchCommand({ QueueUrl: urls[queue], Entries }),
+        )
+        if (Failed.length > 0) throw new Error(`the queue refused ${Failed.length} messages`)
+      }
+    },
+  }
+}

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { LocalAnswer } from '../process/local-http-server.ts'
 import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
-import type { LocalPages } from '../triggers/start-http-gateway.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
-const read = (path: string) => readFileSync(join(PROJECT, path), 'utf8')
+function read(path: string) {
+  return readFileSync(join(PROJECT, path), 'utf8')
+}
 
 /** Only this server's own scripts run, and no request leaves the machine, not even for a logo. */
 const POLICY =
@@ -29,14 +31,20 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-const textReply = (type: string, body: string): LocalReply => ({
-  status: 200,
-  headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': POLICY, 'cache-control': 'no-store' },
-  body,
-})
+function textReply(type: string, body: string): LocalReply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      'content-security-policy': POLICY,
+      'cache-control': 'no-store',
+    },
+    body,
+  }
+}
 
 /** The description as JSON, with this gateway as its server. */
-const description = async ({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> => {
+async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> {
   // A late import, because it takes longer than the rest of the start.
   const { parseYaml } = await import('@redocly/openapi-core')
   const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
@@ -47,7 +55,9 @@ const description = async ({ headers }: Pick<LocalRequest, 'headers'>): Promise<
  * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this machine only.
  * Undefined for any other path.
  */
-export const answerDocumentation: LocalPages = (request) => {
+export function answerDocumentation(
+  request: LocalRequest,
+): LocalAnswer | Promise<LocalAnswer> | undefined {
   switch (`${request.method} ${request.path}`) {
     case 'GET /openapi.json':
       return description(request)

@@ -9,8 +9,11 @@ export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yam
 const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
 
 /** The current description of the API, as YAML text. */
-export const apiDocument = async (): Promise<string> =>
-  HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
+export async function apiDocument(): Promise<string> {
+  return (
+    HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
+  )
+}
 
 /** The same schemas as TypeScript, for the client in docs/examples. */
 export const CLIENT_SCHEMAS = join(import.meta.dirname, '../../../docs/examples/gateway-schemas.ts')
@@ -24,8 +27,9 @@ const Described = v.object({
   }),
 })
 
-export const clientSchemas = (document: string): string =>
-  schemasAsTypescript(v.parse(Described, parseYaml(document)).components.schemas)
+export function clientSchemas(document: string): string {
+  return schemasAsTypescript(v.parse(Described, parseYaml(document)).components.schemas)
+}
 
 /** The part of JSON Schema that the API's description uses. */
 export type Schema = {
@@ -55,18 +59,22 @@ const PLAIN: Readonly<Record<string, string>> = {
  * The description's schemas as TypeScript, one exported type each, for the client in docs/examples. Throws for a schema
  * that it does not support, because an unspecific type would check nothing.
  */
-export const schemasAsTypescript = (schemas: Readonly<Record<string, Schema>>): string =>
-  `${[
+export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): string {
+  return `${[
     '/* Written by `npm run openapi -- --write` from the schemas of docs/openapi.yaml; a test compares. */',
     ...Object.entries(schemas).map(
       ([name, schema]) => `${commentOf(schema, '')}export type ${name} = ${typeOf(schema, '')}`,
     ),
   ].join('\n\n')}\n`
+}
 
-const commentOf = ({ description }: Schema, indent: string): string =>
-  description === undefined ? '' : `/** ${description.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n${indent}`
+function commentOf({ description }: Schema, indent: string): string {
+  return description === undefined
+    ? ''
+    : `/** ${description.replaceAll('*/', '*\\/').replaceAll('\n', ' ')} */\n${indent}`
+}
 
-const typeOf = (schema: Schema, indent: string): string => {
+function typeOf(schema: Schema, indent: string): string {
   const { $ref: ref, oneOf, anyOf, allOf } = schema
   if (ref !== undefined) return ref.slice(ref.lastIndexOf('/') + 1)
   if ('const' in schema) return literal(schema.const)
@@ -79,11 +87,15 @@ const typeOf = (schema: Schema, indent: string): string => {
   return union(names.map((name) => typeNamed(name, schema, indent)))
 }
 
-const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : JSON.stringify(value))
+function literal(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : JSON.stringify(value)
+}
 
-const union = (types: readonly string[]): string => [...new Set(types)].join(' | ')
+function union(types: readonly string[]): string {
+  return [...new Set(types)].join(' | ')
+}
 
-const typeNamed = (name: string, schema: Schema, indent: string): string => {
+function typeNamed(name: string, schema: Schema, indent: string): string {
   if (name === 'array') return `readonly (${typeOf(schema.items ?? {}, indent)})[]`
   if (name === 'object') return objectOf(schema, indent)
   const plain = PLAIN[name]
@@ -91,9 +103,13 @@ const typeNamed = (name: string, schema: Schema, indent: string): string => {
   return plain
 }
 
-const objectOf = ({ properties, required = [], additionalProperties }: Schema, indent: string): string => {
+function objectOf(
+  { properties, required = [], additionalProperties }: Schema,
+  indent: string,
+): string {
   if (!properties) {
-    const values = typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'
+    const values =
+      typeof additionalProperties === 'object' ? typeOf(additionalProperties, indent) : 'unknown'
     return `Readonly<Record<string, ${values}>>`
   }
   const inner = `${indent}  `

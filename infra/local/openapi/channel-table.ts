@@ -27,15 +27,16 @@ const UNITS = [
   [SECOND_MS, 'seconds'],
 ] as const
 
-const spanOf = (ms: number): string => {
+function spanOf(ms: number): string {
   const [unitMs, unit] = UNITS.find(([length]) => ms % length === 0) ?? [1, 'milliseconds']
   return `${ms / unitMs} ${unit}`
 }
 
-const feeOf = ({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }): string =>
-  [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
+function feeOf({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }): string {
+  return [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
+}
 
-const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): string => {
+function rowOf({ method, code, tariffs, timings }: Channel, at: Timestamp): string {
   const [tariff, timing] = [inForce(tariffs, at), inForce(timings, at)]
   const { destination, amounts } = channelNamed(method, code) ?? {}
   if (!destination || !amounts)
@@ -54,5 +55,6 @@ const rowOf = ({ method, code, tariffs, timings }: Channel, at: Timestamp): stri
 }
 
 /** Merchants' table of channels. Fees and times are the gateway's, amounts the provider's. */
-export const channelTable = (at: Timestamp): string =>
-  [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
+export function channelTable(at: Timestamp): string {
+  return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
+}

@@ -24,41 +24,67 @@ const servers: readonly Json[] = [
   {
     url: 'https://{domain}',
     description: 'A deployed stage',
-    variables: { domain: { default: 'payments.invalid', description: 'The operator gives you this name' } },
+    variables: {
+      domain: { default: 'payments.invalid', description: 'The operator gives you this name' },
+    },
   },
   { url: 'http://127.0.0.1:3000', description: 'The gateway on your own machine, by npm start' },
 ]
 
 /** An error that every operation may answer. */
-const errorResponse = (status: number, recorded: Recording): Json => {
-  const retryAfter = { 'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } } }
-  const schema = status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
+function errorResponse(status: number, recorded: Recording): Json {
+  const retryAfter = {
+    'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+  }
+  const schema =
+    status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
   return {
     description: errorDescription(status),
     headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
-    content: { 'application/json': { schema, examples: examplesOf(shown(recorded.answers, status).slice(0, 1)) } },
+    content: {
+      'application/json': {
+        schema,
+        examples: examplesOf(shown(recorded.answers, status).slice(0, 1)),
+      },
+    },
   }
 }
 
 /** An error that API Gateway or a proxy answers. */
-const platformResponse = (description: string, message: string): Json => ({
-  description,
-  content: { 'application/json': { schema: refTo('PlatformError'), example: { message } } },
-})
+function platformResponse(description: string, message: string): Json {
+  return {
+    description,
+    content: { 'application/json': { schema: refTo('PlatformError'), example: { message } } },
+  }
+}
 
-const responses = (recorded: Recording): Json => ({
-  ...Object.fromEntries(
-    Object.entries(COMMON_ERRORS).map(([status, name]) => [name, errorResponse(Number(status), recorded)]),
-  ),
-  TooLarge: platformResponse('A body above 10 MB. **What to do:** send less.', 'Request Entity Too Large'),
-  Unavailable: platformResponse(
-    'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
-    'Service Unavailable',
-  ),
-})
+function responses(recorded: Recording): Json {
+  return {
+    ...Object.fromEntries(
+      Object.entries(COMMON_ERRORS).map(([status, name]) => [
+        name,
+        errorResponse(Number(status), recorded),
+      ]),
+    ),
+    TooLarge: platformResponse(
+      'A body above 10 MB. **What to do:** send less.',
+      'Request Entity Too Large',
+    ),
+    Unavailable: platformResponse(
+      'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
+      'Service Unavailable',
+    ),
+  }
+}
 
 const parameters: Json = {
-  Id: { name: 'id', in: 'path', required: true, description: 'The id of the item.', schema: { type: 'string' } },
+  Id: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The id of the item.',
+    schema: { type: 'string' },
+  },
   IdempotencyKey: {
     name: 'Idempotency-Key',
     in: 'header',
@@ -70,34 +96,51 @@ const parameters: Json = {
 }
 
 /** The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples. */
-export const describeApi = async (recorded: Recording): Promise<Json> => ({
-  openapi: '3.1.0',
-  info: {
-    title: 'Payment gateway',
-    version: API_VERSION,
-    description: ABOUT,
-    contact: { name: 'The operator of your gateway', url: 'https://payments.invalid/' },
-    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-  },
-  servers,
-  security: [{ apiKey: [] }],
-  tags: [
-    ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
-    { name: 'Webhooks', description: 'Requests that we send to your endpoints. The operator registers the endpoints.' },
-  ],
-  paths: await describeOperations(recorded.answers),
-  webhooks: describeWebhooks(recorded.webhooks),
-  components: {
-    securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key. The operator issues it.' } },
-    parameters,
-    headers: {
-      RequestId: {
-        description: 'The id of this request. Quote it to support.',
-        schema: { type: 'string' },
-        required: true,
+export async function describeApi(recorded: Recording): Promise<Json> {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Payment gateway',
+      version: API_VERSION,
+      description: ABOUT,
+      contact: { name: 'The operator of your gateway', url: 'https://payments.invalid/' },
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers,
+    security: [{ apiKey: [] }],
+    tags: [
+      ...Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+      {
+        name: 'Webhooks',
+        description:
+          'Requests that we send to your endpoints. The operator registers the endpoints.',
+      },
+    ],
+    paths: await describeOperations(recorded.answers),
+    webhooks: describeWebhooks(recorded.webhooks),
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key. The operator issues it.',
+        },
+      },
+      parameters,
+      headers: {
+        RequestId: {
+          description: 'The id of this request. Quote it to support.',
+          schema: { type: 'string' },
+          required: true,
+        },
+      },
+      responses: responses(recorded),
+      schemas: {
+        ...describeCreateRequest(),
+        ...describeRedeliverRequest(),
+        ...responseSchemas(),
+        ...errorSchemas(),
       },
     },
-    responses: responses(recorded),
-    schemas: { ...describeCreateRequest(), ...describeRedeliverRequest(), ...responseSchemas(), ...errorSchemas() },
-  },
-})
+  }
+}

@@ -10,13 +10,18 @@ import { refTo } from './response-schemas.ts'
 const JSON_TYPE = 'application/json'
 
 /** The header of every answer of a function. */
-export const REQUEST_ID_HEADER: Json = { 'X-Request-Id': { $ref: '#/components/headers/RequestId' } }
+export const REQUEST_ID_HEADER: Json = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+}
 
 /** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
-export const examplesOf = (recorded: readonly Recorded[]): Json => {
+export function examplesOf(recorded: readonly Recorded[]): Json {
   const names = recorded.map(({ name }) => name)
-  if (new Set(names).size < names.length) throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
-  return Object.fromEntries(recorded.map(({ name, summary, body }) => [name, { summary, value: body }]))
+  if (new Set(names).size < names.length)
+    throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
+  return Object.fromEntries(
+    recorded.map(({ name, summary, body }) => [name, { summary, value: body }]),
+  )
 }
 
 type Described = Operation & {
@@ -28,13 +33,18 @@ type Described = Operation & {
 }
 
 /** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
-export const shown = (recorded: readonly Recorded[], status: number, name = 'any operation'): readonly Recorded[] => {
+export function shown(
+  recorded: readonly Recorded[],
+  status: number,
+  name = 'any operation',
+): readonly Recorded[] {
   const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0) throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
+  if (found.length === 0)
+    throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
   return found
 }
 
-const response = (described: Described, status: number): Json => {
+function response(described: Described, status: number): Json {
   const { description, schema, csv, headers, links } = described.success[status] ?? {}
   return {
     description,
@@ -51,24 +61,39 @@ const response = (described: Described, status: number): Json => {
 }
 
 /** An error that is specific to this operation. */
-const error = (described: Described, status: number): Json => ({
-  description: errorDescription(status),
-  headers: REQUEST_ID_HEADER,
-  content: {
-    [JSON_TYPE]: { schema: refTo('Error'), examples: examplesOf(shown(described.recorded, status, described.name)) },
-  },
-})
+function error(described: Described, status: number): Json {
+  return {
+    description: errorDescription(status),
+    headers: REQUEST_ID_HEADER,
+    content: {
+      [JSON_TYPE]: {
+        schema: refTo('Error'),
+        examples: examplesOf(shown(described.recorded, status, described.name)),
+      },
+    },
+  }
+}
 
-const responses = (described: Described): Json => {
-  const common = { ...COMMON_ERRORS, ...(described.method === 'POST' && { 413: 'TooLarge' }), 503: 'Unavailable' }
+function responses(described: Described): Json {
+  const common = {
+    ...COMMON_ERRORS,
+    ...(described.method === 'POST' && { 413: 'TooLarge' }),
+    503: 'Unavailable',
+  }
   return Object.fromEntries([
-    ...Object.keys(described.success).map((status) => [status, response(described, Number(status))]),
-    ...Object.entries(common).map(([status, name]) => [status, { $ref: `#/components/responses/${name}` }]),
+    ...Object.keys(described.success).map((status) => [
+      status,
+      response(described, Number(status)),
+    ]),
+    ...Object.entries(common).map(([status, name]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]),
     ...described.errors.map((status) => [status, error(described, status)]),
   ])
 }
 
-const requestBody = ({ body, success, recorded }: Described): Json => {
+function requestBody({ body, success, recorded }: Described): Json {
   if (body === undefined) return {}
   const done = Math.max(...Object.keys(success).map(Number))
   const sent = recorded.filter(({ status, request }) => request && status === done)
@@ -81,7 +106,7 @@ const requestBody = ({ body, success, recorded }: Described): Json => {
   }
 }
 
-const operation = (described: Described): Json => {
+function operation(described: Described): Json {
   const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
   const parameters = [
     ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
@@ -100,22 +125,32 @@ const operation = (described: Described): Json => {
 }
 
 /** The functions that merchants call, each with the schema of its query. */
-const merchantFunctions = async () => {
-  const specs = MANIFEST.filter(({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'))
+async function merchantFunctions() {
+  const specs = MANIFEST.filter(
+    ({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'),
+  )
   return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
     trigger.kind === 'http' ? [{ name, method: trigger.method, path: trigger.path, query }] : [],
   )
 }
 
 /** Every path with its operations. Throws if a function has no description, or a description no function. */
-export const describeOperations = async (recorded: readonly Recorded[]): Promise<Json> => {
+export async function describeOperations(recorded: readonly Recorded[]): Promise<Json> {
   const functions = await merchantFunctions()
-  const unknown = Object.keys(OPERATIONS).filter((name) => !functions.some((one) => one.name === name))
-  if (unknown.length > 0) throw new Error(`remove ${unknown.join(', ')} from operations.ts: the manifest lacks it`)
+  const unknown = Object.keys(OPERATIONS).filter(
+    (name) => !functions.some((one) => one.name === name),
+  )
+  if (unknown.length > 0)
+    throw new Error(`remove ${unknown.join(', ')} from operations.ts: the manifest lacks it`)
   const described = functions.map((one): Described => {
     const description = OPERATIONS[one.name]
-    if (!description) throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
-    return { ...description, ...one, recorded: recorded.filter((answer) => answer.operation === one.name) }
+    if (!description)
+      throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
+    return {
+      ...description,
+      ...one,
+      recorded: recorded.filter((answer) => answer.operation === one.name),
+    }
   })
   return Object.fromEntries(
     [...Map.groupBy(described, ({ path }) => path)].map(([path, operations]) => [
@@ -153,7 +188,10 @@ const PARAMETERS: Parameters = {
   },
   endpoint_id: { description: 'Only deliveries to this endpoint, which may be deleted.' },
   event_id: { description: 'Only deliveries of this event.' },
-  currency: { description: 'Only IDR is supported.', schema: { type: 'string', const: 'IDR', default: 'IDR' } },
+  currency: {
+    description: 'Only IDR is supported.',
+    schema: { type: 'string', const: 'IDR', default: 'IDR' },
+  },
   since: {
     description: 'Only events that fired at or after this time. Without it: the last 90 days.',
     schema: { type: 'string', format: 'date-time' },
@@ -172,12 +210,13 @@ const Query = v.looseObject({
  * The parameters of a query, from the schema that parses it. `own`: parameters that differ in this operation. Throws
  * for a parameter without description.
  */
-const queryParameters = (query: unknown, own: Parameters = {}): readonly Json[] => {
+function queryParameters(query: unknown, own: Parameters = {}): readonly Json[] {
   const { entries } = v.parse(Query, query)
   const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
   return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
     const described = own[name] ?? PARAMETERS[name]
-    if (!described) throw new Error(`the parameter ${name} has no description: add it to ${import.meta.filename}`)
+    if (!described)
+      throw new Error(`the parameter ${name} has no description: add it to ${import.meta.filename}`)
     return {
       name,
       in: 'query',

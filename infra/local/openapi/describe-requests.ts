@@ -28,10 +28,14 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
     description: 'Your own order or invoice id. Answers show it unchanged. It need not be unique.',
   },
   customer: { $ref: '#/components/schemas/CustomerRequest' },
-  description: { maxLength: MAX_DESCRIPTION, description: 'A note of yours. Answers show it unchanged.' },
+  description: {
+    maxLength: MAX_DESCRIPTION,
+    description: 'A note of yours. Answers show it unchanged.',
+  },
   metadata: {
     type: ['object', 'null'],
-    description: 'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit.',
+    description:
+      'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit.',
   },
   expires_in_seconds: {
     type: ['integer', 'null'],
@@ -43,18 +47,19 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
   },
 }
 
-const customerField = (more: Json = {}): Json => ({ type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more })
+function customerField(more: Json = {}): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more }
+}
 
 const CUSTOMER = { name: customerField(), email: customerField(), phone: customerField() }
 
-const customer = (properties: Json, more: Json = {}): Json => ({
-  type: ['object', 'null'],
-  additionalProperties: false,
-  properties,
-  ...more,
-})
+function customer(properties: Json, more: Json = {}): Json {
+  return { type: ['object', 'null'], additionalProperties: false, properties, ...more }
+}
 
-const codesOf = (method: string) => CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
+function codesOf(method: string) {
+  return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
+}
 
 const PUSH_WALLETS = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
 
@@ -82,7 +87,9 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     what: 'The customer pays to a virtual account number at a bank. Each payment has its own number.',
     method: 'virtual_account',
     required: ['channel_code'],
-    own: { channel_code: { type: 'string', enum: codesOf('virtual_account'), description: 'The bank.' } },
+    own: {
+      channel_code: { type: 'string', enum: codesOf('virtual_account'), description: 'The bank.' },
+    },
   },
   CreateQrisPayment: {
     what: 'The customer scans a QR code. It has no `channel_code`.',
@@ -103,20 +110,23 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
     own: {
       channel_code: { type: 'string', enum: PUSH_WALLETS },
       customer: customer(
-        { ...CUSTOMER, phone: { type: 'string', pattern: PHONE.source, description: 'E.164, Indonesian.' } },
+        {
+          ...CUSTOMER,
+          phone: { type: 'string', pattern: PHONE.source, description: 'E.164, Indonesian.' },
+        },
         { type: 'object', required: ['phone'] },
       ),
     },
   },
 }
 
-const fieldsOf = ({ properties }: Json): Json => {
+function fieldsOf({ properties }: Json): Json {
   if (!isJson(properties)) throw new Error('the body has no fields')
   return properties
 }
 
 /** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
-const variant = ({ what, method, required, own }: Variant): Json => {
+function variant({ what, method, required, own }: Variant): Json {
   const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
   const parsed = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
   const fieldSchema = (name: string) => {
@@ -136,20 +146,28 @@ const variant = ({ what, method, required, own }: Variant): Json => {
  * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone surrogate, too large
  * or too deep metadata, and a body above 64 KB are refused too.
  */
-export const describeCreateRequest = (): Readonly<Record<string, Json>> => ({
-  CreatePayment: { oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })) },
-  ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
-  CustomerRequest: customer(CUSTOMER, { description: 'The customer. Every field may be missing or null.' }),
-})
+export function describeCreateRequest(): Readonly<Record<string, Json>> {
+  return {
+    CreatePayment: {
+      oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })),
+    },
+    ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
+    CustomerRequest: customer(CUSTOMER, {
+      description: 'The customer. Every field may be missing or null.',
+    }),
+  }
+}
 
 const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {
   since: { format: 'date-time', description: 'Events that fired at or after this time.' },
-  status: { description: 'Only deliveries of this status. Without it: everything that the endpoint missed.' },
+  status: {
+    description: 'Only deliveries of this status. Without it: everything that the endpoint missed.',
+  },
   cursor: { description: 'The `next` of the last answer to the same request.' },
 }
 
 /** The body of POST /v1/webhook_endpoints/{id}/redeliver. */
-export const describeRedeliverRequest = (): Readonly<Record<string, Json>> => {
+export function describeRedeliverRequest(): Readonly<Record<string, Json>> {
   const schema = jsonSchemaOf(RedeliverBodySchema, 'input')
   const properties = fieldsOf(schema)
   const described = Object.entries(REDELIVER_FIELDS).map(([name, more]) => [

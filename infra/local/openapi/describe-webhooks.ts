@@ -12,7 +12,8 @@ const FIRES: Readonly<Record<Announced, string>> = {
   'payment.expired': 'The customer did not pay in time.',
   'payment.reversed':
     'The provider reversed money of a succeeded payment, or returned it. Sent only to endpoints that name this event.',
-  'gateway.test': 'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
+  'gateway.test':
+    'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }
 
 const VERIFY = `Answer 2xx within 10 seconds. Any other result is a failed attempt; we make up to eight attempts within about two hours. A webhook may come more than once and out of order. Process each \`event_id\` once.
@@ -26,10 +27,14 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
     schema: { type: 'string', pattern: '^[0-9a-f]{64}$' },
   },
   'X-Gateway-Delivery-Id': {
-    description: 'The id of the delivery of this event to this endpoint. The same in every attempt.',
+    description:
+      'The id of the delivery of this event to this endpoint. The same in every attempt.',
     schema: { type: 'string', format: 'uuid' },
   },
-  'webhook-id': { description: 'The `event_id` of the body.', schema: { type: 'string', format: 'uuid' } },
+  'webhook-id': {
+    description: 'The `event_id` of the body.',
+    schema: { type: 'string', format: 'uuid' },
+  },
   'webhook-timestamp': {
     description: 'The time of this attempt, in seconds since 1970.',
     schema: { type: 'string', pattern: '^[0-9]+$' },
@@ -43,49 +48,60 @@ const HEADERS: Readonly<Record<string, { readonly description: string; readonly 
 const TEST_DATA: Json = {
   type: 'object',
   required: ['client_id', 'endpoint_id'],
-  properties: { client_id: { type: 'string', format: 'uuid' }, endpoint_id: { type: 'string', format: 'uuid' } },
+  properties: {
+    client_id: { type: 'string', format: 'uuid' },
+    endpoint_id: { type: 'string', format: 'uuid' },
+  },
 }
 
-const dataOf = (event: Announced): Json => {
+function dataOf(event: Announced): Json {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
   return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }
 
-const describeWebhook = (event: Announced, { headers, body }: RecordedWebhook): Json => ({
-  post: {
-    operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
-    tags: ['Webhooks'],
-    summary: FIRES[event],
-    description: VERIFY,
-    // A webhook has no API key. The signature headers authenticate it.
-    security: [],
-    parameters: Object.entries(HEADERS).map(([name, { description, schema }]) => ({
-      name,
-      in: 'header',
-      required: true,
-      description,
-      schema,
-      example: headers[name.toLowerCase()],
-    })),
-    requestBody: {
-      required: true,
-      content: {
-        'application/json': { schema: eventEnvelope({ type: 'string', const: event }, dataOf(event)), example: body },
+function describeWebhook(event: Announced, { headers, body }: RecordedWebhook): Json {
+  return {
+    post: {
+      operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
+      tags: ['Webhooks'],
+      summary: FIRES[event],
+      description: VERIFY,
+      // A webhook has no API key. The signature headers authenticate it.
+      security: [],
+      parameters: Object.entries(HEADERS).map(([name, { description, schema }]) => ({
+        name,
+        in: 'header',
+        required: true,
+        description,
+        schema,
+        example: headers[name.toLowerCase()],
+      })),
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: eventEnvelope({ type: 'string', const: event }, dataOf(event)),
+            example: body,
+          },
+        },
+      },
+      responses: {
+        '2XX': { description: 'Accepted.' },
+        '4XX': {
+          description: 'Not accepted: we retry later. Answer 401 if the signature is wrong.',
+        },
       },
     },
-    responses: {
-      '2XX': { description: 'Accepted.' },
-      '4XX': { description: 'Not accepted: we retry later. Answer 401 if the signature is wrong.' },
-    },
-  },
-})
+  }
+}
 
 /** The webhooks to merchants' endpoints, with recorded examples. */
-export const describeWebhooks = (recorded: readonly RecordedWebhook[]): Json =>
-  Object.fromEntries(
+export function describeWebhooks(recorded: readonly RecordedWebhook[]): Json {
+  return Object.fromEntries(
     ANNOUNCED.map((event) => {
       const example = recorded.find(({ body }) => body['event'] === event)
       if (!example) throw new Error(`no webhook ${event} was recorded: add it to example-walk.ts`)
       return [event, describeWebhook(event, example)]
     }),
   )
+}

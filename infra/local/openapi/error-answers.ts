@@ -12,7 +12,8 @@ type Advice = {
 /** The meaning of each code for the merchant (spec section 7), and what to do. */
 const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   auth: {
-    means: 'The API key is missing, malformed, unknown, expired or revoked, or its merchant is disabled.',
+    means:
+      'The API key is missing, malformed, unknown, expired or revoked, or its merchant is disabled.',
     retry: 'no',
     todo: 'Check the `Authorization` header; ask the operator for a new key.',
   },
@@ -53,7 +54,8 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
     todo: 'Send the same request again after some seconds.',
   },
   internal_error: {
-    means: 'An unexpected failure of the gateway or the provider. A create may or may not have happened.',
+    means:
+      'An unexpected failure of the gateway or the provider. A create may or may not have happened.',
     retry: 'with the same Idempotency-Key',
     todo: `Send the same request with the same Idempotency-Key (at most ${MAX_KEY_LENGTH} characters): the answer is the existing payment, or a new one. If the error persists, quote \`X-Request-Id\` to support.`,
   },
@@ -66,32 +68,44 @@ const ErrorSchema = v.object({
   message: v.pipe(v.string(), v.description('A text for people. It may change: decide by `code`.')),
   code: CODES,
   field_errors: v.optional(
-    v.pipe(v.record(v.string(), v.array(v.string())), v.description('The errors of each field of the body.')),
+    v.pipe(
+      v.record(v.string(), v.array(v.string())),
+      v.description('The errors of each field of the body.'),
+    ),
   ),
   action_hint: v.optional(v.string()),
 }) satisfies v.GenericSchema<unknown, Omit<Envelope, 'code'>>
 
 const STATUS_OF: Readonly<Record<string, number>> = HTTP_STATUS
 
-const rows = () =>
-  Object.entries(ERROR_ADVICE).map(
-    ([code, { means, retry, todo }]) => `| \`${code}\` | ${STATUS_OF[code]} | ${retry} | ${means} | ${todo} |`,
+function rows() {
+  return Object.entries(ERROR_ADVICE).map(
+    ([code, { means, retry, todo }]) =>
+      `| \`${code}\` | ${STATUS_OF[code]} | ${retry} | ${means} | ${todo} |`,
   )
+}
 
 /** The table of all codes, for the API's description. */
-export const errorTable = (): string =>
-  ['| Code | HTTP | Send again? | It means | What to do |', '|---|---|---|---|---|', ...rows()].join('\n')
+export function errorTable(): string {
+  return [
+    '| Code | HTTP | Send again? | It means | What to do |',
+    '|---|---|---|---|---|',
+    ...rows(),
+  ].join('\n')
+}
 
-export const errorSchemas = (): Readonly<Record<string, Json>> => ({
-  Error: jsonSchemaOf(ErrorSchema, 'output'),
-  PlatformError: {
-    description:
-      'An error from a proxy before the gateway: it has no envelope. An answer of a load balancer may not be JSON.',
-    type: 'object',
-    required: ['message'],
-    properties: { message: { type: 'string' } },
-  },
-})
+export function errorSchemas(): Readonly<Record<string, Json>> {
+  return {
+    Error: jsonSchemaOf(ErrorSchema, 'output'),
+    PlatformError: {
+      description:
+        'An error from a proxy before the gateway: it has no envelope. An answer of a load balancer may not be JSON.',
+      type: 'object',
+      required: ['message'],
+      properties: { message: { type: 'string' } },
+    },
+  }
+}
 
 /** Errors that every operation may answer: for the key, the rate limit, a failure. */
 export const COMMON_ERRORS: Readonly<Record<number, string>> = {
@@ -102,8 +116,9 @@ export const COMMON_ERRORS: Readonly<Record<number, string>> = {
 }
 
 /** The meaning of each code of a status, and what to do. */
-export const errorDescription = (status: number): string =>
-  Object.entries(ERROR_ADVICE)
+export function errorDescription(status: number): string {
+  return Object.entries(ERROR_ADVICE)
     .filter(([code]) => STATUS_OF[code] === status)
     .map(([code, { means, todo }]) => `\`${code}\`: ${means} **What to do:** ${todo}`)
     .join('\n\n')
+}

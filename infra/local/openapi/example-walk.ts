@@ -1,13 +1,21 @@
 import * as v from 'valibot'
 import { DAYS_TO_PAYOUT } from '../demo-walk.ts'
-import { type Answer, type CallInput, type LocalCaller, type ReceivedWebhook } from '../local-caller.ts'
+import {
+  type Answer,
+  type CallInput,
+  type LocalCaller,
+  type ReceivedWebhook,
+} from '../local-caller.ts'
 import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
 
 /** A recorded answer for the description. Its name is unique within its operation and status. */
 export type Recorded = Answer & { readonly name: string; readonly summary: string }
 
-export type WalkResult = { readonly answers: readonly Recorded[]; readonly webhooks: readonly ReceivedWebhook[] }
+export type WalkResult = {
+  readonly answers: readonly Recorded[]
+  readonly webhooks: readonly ReceivedWebhook[]
+}
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -37,7 +45,12 @@ type Walk = {
   readonly clientId: string
   readonly key: string
   /** Calls with the merchant's key, unless `input` has another one. Records the answer with this name. */
-  readonly keep: (operation: string, name: string, summary: string, input?: CallInput) => Promise<Json>
+  readonly keep: (
+    operation: string,
+    name: string,
+    summary: string,
+    input?: CallInput,
+  ) => Promise<Json>
   readonly show: (answer: Answer, name: string, summary: string) => void
 }
 
@@ -50,8 +63,12 @@ const WITHOUT_PARAMETERS = [
 ]
 
 /** Creates a merchant and records every kind of answer that merchants can get. */
-export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promise<WalkResult> => {
-  const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT Kopi Sari' }
+export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promise<WalkResult> {
+  const bank = {
+    bank_name: 'BCA',
+    bank_account_no: '1234567890',
+    bank_account_name: 'PT Kopi Sari',
+  }
   const client = await caller.act('create-client', { name: 'Kopi Sari', bank })
   const clientId = String(client['client_id'])
   const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'payment.reversed'] }
@@ -76,7 +93,7 @@ export const exampleWalk = async (caller: LocalCaller, inboxUrl: string): Promis
   return { answers, webhooks: [tested, ...webhooks, reversed] }
 }
 
-const walkPayments = async ({ caller, keep }: Walk) => {
+async function walkPayments({ caller, keep }: Walk) {
   const create = (name: string, summary: string, body: Json, idempotencyKey: string) =>
     keep('api-create-payment', name, summary, { body, idempotencyKey })
   const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')
@@ -86,9 +103,18 @@ const walkPayments = async ({ caller, keep }: Walk) => {
   const push = await create('push', 'By a wallet that asks on the phone', PUSH, 'order-1045')
   const id = String(paid['id'])
   await keep('api-get-payment', 'pending', 'Not paid yet', { id })
-  const list = (name: string, summary: string, query: string) => keep('api-list-payments', name, summary, { query })
-  await list('pending', 'Payments that are not paid yet, two on each page', 'status=pending&per_page=2')
-  await list('of_key', 'Find the payment of a create without an answer', 'idempotency_key=order-1043')
+  const list = (name: string, summary: string, query: string) =>
+    keep('api-list-payments', name, summary, { query })
+  await list(
+    'pending',
+    'Payments that are not paid yet, two on each page',
+    'status=pending&per_page=2',
+  )
+  await list(
+    'of_key',
+    'Find the payment of a create without an answer',
+    'idempotency_key=order-1043',
+  )
   await list('of_order', 'Payments of one order', 'external_reference=order-1042')
   await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
@@ -109,15 +135,20 @@ const walkPayments = async ({ caller, keep }: Walk) => {
 }
 
 /** Records the deliveries. It starts a new round for a succeeded one. */
-const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<void> => {
+async function walkDeliveries({ caller, clientId, key, keep }: Walk): Promise<void> {
   await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
   const arrived = await eventually('no delivery arrived', async () => {
-    const { body } = await caller.call('api-list-webhook-deliveries', { key, query: 'status=succeeded' })
+    const { body } = await caller.call('api-list-webhook-deliveries', {
+      key,
+      query: 'status=succeeded',
+    })
     const [delivery, ...others] = v.parse(Deliveries, body).data
     return others.length === 3 ? delivery : undefined
   })
   const { id, event_id: eventId } = arrived
-  await keep('api-list-webhook-deliveries', 'of_event', 'Deliveries of one event', { query: `event_id=${eventId}` })
+  await keep('api-list-webhook-deliveries', 'of_event', 'Deliveries of one event', {
+    query: `event_id=${eventId}`,
+  })
   await keep('api-get-webhook-delivery', 'succeeded', 'Delivered at the first attempt', { id })
   await keep('api-redeliver-webhook', 'begun', 'A new round has started', { id })
   const endpoint = { client_id: clientId, endpoint_id: arrived.endpoint_id }
@@ -131,7 +162,7 @@ const walkDeliveries = async ({ caller, clientId, key, keep }: Walk): Promise<vo
 }
 
 /** Records refusals of invalid requests. They change nothing. */
-const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => {
+async function walkRefusals({ caller, clientId, keep }: Walk): Promise<void> {
   const refused = (name: string, summary: string, body: Json) =>
     keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
   await refused('amount', 'An amount of zero', { amount: 0 })
@@ -139,13 +170,20 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await refused('channel', 'Without a channel', { method: 'virtual_account' })
   await refused('unknown_field', 'An unknown field', { colour: 'red' })
   await refused('metadata', 'Metadata that is not an object', { metadata: 'red' })
-  await refused('phone', 'Without the phone that the wallet needs', { method: 'ewallet', channel_code: 'OVO' })
+  await refused('phone', 'Without the phone that the wallet needs', {
+    method: 'ewallet',
+    channel_code: 'OVO',
+  })
   await keep('api-list-payments', 'status', 'An unknown status', { query: 'status=paid' })
-  await keep('api-list-payments', 'reference', 'An empty reference', { query: 'external_reference=' })
+  await keep('api-list-payments', 'reference', 'An empty reference', {
+    query: 'external_reference=',
+  })
   await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
   await keep('api-list-events', 'after', 'An invalid cursor', { query: 'after=yesterday' })
   await keep('api-list-settlements', 'page', 'An invalid page', { query: 'page=first' })
-  await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', { query: 'external_referense=order-1042' })
+  await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', {
+    query: 'external_referense=order-1042',
+  })
   const id = '00000000-0000-4000-8000-000000000000'
   for (const operation of WITHOUT_PARAMETERS) {
     await keep(operation, 'unknown_parameter', 'An unknown parameter', { id, query: 'expand=all' })
@@ -155,17 +193,25 @@ const walkRefusals = async ({ caller, clientId, keep }: Walk): Promise<void> => 
   await keep('api-get-settlement', 'not_found', 'An unknown settlement', { id })
   await keep('api-list-settlement-payments', 'not_found', 'An unknown settlement', { id })
   await keep('api-list-webhook-deliveries', 'status', 'An unknown status', { query: 'status=paid' })
-  await keep('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', { query: `endpoint_id=${id}` })
+  await keep('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', {
+    query: `endpoint_id=${id}`,
+  })
   await keep('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
   await keep('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
   await keep('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', { id })
   await keep('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
-  const { api_key: readOnly } = await caller.act('issue-api-key', { client_id: clientId, permissions: 'read_only' })
-  await keep('api-create-payment', 'forbidden', 'A read-only key', { key: String(readOnly), body: QRIS })
+  const { api_key: readOnly } = await caller.act('issue-api-key', {
+    client_id: clientId,
+    permissions: 'read_only',
+  })
+  await keep('api-create-payment', 'forbidden', 'A read-only key', {
+    key: String(readOnly),
+    body: QRIS,
+  })
 }
 
 /** Records failures of the provider, and the rate limit. */
-const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> => {
+async function walkFailures({ caller, key, keep, show }: Walk): Promise<void> {
   const create = { body: QRIS, idempotencyKey: 'order-1046' }
   await caller.fault('create', 'http_500')
   await keep('api-create-payment', 'internal_error', 'The provider failed during a create', create)
@@ -179,7 +225,9 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   }
 
   const flooding = await caller.act('create-client', { name: 'Flood', rate_limit_per_second: 1 })
-  const { api_key: theirs } = await caller.act('issue-api-key', { client_id: flooding['client_id'] })
+  const { api_key: theirs } = await caller.act('issue-api-key', {
+    client_id: flooding['client_id'],
+  })
   const refused = await eventually('no 429', async () => {
     const answer = await caller.call('api-get-balance', { key: String(theirs) })
     return answer.status === 429 ? answer : undefined
@@ -187,12 +235,15 @@ const walkFailures = async ({ caller, key, keep, show }: Walk): Promise<void> =>
   show(refused, 'rate_limit', 'The merchant used more than its limit')
 }
 
-const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
+async function walkPayout({ caller, key, keep }: Walk): Promise<void> {
   await caller.advance(DAYS_TO_PAYOUT * DAY)
   await caller.invoke('sync-provider-transactions', {})
   await caller.invoke('sweep-settlements', {})
   const id = await eventually('no settlement', async () => {
-    const [settlement] = v.parse(Settlements, (await caller.call('api-list-settlements', { key })).body).data
+    const [settlement] = v.parse(
+      Settlements,
+      (await caller.call('api-list-settlements', { key })).body,
+    ).data
     return settlement?.id
   })
   await keep('api-list-settlement-payments', 'payments', 'All entries', { id })
@@ -209,7 +260,7 @@ const walkPayout = async ({ caller, key, keep }: Walk): Promise<void> => {
 }
 
 /** The provider reverses a part of a payment, and the sync finds it. */
-const walkReversal = async ({ caller, keep }: Walk, id: string): Promise<ReceivedWebhook> => {
+async function walkReversal({ caller, keep }: Walk, id: string): Promise<ReceivedWebhook> {
   await caller.control(id, 'reverse', { kind: 'refund', amount: 50_000 })
   await caller.advance(HOUR)
   const reversed = await caller.webhook('payment.reversed')

@@ -3,18 +3,24 @@ import type * as v from 'valibot'
 
 export type Json = Readonly<Record<string, unknown>>
 
-export const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
 
 /** Writes "type or null" as a list of types, instead of a choice of two schemas. */
-const orNull = (schema: Json): Json => {
+function orNull(schema: Json): Json {
   const choices = schema['anyOf']
   if (!Array.isArray(choices) || choices.length !== 2) return schema
   const [first, second]: unknown[] = choices
   if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
   const { anyOf: _, ...rest } = schema
   const values: unknown = first['enum']
-  return { ...first, type: [first['type'], 'null'], ...(Array.isArray(values) && { enum: [...values, null] }), ...rest }
+  return {
+    ...first,
+    type: [first['type'], 'null'],
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+    ...rest,
+  }
 }
 
 /** Keywords that restrict nothing. They are left out. */
@@ -25,10 +31,12 @@ const REDUNDANT: Readonly<Record<string, (value: unknown) => boolean>> = {
   additionalProperties: (schema) => isJson(schema) && Object.keys(schema).length === 0,
 }
 
-const tidy = (value: unknown): unknown => {
+function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
   if (!isJson(value)) return value
-  const entries = Object.entries(value).filter(([keyword, content]) => REDUNDANT[keyword]?.(content) !== true)
+  const entries = Object.entries(value).filter(
+    ([keyword, content]) => REDUNDANT[keyword]?.(content) !== true,
+  )
   return orNull(Object.fromEntries(entries.map(([keyword, content]) => [keyword, tidy(content)])))
 }
 
@@ -37,7 +45,7 @@ const tidy = (value: unknown): unknown => {
  * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers. It
  * throws for a check that JSON Schema cannot express.
  */
-export const jsonSchemaOf = (schema: v.GenericSchema, typeMode: 'input' | 'output'): Json => {
+export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
   const json = tidy(toJsonSchema(schema, { typeMode, errorMode, target: 'draft-2020-12' }))
   if (!isJson(json)) throw new Error('the schema is not an object')

@@ -20,7 +20,10 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
     writeFileSync(API_DOCUMENT, text)
     writeFileSync(CLIENT_SCHEMAS, clientSchemas(text))
     const page = readFileSync(PAYMENTS_PAGE, 'utf8')
-    writeFileSync(PAYMENTS_PAGE, withWritten(page, 'openapi', channelTable(timestampOf(Date.now()))))
+    writeFileSync(
+      PAYMENTS_PAGE,
+      withWritten(page, 'openapi', channelTable(timestampOf(Date.now()))),
+    )
   } else console.log(text)
   return 0
 })

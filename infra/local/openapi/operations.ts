@@ -8,11 +8,15 @@ type Success = {
   readonly csv?: true
   readonly headers?: Readonly<Record<string, Json>>
   /** Operations that can follow this answer, with the source of their parameters. */
-  readonly links?: Readonly<Record<string, { readonly operationId: string; readonly parameters: Json }>>
+  readonly links?: Readonly<
+    Record<string, { readonly operationId: string; readonly parameters: Json }>
+  >
 }
 
 /** The purpose of a parameter; `schema` if the parsing schema cannot express its check. */
-export type Parameters = Readonly<Record<string, { readonly description: string; readonly schema?: Json }>>
+export type Parameters = Readonly<
+  Record<string, { readonly description: string; readonly schema?: Json }>
+>
 
 export type Operation = {
   readonly operationId: string
@@ -41,27 +45,34 @@ export const TAGS = {
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
-const toFirst = (operationId: string): Success['links'] => ({
-  first: { operationId, parameters: { id: '$response.body#/data/0/id' } },
-})
+function toFirst(operationId: string): Success['links'] {
+  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
+}
 
 const TO_THE_PAYMENT = {
   get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
   cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
 }
 
-const REPLAYED = { 'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true } }
+const REPLAYED = {
+  'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true },
+}
 
-const answers = (
+function answers(
   description: string,
   schema: string,
   more: Omit<Success, 'description' | 'schema'> = {},
-): Operation['success'] => ({ 200: { description, schema, ...more } })
+): Operation['success'] {
+  return { 200: { description, schema, ...more } }
+}
 
 const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
   csv: true,
   headers: {
-    Link: { description: 'The next page of a CSV answer. Absent on the last page.', schema: { type: 'string' } },
+    Link: {
+      description: 'The next page of a CSV answer. Absent on the last page.',
+      schema: { type: 'string' },
+    },
   },
 }
 
@@ -93,7 +104,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List payments',
     description:
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
-    success: answers('A page of payments, and the total count.', 'PaymentList', { links: toFirst('getPayment') }),
+    success: answers('A page of payments, and the total count.', 'PaymentList', {
+      links: toFirst('getPayment'),
+    }),
     errors: [422],
   },
   'api-get-payment': {
@@ -108,7 +121,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     operationId: 'cancelPayment',
     tag: 'Payments',
     summary: 'Cancel a pending payment',
-    description: 'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
+    description:
+      'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
     success: answers('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
     errors: [404, 422, 502],
   },
@@ -127,7 +141,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: answers('A page of settlements.', 'SettlementList', { links: toFirst('getSettlement') }),
+    success: answers('A page of settlements.', 'SettlementList', {
+      links: toFirst('getSettlement'),
+    }),
     errors: [422],
   },
   'api-list-events': {
@@ -141,7 +157,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'each `event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs two points of the rate ' +
       'limit, a page of 100 three.',
     parameters: {
-      after: { description: 'The `next` of the last answer, unchanged. With `after`, `since` has no effect.' },
+      after: {
+        description:
+          'The `next` of the last answer, unchanged. With `after`, `since` has no effect.',
+      },
       limit: {
         description: 'From 1 to 100; a value outside counts as the nearest bound.',
         schema: { type: 'integer', default: 25 },
@@ -165,7 +184,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Payments, and all other movements of your money in the window of the settlement. Their sums are the sums of the ' +
       'settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers('A page of entries. For CSV, the `Link` header has the next page.', 'EntryList', AS_CSV),
+    success: answers(
+      'A page of entries. For CSV, the `Link` header has the next page.',
+      'EntryList',
+      AS_CSV,
+    ),
     errors: [404, 422],
   },
   'api-list-balance-entries': {
@@ -176,14 +199,19 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
       'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
       'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers('A page of entries. For CSV, the `Link` header has the next page.', 'EntryList', AS_CSV),
+    success: answers(
+      'A page of entries. For CSV, the `Link` header has the next page.',
+      'EntryList',
+      AS_CSV,
+    ),
     errors: [422],
   },
   'api-list-webhook-endpoints': {
     operationId: 'listWebhookEndpoints',
     tag: 'Deliveries',
     summary: 'List webhook endpoints',
-    description: 'The addresses of your webhooks, newest first. The operator registers and deletes them.',
+    description:
+      'The addresses of your webhooks, newest first. The operator registers and deletes them.',
     success: answers('All endpoints.', 'WebhookEndpointList'),
     errors: [422],
   },
@@ -195,7 +223,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
       '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected endpoints. A page of 50 or ' +
       'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
-    success: answers('A page of deliveries.', 'WebhookDeliveryList', { links: toFirst('getWebhookDelivery') }),
+    success: answers('A page of deliveries.', 'WebhookDeliveryList', {
+      links: toFirst('getWebhookDelivery'),
+    }),
     errors: [404, 422],
   },
   'api-get-webhook-delivery': {

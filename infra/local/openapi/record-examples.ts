@@ -9,8 +9,14 @@ import { qrisString } from '../provider-simulator/requests/qris-string.ts'
 import { exampleWalk, type Recorded, type WalkResult } from './example-walk.ts'
 import { isJson, type Json } from './json-schema-of.ts'
 
-export type RecordedWebhook = { readonly headers: Readonly<Record<string, string>>; readonly body: Json }
-export type Recording = { readonly answers: readonly Recorded[]; readonly webhooks: readonly RecordedWebhook[] }
+export type RecordedWebhook = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Json
+}
+export type Recording = {
+  readonly answers: readonly Recorded[]
+  readonly webhooks: readonly RecordedWebhook[]
+}
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
@@ -25,33 +31,52 @@ export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endp
  * Records the answers and webhooks of a local gateway during `exampleWalk`. Every recording gives the same text: ids,
  * times and the provider's random values are made stable, and webhooks are signed again.
  */
-export const recordExamples = async (): Promise<Recording> => {
+export async function recordExamples(): Promise<Recording> {
   const cloud = await startLocalCloud({ port: 0 })
   try {
     const caller = localCaller(cloud)
     const secondOfDay = Math.floor(cloud.clock.nowMs() / 1_000) % DAY
     await caller.advance(DAY + BEGIN_HOUR_UTC * HOUR - secondOfDay)
     const beganMs = cloud.clock.nowMs()
-    return stableRecording(await exampleWalk(caller, `${cloud.urls.inbox}/hooks`), stableExamples(beganMs))
+    return stableRecording(
+      await exampleWalk(caller, `${cloud.urls.inbox}/hooks`),
+      stableExamples(beganMs),
+    )
   } finally {
     await cloud.close()
   }
 }
 
-const stableRecording = ({ answers, webhooks }: WalkResult, stable: (body: Json) => Json): Recording => ({
-  answers: answers.map((answer) => ({ ...answer, body: stable(answer.body) })),
-  webhooks: webhooks.map((webhook) => stableWebhook(webhook, stable)),
-})
+function stableRecording(
+  { answers, webhooks }: WalkResult,
+  stable: (body: Json) => Json,
+): Recording {
+  return {
+    answers: answers.map((answer) => ({ ...answer, body: stable(answer.body) })),
+    webhooks: webhooks.map((webhook) => stableWebhook(webhook, stable)),
+  }
+}
 
 const Body = v.looseObject({ event: v.string(), event_id: EventIdSchema, timestamp: v.string() })
 
 /** Signs the webhook again, as one attempt directly after the event. */
-const stableWebhook = ({ headers, body }: ReceivedWebhook, stable: (body: Json) => Json): RecordedWebhook => {
+function stableWebhook(
+  { headers, body }: ReceivedWebhook,
+  stable: (body: Json) => Json,
+): RecordedWebhook {
   const ids = stable({ id: headers['x-gateway-delivery-id'] })
   const event = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
   const signed = webhookHeaders(
-    { eventName: event.event, eventId: event.event_id, deliveryId: v.parse(DeliveryIdSchema, ids['id']) },
-    { body: Buffer.from(JSON.stringify(event)), signingSecret: EXAMPLE_SECRET, sentAtMs: Date.parse(event.timestamp) },
+    {
+      eventName: event.event,
+      eventId: event.event_id,
+      deliveryId: v.parse(DeliveryIdSchema, ids['id']),
+    },
+    {
+      body: Buffer.from(JSON.stringify(event)),
+      signingSecret: EXAMPLE_SECRET,
+      sentAtMs: Date.parse(event.timestamp),
+    },
   )
   const lowerCase = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])
   return { headers: Object.fromEntries(lowerCase), body: event }
@@ -70,14 +95,16 @@ const STEP_MS = 10 * 60_000
 /** The step for two times of one object, if one was computed from the other. */
 const FINE_STEP_MS = 5_000
 
-const rounded = (ms: number, step: number) => Math.round(ms / step) * step
+function rounded(ms: number, step: number) {
+  return Math.round(ms / step) * step
+}
 
 /**
  * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and replaces the provider's
  * random values. It moves times to a fixed day, and rounds away the duration of the recording. `beganMs`: the start of
  * the recording.
  */
-const stableExamples = (beganMs: number): ((body: Json) => Json) => {
+function stableExamples(beganMs: number): (body: Json) => Json {
   const ids = new Map<string, string>()
 
   const stableId = (id: string): string => {
@@ -103,7 +130,9 @@ const stableExamples = (beganMs: number): ((body: Json) => Json) => {
   }
 
   const stableObject = (value: Json): Json => {
-    const made = Object.fromEntries(Object.entries(value).map(([name, content]) => [name, stable(content)]))
+    const made = Object.fromEntries(
+      Object.entries(value).map(([name, content]) => [name, stable(content)]),
+    )
     return {
       ...made,
       ...expiryOf(value, String(made['created_at'])),
@@ -118,14 +147,16 @@ const stableExamples = (beganMs: number): ((body: Json) => Json) => {
   /** A cursor contains ids and times. */
   const nextOf = ({ next }: Json): Json => {
     const position: unknown =
-      typeof next === 'string' ? JSON.parse(Buffer.from(next, 'base64url').toString('utf8')) : undefined
+      typeof next === 'string'
+        ? JSON.parse(Buffer.from(next, 'base64url').toString('utf8'))
+        : undefined
     return isJson(position) ? { next: encodeCursor(stableObject(position)) } : {}
   }
 
   return stableObject
 }
 
-const expiryOf = ({ created_at: created, expires_at: expires }: Json, stableCreated: string): Json => {
+function expiryOf({ created_at: created, expires_at: expires }: Json, stableCreated: string): Json {
   if (typeof created !== 'string' || typeof expires !== 'string') return {}
   const lifeMs = rounded(Date.parse(expires) - Date.parse(created), FINE_STEP_MS)
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }

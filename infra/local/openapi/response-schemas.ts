@@ -1,10 +1,17 @@
 import * as v from 'valibot'
 import { REVERSED_EVENT_TYPE, STATUS_EVENT_TYPES } from '../../../shared/event/event.ts'
 import { BalanceDtoSchema } from '../../../shared/ledger/balance-dto-schema.ts'
-import { PaymentDtoSchema, ReversedDataSchema, WebhookDataSchema } from '../../../shared/payment/payment-dto-schema.ts'
+import {
+  PaymentDtoSchema,
+  ReversedDataSchema,
+  WebhookDataSchema,
+} from '../../../shared/payment/payment-dto-schema.ts'
 import { SettlementDtoSchema } from '../../../shared/settlement/settlement-dto-schema.ts'
 import { EntryDtoSchema } from '../../../shared/settlement/statement/entry-dto-schema.ts'
-import { OwnDeliveryDtoSchema, RedeliveredDtoSchema } from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
+import {
+  OwnDeliveryDtoSchema,
+  RedeliveredDtoSchema,
+} from '../../../shared/webhook/delivery/own-delivery-dto-schema.ts'
 import { OwnEndpointDtoSchema } from '../../../shared/webhook/endpoint/own-endpoint-dto-schema.ts'
 import { type Json, jsonSchemaOf } from './json-schema-of.ts'
 
@@ -20,19 +27,32 @@ const DTOS = {
   Redelivered: RedeliveredDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
 
-export const refTo = (schema: string): Json => ({ $ref: `#/components/schemas/${schema}` })
+export function refTo(schema: string): Json {
+  return { $ref: `#/components/schemas/${schema}` }
+}
 
-export const eventEnvelope = (event: Json, data: Json): Json => ({
-  description: 'The body of a webhook. It may get new fields: ignore fields that you do not know.',
-  type: 'object',
-  required: ['event', 'event_id', 'timestamp', 'data'],
-  properties: {
-    event,
-    event_id: { type: 'string', format: 'uuid', description: 'The same in every attempt and at every endpoint.' },
-    timestamp: { type: 'string', format: 'date-time', description: 'The time of the event, not of the webhook.' },
-    data,
-  },
-})
+export function eventEnvelope(event: Json, data: Json): Json {
+  return {
+    description:
+      'The body of a webhook. It may get new fields: ignore fields that you do not know.',
+    type: 'object',
+    required: ['event', 'event_id', 'timestamp', 'data'],
+    properties: {
+      event,
+      event_id: {
+        type: 'string',
+        format: 'uuid',
+        description: 'The same in every attempt and at every endpoint.',
+      },
+      timestamp: {
+        type: 'string',
+        format: 'date-time',
+        description: 'The time of the event, not of the webhook.',
+      },
+      data,
+    },
+  }
+}
 
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 
@@ -40,33 +60,48 @@ const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
 
 /** The schema of a list, with its other fields. */
-const listOf = (schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json => ({
-  type: 'object',
-  required: ['data', ...Object.keys(otherFields)],
-  properties: {
-    data: { type: 'array', items: refTo(schema) },
-    ...Object.fromEntries(
-      Object.entries(otherFields).map(([name, content]) => [name, jsonSchemaOf(content, 'output')]),
-    ),
-  },
-})
+function listOf(schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json {
+  return {
+    type: 'object',
+    required: ['data', ...Object.keys(otherFields)],
+    properties: {
+      data: { type: 'array', items: refTo(schema) },
+      ...Object.fromEntries(
+        Object.entries(otherFields).map(([name, content]) => [
+          name,
+          jsonSchemaOf(content, 'output'),
+        ]),
+      ),
+    },
+  }
+}
 
 /** Every body of a successful answer, by name. */
-export const responseSchemas = (): Readonly<Record<string, Json>> => ({
-  ...Object.fromEntries(Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')])),
-  PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),
-  SettlementList: listOf('Settlement', { pagination: Pagination }),
-  EntryList: listOf('Entry', { next: v.nullable(v.string()), has_more: v.boolean() }),
-  WebhookEndpointList: listOf('WebhookEndpoint'),
-  WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
-  Event: {
-    oneOf: [
-      eventEnvelope({ type: 'string', enum: STATUS_EVENT_TYPES }, refTo('WebhookData')),
-      eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
-    ],
-  },
-  EventList: listOf('Event', {
-    next: v.pipe(v.string(), v.description('Send it as `after`. It is always present. Do not interpret it.')),
-    has_more: v.pipe(v.boolean(), v.description('Whether there are more events after `next` now.')),
-  }),
-})
+export function responseSchemas(): Readonly<Record<string, Json>> {
+  return {
+    ...Object.fromEntries(
+      Object.entries(DTOS).map(([name, schema]) => [name, jsonSchemaOf(schema, 'output')]),
+    ),
+    PaymentList: listOf('Payment', { pagination: PaginationWithTotal }),
+    SettlementList: listOf('Settlement', { pagination: Pagination }),
+    EntryList: listOf('Entry', { next: v.nullable(v.string()), has_more: v.boolean() }),
+    WebhookEndpointList: listOf('WebhookEndpoint'),
+    WebhookDeliveryList: listOf('WebhookDelivery', { pagination: Pagination }),
+    Event: {
+      oneOf: [
+        eventEnvelope({ type: 'string', enum: STATUS_EVENT_TYPES }, refTo('WebhookData')),
+        eventEnvelope({ type: 'string', const: REVERSED_EVENT_TYPE }, refTo('ReversedData')),
+      ],
+    },
+    EventList: listOf('Event', {
+      next: v.pipe(
+        v.string(),
+        v.description('Send it as `after`. It is always present. Do not interpret it.'),
+      ),
+      has_more: v.pipe(
+        v.boolean(),
+        v.description('Whether there are more events after `next` now.'),
+      ),
+    }),
+  }
+}

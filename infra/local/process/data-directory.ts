@@ -1,6 +1,11 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { claimForThisProcess, endProcess, removeProcessRecord, runningProcess } from './process-record.ts'
+import {
+  claimForThisProcess,
+  endProcess,
+  removeProcessRecord,
+  runningProcess,
+} from './process-record.ts'
 
 /** Part of the command line of every DynamoDB Local. */
 const DYNAMODB_MARK = 'DynamoDBLocal.jar'
@@ -11,13 +16,14 @@ const DYNAMODB_MARK = 'DynamoDBLocal.jar'
  * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a killed gateway before
  * its files are opened again. Throws if another running gateway uses the directory.
  */
-export const openDataDirectory = async (directory: string) => {
+export async function openDataDirectory(directory: string) {
   const path = resolve(directory)
   const tablePath = join(path, 'table')
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
   const other = claim(path, tablePath, gatewayProcess)
-  if (other) throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
+  if (other)
+    throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
 
   const orphan = runningProcess(tableProcess)
   if (orphan?.command.includes(DYNAMODB_MARK)) await endProcess(orphan)
@@ -42,18 +48,21 @@ export const openDataDirectory = async (directory: string) => {
 
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
-const claim = (path: string, tablePath: string, gatewayProcess: string) => {
+function claim(path: string, tablePath: string, gatewayProcess: string) {
   try {
     makeDirectory(tablePath)
     return claimForThisProcess(gatewayProcess)
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
-    throw new Error(`cannot create or write the data directory ${path} (${reason}); choose another`, { cause: error })
+    throw new Error(
+      `cannot create or write the data directory ${path} (${reason}); choose another`,
+      { cause: error },
+    )
   }
 }
 
 /** Also creates missing parents. Not with `recursive`: Node would retry for ever in a place like /proc. */
-const makeDirectory = (path: string): void => {
+function makeDirectory(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)
   if (!existsSync(parent)) makeDirectory(parent)

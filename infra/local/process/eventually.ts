@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Polls in real time until `find` finds a value. Throws with the text `failure` after the timeout. */
-export const eventually = async <T>(
+export async function eventually<T>(
   failure: string,
   find: () => Promise<T | undefined>,
-  { withinMs = 30_000, everyMs = 100 }: { readonly withinMs?: number; readonly everyMs?: number } = {},
-): Promise<T> => {
+  {
+    withinMs = 30_000,
+    everyMs = 100,
+  }: { readonly withinMs?: number; readonly everyMs?: number } = {},
+): Promise<T> {
   for (const end = performance.now() + withinMs; performance.now() < end; await sleep(everyMs)) {
     const found = await find()
     if (found !== undefined) return found

@@ -10,10 +10,10 @@ const HTTP_PORT = 80
  * resolves to this machine; then `Host` is that name. Or it calls across origins; then `Origin` is the page's, or
  * `null`. Programs send no `Origin`. Our own pages come from one of `ports`.
  */
-export const isForeignRequest = (
+export function isForeignRequest(
   headers: Pick<IncomingHttpHeaders, 'host' | 'origin'>,
   ports: ReadonlySet<number>,
-): boolean => {
+): boolean {
   if (!HOST.test(headers.host ?? '')) return true
   if (headers.origin === undefined) return false
   const origin = ORIGIN.exec(headers.origin)

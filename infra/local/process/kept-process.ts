@@ -35,7 +35,7 @@ const ERROR_TAIL_CHARACTERS = 2_000
 const END_TIMEOUT_MS = 6_000
 
 /** Starts a program that ends with this process, even if this process is killed. */
-export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCommand) => {
+export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCommand) {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program when we stop.
@@ -78,7 +78,7 @@ export const startKeptProcess = async ({ program, args, alsoOnEnd = '' }: KeptCo
 export type KeptProcess = Awaited<ReturnType<typeof startKeptProcess>>
 
 /** Ends the program if its watcher was killed. */
-const killIfRunning = (pid: number): void => {
+function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {

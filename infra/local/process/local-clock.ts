@@ -13,7 +13,7 @@ const LONGEST_STEP_MS = 86_400_000
  * The clock of the local gateway, for functions, schedules, queue delays, leases and the provider simulator. It runs,
  * and jumps only forward.
  */
-export const startLocalClock = (options: LocalClockOptions = {}) => {
+export function startLocalClock(options: LocalClockOptions = {}) {
   let offset = options.offsetMs ?? 0
   let alarm: NodeJS.Timeout | undefined
   // Latest first, so that the next one is taken from the end. Thousands of held messages may each have a timer.
@@ -81,7 +81,7 @@ export const startLocalClock = (options: LocalClockOptions = {}) => {
 export type LocalClock = ReturnType<typeof startLocalClock>
 
 /** Inserts into a list that has the latest item first. Items of the same time are taken in order of arrival. */
-export const insertByDue = <T extends { readonly dueMs: number }>(list: T[], item: T): void => {
+export function insertByDue<T extends { readonly dueMs: number }>(list: T[], item: T): void {
   let low = 0
   let high = list.length
   while (low < high) {

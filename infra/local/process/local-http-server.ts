@@ -1,4 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isForeignRequest } from './is-foreign-request.ts'
@@ -55,11 +60,18 @@ const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
 /** A stream's reader with more unread bytes is disconnected. It may connect again. */
 const UNREAD_BYTES_MAX = 4 * 1024 * 1024
-const FOREIGN_HEADERS = { connection: 'close', 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
-const FOREIGN = { code: 'forbidden', message: 'call the local gateway only from this machine, at 127.0.0.1' }
+const FOREIGN_HEADERS = {
+  connection: 'close',
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+}
+const FOREIGN = {
+  code: 'forbidden',
+  message: 'call the local gateway only from this machine, at 127.0.0.1',
+}
 
 /** The JSON of a text; undefined if it is none. */
-export const parsedJson = (text: string | Buffer): unknown => {
+export function parsedJson(text: string | Buffer): unknown {
   try {
     return JSON.parse(String(text))
   } catch {
@@ -67,20 +79,29 @@ export const parsedJson = (text: string | Buffer): unknown => {
   }
 }
 
-export const jsonReply = (
+export function jsonReply(
   status: number,
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
-): LocalReply => ({ status, headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(value) })
+): LocalReply {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(value),
+  }
+}
 
-const FAILED = jsonReply(500, { error_code: 'SERVER_ERROR', message: 'unexpected error in the local server' })
+const FAILED = jsonReply(500, {
+  error_code: 'SERVER_ERROR',
+  message: 'unexpected error in the local server',
+})
 
 /**
  * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, and
  * 413 to a body that is too long. After an error in `answer`, it prints the error and answers 500. Rejects if the port
  * is in use.
  */
-export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
+export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   let closing = false
   const closed = new AbortController()
   const streams = new Set<ServerResponse>()
@@ -93,8 +114,11 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
       if (closing) response.shouldKeepAlive = false
       reply(response, answer)
     }
-    if (isForeignRequest(incoming.headers, family)) return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
-    serve(incoming, response, options, { closed: closed.signal, send, streams }).catch(() => response.destroy())
+    if (isForeignRequest(incoming.headers, family))
+      return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
+    serve(incoming, response, options, { closed: closed.signal, send, streams }).catch(() =>
+      response.destroy(),
+    )
   })
   // Long, because a client sees a false error if it reuses a connection while the server closes it.
   server.keepAliveTimeout = 60_000
@@ -128,12 +152,16 @@ export const startLocalHttpServer = async (options: LocalHttpServerOptions) => {
 
 export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
 
-const listenError = (port: number, error: Error) =>
-  'code' in error && error.code === 'EADDRINUSE'
-    ? new Error(`port ${port} is in use; stop the program that uses it, or set PORT to another one`, { cause: error })
+function listenError(port: number, error: Error) {
+  return 'code' in error && error.code === 'EADDRINUSE'
+    ? new Error(
+        `port ${port} is in use; stop the program that uses it, or set PORT to another one`,
+        { cause: error },
+      )
     : error
+}
 
-const portOf = (address: AddressInfo | string | null) => {
+function portOf(address: AddressInfo | string | null) {
   if (address === null || typeof address === 'string') throw new Error('the server has no TCP port')
   return address.port
 }
@@ -144,21 +172,24 @@ type Answering = {
   readonly streams: Set<ServerResponse>
 }
 
-const serve = async (
+async function serve(
   incoming: IncomingMessage,
   response: ServerResponse,
   options: LocalHttpServerOptions,
   { closed, send, streams }: Answering,
-) => {
+) {
   const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (!body) {
-    const refusal = options.tooLarge ?? jsonReply(413, { message: 'the request body is too large; send less' })
+    const refusal =
+      options.tooLarge ?? jsonReply(413, { message: 'the request body is too large; send less' })
     return send({ ...refusal, headers: { ...refusal.headers, connection: 'close' } })
   }
-  const result = await (async () => options.answer(requestOf(incoming, body)))().catch((error: unknown) => {
-    console.error(`\nThe local server failed at ${incoming.method} ${incoming.url}:`, error)
-    return FAILED
-  })
+  const result = await (async () => options.answer(requestOf(incoming, body)))().catch(
+    (error: unknown) => {
+      console.error(`\nThe local server failed at ${incoming.method} ${incoming.url}:`, error)
+      return FAILED
+    },
+  )
   if ('hang' in result) return
   if ('stream' in result) return startStream(response, result, streams)
   if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closed })
@@ -167,7 +198,7 @@ const serve = async (
 }
 
 /** The whole body; undefined if it is too long. */
-const readBody = async (incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> => {
+async function readBody(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   // An early return must not destroy the socket, because the refusal is still sent on it.
@@ -181,7 +212,7 @@ const readBody = async (incoming: IncomingMessage, maxBytes: number): Promise<Bu
   return bytes > maxBytes ? undefined : Buffer.concat(chunks)
 }
 
-const requestOf = (incoming: IncomingMessage, body: Buffer): LocalRequest => {
+function requestOf(incoming: IncomingMessage, body: Buffer): LocalRequest {
   const [path = '/', ...queries] = (incoming.url ?? '/').split('?')
   const search = queries.join('?')
   return {
@@ -196,7 +227,11 @@ const requestOf = (incoming: IncomingMessage, body: Buffer): LocalRequest => {
   }
 }
 
-const startStream = (response: ServerResponse, { headers, stream }: LocalStream, streams: Set<ServerResponse>) => {
+function startStream(
+  response: ServerResponse,
+  { headers, stream }: LocalStream,
+  streams: Set<ServerResponse>,
+) {
   if (response.destroyed) return
   response.writeHead(200, { ...headers, 'cache-control': 'no-store' })
   response.flushHeaders()
@@ -212,7 +247,7 @@ const startStream = (response: ServerResponse, { headers, stream }: LocalStream,
   })
 }
 
-const reply = (response: ServerResponse, { status, headers, body }: LocalReply) => {
+function reply(response: ServerResponse, { status, headers, body }: LocalReply) {
   if (response.destroyed) return
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
   response.end(body)

@@ -13,24 +13,28 @@ const END_TRIES = 200
 const END_POLL_MS = 25
 
 /** The command line of a running process; undefined if no process has this pid. */
-export const commandOf = (pid: number): string | undefined => {
+export function commandOf(pid: number): string | undefined {
   try {
     // Only Linux has this file; other systems use `ps`.
     const text =
       process.platform === 'linux'
         ? readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
-        : execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' })
+        : execFileSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], {
+            encoding: 'utf8',
+            stdio: 'pipe',
+          })
     return text.trim() || undefined
   } catch {
     return undefined
   }
 }
 
-export const writeProcessRecord = (path: string, { pid, command }: ProcessRecord): void =>
+export function writeProcessRecord(path: string, { pid, command }: ProcessRecord): void {
   writeFileSync(path, `${pid}\n${command}\n`)
+}
 
 /** Records this process in the file, unless the file names another running process. Returns that other process. */
-export const claimForThisProcess = (path: string): ProcessRecord | undefined => {
+export function claimForThisProcess(path: string): ProcessRecord | undefined {
   const other = runningProcess(path)
   if (other) return other
   removeProcessRecord(path)
@@ -39,10 +43,12 @@ export const claimForThisProcess = (path: string): ProcessRecord | undefined => 
   return undefined
 }
 
-export const removeProcessRecord = (path: string): void => rmSync(path, { force: true })
+export function removeProcessRecord(path: string): void {
+  rmSync(path, { force: true })
+}
 
 /** The recorded process if it still runs; undefined if there is no file or the process has ended. */
-export const runningProcess = (path: string): ProcessRecord | undefined => {
+export function runningProcess(path: string): ProcessRecord | undefined {
   const [pidText = '', ...rest] = (readIfPresent(path) ?? '').split('\n')
   const command = rest.join('\n').trim()
   const pid = Number(pidText)
@@ -51,7 +57,7 @@ export const runningProcess = (path: string): ProcessRecord | undefined => {
 }
 
 /** Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not end. */
-export const endProcess = async ({ pid, command }: ProcessRecord): Promise<void> => {
+export async function endProcess({ pid, command }: ProcessRecord): Promise<void> {
   for (let tried = 0; tried < END_TRIES; tried++) {
     if (commandOf(pid) !== command) return
     try {

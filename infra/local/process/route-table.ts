@@ -3,12 +3,16 @@
  * Method and path are case-sensitive. A `{name}` matches one segment that is not empty, and a fixed segment has
  * precedence. A trailing slash makes another path.
  */
-export const routeTable = <Entry>(table: Readonly<Record<string, Entry>>) => {
+export function routeTable<Entry>(table: Readonly<Record<string, Entry>>) {
   const routes = Object.entries(table)
     // `{` sorts after every letter and digit, so fixed segments come first.
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([routeKey, entry]) => {
-      return { routeKey, entry, pattern: new RegExp(`^${routeKey.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`) }
+      return {
+        routeKey,
+        entry,
+        pattern: new RegExp(`^${routeKey.replaceAll(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`),
+      }
     })
   return (method: string, path: string) => {
     for (const { routeKey, entry, pattern } of routes) {
@@ -19,11 +23,14 @@ export const routeTable = <Entry>(table: Readonly<Record<string, Entry>>) => {
   }
 }
 
-const decoded = (segments: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(segments).map(([name, segment]) => [name, decodedSegment(segment)]))
+function decoded(segments: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(segments).map(([name, segment]) => [name, decodedSegment(segment)]),
+  )
+}
 
 /** A segment with a broken escape stays unchanged, and then matches no id. */
-const decodedSegment = (segment: string): string => {
+function decodedSegment(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {

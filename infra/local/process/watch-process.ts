@@ -8,7 +8,7 @@ const SAME_SIGNAL_MS = 1_000
  * SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at once.
  * Messages go to the error output.
  */
-export const watchProcess = () => {
+export function watchProcess() {
   const aborting = new AbortController()
   const { promise: ended, resolve } = Promise.withResolvers<number>()
 
@@ -31,7 +31,9 @@ export const watchProcess = () => {
     })
   }
   process.on('uncaughtException', fail)
-  process.on('unhandledRejection', (reason) => fail(reason instanceof Error ? reason : new Error(String(reason))))
+  process.on('unhandledRejection', (reason) =>
+    fail(reason instanceof Error ? reason : new Error(String(reason))),
+  )
   // A reader that closes the pipe (`npm start | head`) does not stop the gateway.
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
@@ -44,7 +46,7 @@ export const watchProcess = () => {
  * npm forwards signals. But if npm is killed, no signal arrives, so this polls for the end of npm. It watches only our
  * own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
  */
-const whenNpmEnds = (run: () => void): void => {
+function whenNpmEnds(run: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return
   const npm = process.ppid
   const timer = setInterval(() => {

@@ -1,5 +1,5 @@
 /** The result of the work or, after `ms` milliseconds, that of `late`. Unfinished work continues after that. */
-export const within = async <T>(ms: number, work: Promise<T>, late: () => T): Promise<T> => {
+export async function within<T>(ms: number, work: Promise<T>, late: () => T): Promise<T> {
   const timeout = Promise.withResolvers<void>()
   const timer = setTimeout(timeout.resolve, ms)
   try {

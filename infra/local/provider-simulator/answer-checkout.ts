@@ -4,7 +4,7 @@ import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
 /** The wallet's checkout page. `GET /checkout/{id}` shows it. `POST` to this path pays, then redirects to the shop. */
-export const answerCheckout = (core: SimulatorCore, request: LocalRequest): LocalReply => {
+export function answerCheckout(core: SimulatorCore, request: LocalRequest): LocalReply {
   const id = request.path.slice('/checkout/'.length)
   try {
     const paymentRequest = core.getPaymentRequest(id)
@@ -14,18 +14,24 @@ export const answerCheckout = (core: SimulatorCore, request: LocalRequest): Loca
     const location = paymentRequest.channel_properties['success_return_url'] ?? request.path
     return { status: 303, headers: { location }, body: '' }
   } catch (error) {
-    if (error instanceof ProviderError) return page(error.status, `<p>${escapeHtml(error.message)}</p>`)
+    if (error instanceof ProviderError)
+      return page(error.status, `<p>${escapeHtml(error.message)}</p>`)
     throw error
   }
 }
 
-const page = (status: number, content: string): LocalReply => ({
-  status,
-  headers: { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': "default-src 'none'" },
-  body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Simulated checkout</title></head><body><h1>Simulated checkout</h1>${content}</body></html>`,
-})
+function page(status: number, content: string): LocalReply {
+  return {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': "default-src 'none'",
+    },
+    body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Simulated checkout</title></head><body><h1>Simulated checkout</h1>${content}</body></html>`,
+  }
+}
 
-const checkoutHtml = (request: PaymentRequest) => {
+function checkoutHtml(request: PaymentRequest) {
   const amount = request.request_amount.toLocaleString('id-ID')
   const what = `${escapeHtml(request.channel_code)}: Rp ${amount} for ${escapeHtml(request.reference_id)}`
   const form = isOpen(request)
@@ -34,4 +40,6 @@ const checkoutHtml = (request: PaymentRequest) => {
   return `<p>${what}</p>${form}`
 }
 
-const escapeHtml = (text: string) => text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+function escapeHtml(text: string) {
+  return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+}

@@ -11,7 +11,9 @@ type ControlCall = {
   readonly run: (core: SimulatorCore, request: LocalRequest, id: string) => unknown
 }
 
-const bodyOf = (request: LocalRequest) => parseJson(request.body.toString('utf8'))
+function bodyOf(request: LocalRequest) {
+  return parseJson(request.body.toString('utf8'))
+}
 
 /** The control calls by method and path. `{id}` is the id of a payment request. */
 const CONTROLS: Readonly<Record<string, ControlCall>> = {
@@ -39,7 +41,12 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {
-    body: { type: 'CHARGEBACK_REVERSAL', cashflow: 'MONEY_IN', amount: 100_000, reference_id: 'order 17' },
+    body: {
+      type: 'CHARGEBACK_REVERSAL',
+      cashflow: 'MONEY_IN',
+      amount: 100_000,
+      reference_id: 'order 17',
+    },
     does: 'adds a row without a payment, of any type, status and time',
     run: (core, request) => core.bookTransaction(bodyOf(request)),
   },
@@ -75,24 +82,26 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 const findControl = routeTable(CONTROLS)
 
 /** The answer of `GET /_simulator`: an example request for each control call and each fault. */
-const examples = () => ({
-  pay: {
-    example: 'POST /v3/payment_requests/{id}/simulate',
-    does: 'pays the payment request (a call of the provider API)',
-  },
-  controls: Object.entries(CONTROLS).map(([name, { query, body, does }]) => ({
-    example: `${name}${query === undefined ? '' : `?${query}`}`,
-    ...(body !== undefined && { body }),
-    does,
-  })),
-  faults: faultExamples(),
-})
+function examples() {
+  return {
+    pay: {
+      example: 'POST /v3/payment_requests/{id}/simulate',
+      does: 'pays the payment request (a call of the provider API)',
+    },
+    controls: Object.entries(CONTROLS).map(([name, { query, body, does }]) => ({
+      example: `${name}${query === undefined ? '' : `?${query}`}`,
+      ...(body !== undefined && { body }),
+      does,
+    })),
+    faults: faultExamples(),
+  }
+}
 
 /**
  * Runs a control call of the simulator (design section 6); the real provider has none. Returns the JSON of the answer.
  * Throws `ProviderError` if the call is refused.
  */
-export const answerControlCall = (core: SimulatorCore, request: LocalRequest): unknown => {
+export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
   const found = findControl(request.method, request.path.replace(/\/$/, ''))
   if (found) return found.entry.run(core, request, found.pathParameters['id'] ?? '')
   throw new ProviderError(

@@ -37,15 +37,26 @@ const findCall = routeTable<Call>({
     status: 201,
     run: (core, { body }) => core.createPaymentRequest(parseJson(body)),
   },
-  'GET /v3/payment_requests/{id}': { target: 'get', run: (core, _call, id) => core.getPaymentRequest(id) },
+  'GET /v3/payment_requests/{id}': {
+    target: 'get',
+    run: (core, _call, id) => core.getPaymentRequest(id),
+  },
   'POST /v3/payment_requests/{id}/cancel': {
     target: 'cancel',
     run: (core, _call, id) => core.cancelPaymentRequest(id),
   },
-  'POST /v3/payment_requests/{id}/simulate': { run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)) },
+  'POST /v3/payment_requests/{id}/simulate': {
+    run: (core, { body }, id) => core.simulatePayment(id, parseJson(body)),
+  },
   'GET /v3/payments/{id}': { target: 'get', run: (core, _call, id) => core.getPayment(id) },
-  'GET /transactions': { target: 'transactions', run: (core, { query }) => core.listTransactions(query) },
-  'GET /transactions/{id}': { target: 'transactions', run: (core, _call, id) => core.getTransaction(id) },
+  'GET /transactions': {
+    target: 'transactions',
+    run: (core, { query }) => core.listTransactions(query),
+  },
+  'GET /transactions/{id}': {
+    target: 'transactions',
+    run: (core, _call, id) => core.getTransaction(id),
+  },
   'GET /balance': { run: (core, { query }) => core.getBalance(query) },
 })
 
@@ -54,11 +65,11 @@ const findCall = routeTable<Call>({
  * prevent the effect of the call; `timeout_after_commit` and `slow` change only its answer. Undefined for an unknown
  * path. It counts every other call, even a refused one, and every row that a list returns.
  */
-export const answerProviderCall = (
+export function answerProviderCall(
   core: SimulatorCore,
   secretKey: string,
   call: ProviderCall,
-): ProviderAnswer | undefined => {
+): ProviderAnswer | undefined {
   const found = findCall(call.method, call.path)
   if (!found) return undefined
   const { routeKey, entry, pathParameters } = found
@@ -73,20 +84,31 @@ export const answerProviderCall = (
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
   if (result instanceof ProviderError) return { ...refused(result), delayMs }
   if (v.is(Rows, result)) core.countCall(`rows ${routeKey}`, result.data.length)
-  return { kind: 'answer', status: entry.status ?? 200, headers: WITHIN_LIMIT, body: result, delayMs }
+  return {
+    kind: 'answer',
+    status: entry.status ?? 200,
+    headers: WITHIN_LIMIT,
+    body: result,
+    delayMs,
+  }
 }
 
 const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
 
 /** The answer of a fault that prevents the effect of the call; undefined for other faults. */
-const answerBeforeEffect = (fault: { fault: CallFaultName; value: unknown }): ProviderAnswer | undefined => {
+function answerBeforeEffect(fault: {
+  fault: CallFaultName
+  value: unknown
+}): ProviderAnswer | undefined {
   switch (fault.fault) {
     case 'timeout':
       return { kind: 'silence' }
     case 'http_500':
       return refused(new ProviderError('SERVER_ERROR', 'An unexpected error occurred'))
     case 'http_503':
-      return refused(new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'))
+      return refused(
+        new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'),
+      )
     case 'http_429':
       return {
         ...refused(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')),
@@ -108,18 +130,27 @@ const WINDOW_SECONDS = 60
 const SHORT_RESET_SECONDS = 0.5
 
 /** The headers of the limit of one endpoint. The simulator does not enforce it; the fault `http_429` simulates that. */
-const rateLimit = (remaining: number, resetSeconds: number) => ({
-  'Rate-Limit-Limit': String(CALLS_A_MINUTE),
-  'Rate-Limit-Remaining': String(remaining),
-  'Rate-Limit-Reset': resetSeconds.toFixed(3),
-})
+function rateLimit(remaining: number, resetSeconds: number) {
+  return {
+    'Rate-Limit-Limit': String(CALLS_A_MINUTE),
+    'Rate-Limit-Remaining': String(remaining),
+    'Rate-Limit-Reset': resetSeconds.toFixed(3),
+  }
+}
 
 const WITHIN_LIMIT = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
-const refused = (error: ProviderError) =>
-  ({ kind: 'answer', status: error.status, headers: WITHIN_LIMIT, body: error.toBody(), delayMs: 0 }) as const
+function refused(error: ProviderError) {
+  return {
+    kind: 'answer',
+    status: error.status,
+    headers: WITHIN_LIMIT,
+    body: error.toBody(),
+    delayMs: 0,
+  } as const
+}
 
-const attempt = (step: () => unknown) => {
+function attempt(step: () => unknown) {
   try {
     return step()
   } catch (error) {
@@ -128,7 +159,7 @@ const attempt = (step: () => unknown) => {
   }
 }
 
-const checkHeaders = (call: ProviderCall, secretKey: string) => {
+function checkHeaders(call: ProviderCall, secretKey: string) {
   const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
   const given = Buffer.from(String(call.headers['authorization'] ?? ''))
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
@@ -136,7 +167,8 @@ const checkHeaders = (call: ProviderCall, secretKey: string) => {
   }
   if (!call.path.startsWith('/v3/')) return
   const version = call.headers['api-version']
-  if (version === undefined) throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
+  if (version === undefined)
+    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
   if (version !== '2024-11-11')
     throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
 }

@@ -5,10 +5,17 @@ import type { CallbackRecord } from './simulator-store.ts'
 import { nextInSequence, paymentOf, timestampNow, type World } from './world.ts'
 
 type PaymentEvent = 'payment.capture' | 'payment.failure' | 'payment_request.expiry'
-export type CallbackEvent = PaymentEvent | 'refund.succeeded' | 'dispute.action_required' | 'dispute.won'
+export type CallbackEvent =
+  | PaymentEvent
+  | 'refund.succeeded'
+  | 'dispute.action_required'
+  | 'dispute.won'
 
 /** One request to the merchant's callback address. The sender adds the address. */
-export type OutgoingCallback = { readonly headers: Readonly<Record<string, string>>; readonly body: string }
+export type OutgoingCallback = {
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
 
 // The event names of the API before v3. Callbacks of v3 were observed with the old name of the expiry.
 const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
@@ -21,13 +28,15 @@ const RETRY_DELAYS_MS = [15, 45, 120, 180, 360, 720].map((minutes) => minutes * 
 const LONGEST_HOLD_MS = 5000
 
 /** Schedules the callback of an event, with the effects of the armed callback faults. */
-export const announce = (world: World, event: CallbackEvent, data: object) => {
+export function announce(world: World, event: CallbackEvent, data: object) {
   if (takeFault(world, 'callback', 'lost')) return
   const duplicate = takeFault(world, 'callback', 'duplicate')
   const copies = duplicate ? (numberOf(duplicate) ?? 2) : 1
   const delaySeconds = numberOf(takeFault(world, 'callback', 'delay')) ?? 0
   const held = takeFault(world, 'callback', 'reorder') !== undefined
-  const name = takeFault(world, 'callback', 'legacy_names') ? (LEGACY_NAMES.get(event) ?? event) : event
+  const name = takeFault(world, 'callback', 'legacy_names')
+    ? (LEGACY_NAMES.get(event) ?? event)
+    : event
   const wrongToken = takeFault(world, 'callback', 'wrong_token') !== undefined
   const dueMs = world.nowMs() + Math.round(delaySeconds * 1000) + (held ? LONGEST_HOLD_MS : 0)
   const webhookId = world.newUuid()
@@ -40,11 +49,17 @@ export const announce = (world: World, event: CallbackEvent, data: object) => {
  * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that never happened, for
  * the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the payment has no request.
  */
-export const forgeCapture = (world: World, gatewayPaymentId: string) => {
+export function forgeCapture(world: World, gatewayPaymentId: string) {
   const ownReference = (reference: string) =>
     reference === gatewayPaymentId || reference.startsWith(`${gatewayPaymentId}-`)
-  const target = world.store.requests.all().findLast(({ request }) => ownReference(request.reference_id))
-  if (!target) throw new ProviderError('DATA_NOT_FOUND', `no payment request refers to payment '${gatewayPaymentId}'`)
+  const target = world.store.requests
+    .all()
+    .findLast(({ request }) => ownReference(request.reference_id))
+  if (!target)
+    throw new ProviderError(
+      'DATA_NOT_FOUND',
+      `no payment request refers to payment '${gatewayPaymentId}'`,
+    )
   const capture = {
     capture_id: `cptr-${world.newUuid()}`,
     capture_amount: target.request.request_amount,
@@ -53,33 +68,48 @@ export const forgeCapture = (world: World, gatewayPaymentId: string) => {
   const data = { ...paymentOf(world, target.request), status: 'SUCCEEDED', captures: [capture] }
   const dueMs = world.nowMs()
   const webhookId = world.newUuid()
-  enqueue(world, { webhookId, event: 'payment.capture', data, wrongToken: false, forged: true, held: false, dueMs })
+  enqueue(world, {
+    webhookId,
+    event: 'payment.capture',
+    data,
+    wrongToken: false,
+    forged: true,
+    held: false,
+    dueMs,
+  })
 }
 
-const enqueue = (world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>) => {
+function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>) {
   const id = String(nextInSequence(world, 'callback'))
   world.store.callbacks.put({ id, attempts: 0, ...callback })
   world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
 }
 
 /** The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between attempts. */
-export const toOutgoing = (world: World, callback: CallbackRecord, callbackToken: string): OutgoingCallback => ({
-  headers: {
-    'content-type': 'application/json',
-    'x-callback-token': callback.wrongToken ? `not-${callbackToken}` : callbackToken,
-    'webhook-id': callback.webhookId,
-  },
-  body: JSON.stringify(bodyOf(world, callback)),
-})
+export function toOutgoing(
+  world: World,
+  callback: CallbackRecord,
+  callbackToken: string,
+): OutgoingCallback {
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'x-callback-token': callback.wrongToken ? `not-${callbackToken}` : callbackToken,
+      'webhook-id': callback.webhookId,
+    },
+    body: JSON.stringify(bodyOf(world, callback)),
+  }
+}
 
 /** As at the real provider, the fields of a dispute are beside `event`, not inside `data`. */
-const bodyOf = (world: World, { event, data }: CallbackRecord): object =>
-  event.startsWith('dispute.')
+function bodyOf(world: World, { event, data }: CallbackRecord): object {
+  return event.startsWith('dispute.')
     ? { event, ...data }
     : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
+}
 
 /** Records the result of one attempt. The provider retries a failed callback up to six times; a forger never does. */
-export const recordAttempt = (world: World, id: string, delivered: boolean) => {
+export function recordAttempt(world: World, id: string, delivered: boolean) {
   const callback = world.store.callbacks.get(id)
   if (!callback) return
   const delayMs = RETRY_DELAYS_MS[callback.attempts]
@@ -93,7 +123,7 @@ export const recordAttempt = (world: World, id: string, delivered: boolean) => {
 }
 
 // A held callback is sent after another one. So the two arrive in reverse order.
-const releaseHeld = (world: World, sentWebhookId: string) => {
+function releaseHeld(world: World, sentWebhookId: string) {
   const dueMs = world.nowMs()
   for (const callback of world.store.callbacks.all()) {
     if (!callback.held || callback.webhookId === sentWebhookId) continue

@@ -57,22 +57,47 @@ const QR_CODE = {
 } as const
 
 const DANA = { lifetimeSeconds: 24 * HOUR, feeBps: 150, feeFlat: 500 }
-const BCA = { virtualAccount: { prefix: '38165', length: 15 }, amounts: [10_000, 50 * MILLION] } as const
+const BCA = {
+  virtualAccount: { prefix: '38165', length: 15 },
+  amounts: [10_000, 50 * MILLION],
+} as const
 const BNI = { virtualAccount: { prefix: '8808', length: 16 }, ...UP_TO_50_M }
 const BRI = { virtualAccount: { prefix: '13282', length: 18 }, ...UP_TO_50_BN }
 const MANDIRI = { virtualAccount: { prefix: '88608', length: 16 }, ...UP_TO_50_BN }
-const PERMATA = { virtualAccount: { prefix: '7293', length: 16 }, amounts: [1, 9_999_999_999] } as const
+const PERMATA = {
+  virtualAccount: { prefix: '7293', length: 16 },
+  amounts: [1, 9_999_999_999],
+} as const
 
 /** Every known channel, by its v3 code. */
 const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
   ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI, ...INSTANT, transactionCode: 'BNI' }],
   ['BRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BRI, ...INSTANT, transactionCode: 'BRI' }],
-  ['MANDIRI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...MANDIRI, ...INSTANT, transactionCode: 'MANDIRI' }],
-  ['PERMATA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...PERMATA, ...INSTANT, transactionCode: 'PERMATA' }],
-  ['OVO', { ...WALLET, ...FROM_100, ...T_PLUS_2, transactionCode: 'ID_OVO', destination: 'push', lifetimeSeconds: 55 }],
+  [
+    'MANDIRI_VIRTUAL_ACCOUNT',
+    { ...VIRTUAL_ACCOUNT, ...MANDIRI, ...INSTANT, transactionCode: 'MANDIRI' },
+  ],
+  [
+    'PERMATA_VIRTUAL_ACCOUNT',
+    { ...VIRTUAL_ACCOUNT, ...PERMATA, ...INSTANT, transactionCode: 'PERMATA' },
+  ],
+  [
+    'OVO',
+    {
+      ...WALLET,
+      ...FROM_100,
+      ...T_PLUS_2,
+      transactionCode: 'ID_OVO',
+      destination: 'push',
+      lifetimeSeconds: 55,
+    },
+  ],
   ['DANA', { ...WALLET, ...FROM_100, ...T_PLUS_2, ...DANA, transactionCode: 'ID_DANA' }],
-  ['LINKAJA', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 }],
+  [
+    'LINKAJA',
+    { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_LINKAJA', feeBps: 150 },
+  ],
   ['SHOPEEPAY', { ...WALLET, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'ID_SHOPEEPAY' }],
   ['GOPAY', { ...WALLET, ...UP_TO_50_M, ...T_PLUS_1, transactionCode: 'ID_GOPAY' }],
   ['QRIS', { ...QR_CODE, ...UP_TO_20_M, ...T_PLUS_2, transactionCode: 'QRIS' }],
@@ -89,18 +114,19 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
  * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new wallet without known
  * limits, because the gateway forwards unknown wallet codes.
  */
-export const channelOf = (code: string): Channel | undefined => {
+export function channelOf(code: string): Channel | undefined {
   const known = CHANNELS.get(code)
   if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
 /** The channel of a method and the gateway's `channel_code`, which is empty for QRIS. */
-export const channelNamed = (method: string, name: string): Channel | undefined =>
-  channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
+export function channelNamed(method: string, name: string): Channel | undefined {
+  return channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
+}
 
 /** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown one. */
-export const requireChannel = (code: string): Channel => {
+export function requireChannel(code: string): Channel {
   const channel = channelOf(code)
   if (channel) return channel
   const message = `API endpoint and method is not supported for '${code}' channel code with country 'ID'`

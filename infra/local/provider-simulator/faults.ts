@@ -1,9 +1,16 @@
 import * as v from 'valibot'
 import { ProviderError, parseInput } from './provider-error.ts'
+import type { FaultOrder } from './simulator-store.ts'
 import { nextInSequence, type World } from './world.ts'
 
-const wholeNumber = (least: number, most: number) =>
-  v.pipe(v.number('must be a number'), v.safeInteger('must be a whole number'), v.minValue(least), v.maxValue(most))
+function wholeNumber(least: number, most: number) {
+  return v.pipe(
+    v.number('must be a number'),
+    v.safeInteger('must be a whole number'),
+    v.minValue(least),
+    v.maxValue(most),
+  )
+}
 
 const NoValue = v.unknown()
 const Amount = v.pipe(wholeNumber(1, 1_000_000_000_000), v.examples([10_000]))
@@ -41,7 +48,9 @@ const CALL_FAULTS = {
 }
 export type CallFaultName = keyof typeof CALL_FAULTS
 
-const isCallFault = (name: string): name is CallFaultName => Object.hasOwn(CALL_FAULTS, name)
+function isCallFault(name: string): name is CallFaultName {
+  return Object.hasOwn(CALL_FAULTS, name)
+}
 
 /** Every fault by target, with the schema of its `value` (design section 6). */
 const FAULTS = {
@@ -74,25 +83,25 @@ type FaultTarget = keyof typeof FAULTS
 type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
 
 /** An example order for every fault: `{"target", "fault", "value"?}`. It can be sent unchanged. */
-export const faultExamples = (): readonly object[] =>
-  Object.entries(FAULTS).flatMap(([target, faults]) =>
+export function faultExamples(): readonly object[] {
+  return Object.entries(FAULTS).flatMap(([target, faults]) =>
     Object.entries<v.GenericSchema>(faults).map(([fault, schema]) => {
       const [value]: readonly unknown[] = v.getExamples(schema)
       return { target, fault, ...(value !== undefined && { value }) }
     }),
   )
+}
 
-const FaultOrder = v.strictObject({
+const FaultOrderSchema = v.strictObject({
   target: v.string(),
   fault: v.string(),
   times: v.optional(wholeNumber(1, Number.MAX_SAFE_INTEGER), 1),
   value: v.optional(v.unknown()),
 })
-export type FaultOrder = Readonly<v.InferOutput<typeof FaultOrder>>
 
 /** Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid ones. */
-export const parseFaultOrder = (input: unknown): FaultOrder => {
-  const { target, fault, times, value } = parseInput(FaultOrder, input)
+export function parseFaultOrder(input: unknown): FaultOrder {
+  const { target, fault, times, value } = parseInput(FaultOrderSchema, input)
   const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS
   const faults = Object.hasOwn(byTarget, target) ? byTarget[target] : undefined
   if (!faults) throw unknownChoice('target', target, Object.keys(byTarget))
@@ -101,22 +110,30 @@ export const parseFaultOrder = (input: unknown): FaultOrder => {
   return { target, fault, times, value: parseValue(schema, fault, value) }
 }
 
-const unknownChoice = (what: string, chosen: string, choices: readonly string[]) =>
-  new ProviderError('API_VALIDATION_ERROR', `unknown ${what}: ${chosen}; choose one of ${choices.join(', ')}`)
+function unknownChoice(what: string, chosen: string, choices: readonly string[]) {
+  return new ProviderError(
+    'API_VALIDATION_ERROR',
+    `unknown ${what}: ${chosen}; choose one of ${choices.join(', ')}`,
+  )
+}
 
-const parseValue = (schema: v.GenericSchema, fault: string, value: unknown) => {
+function parseValue(schema: v.GenericSchema, fault: string, value: unknown) {
   const result = v.safeParse(schema, value)
   if (result.success) return result.output
   throw new ProviderError('API_VALIDATION_ERROR', `value of ${fault}: ${result.issues[0].message}`)
 }
 
 /** Arms a fault for its next `times` uses. Faults with the same name are used in the order in which they were armed. */
-export const armFault = (world: World, order: FaultOrder) => {
+export function armFault(world: World, order: FaultOrder) {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
 
 /** Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined without a fault. */
-const take = <Name extends string>(world: World, target: FaultTarget, isWanted: (name: string) => name is Name) => {
+function take<Name extends string>(
+  world: World,
+  target: FaultTarget,
+  isWanted: (name: string) => name is Name,
+) {
   for (const armed of world.store.faults.all()) {
     const { id, fault, times, value } = armed
     if (armed.target !== target || !isWanted(fault)) continue
@@ -127,22 +144,33 @@ const take = <Name extends string>(world: World, target: FaultTarget, isWanted: 
   return undefined
 }
 
-export const takeFault = <T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) =>
-  take(world, target, (name): name is FaultName<T> => name === wanted)
+export function takeFault<T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) {
+  return take(world, target, (name): name is FaultName<T> => name === wanted)
+}
 
-export const takeCallFault = (world: World, target: CallTarget) => take(world, target, isCallFault)
+export function takeCallFault(world: World, target: CallTarget) {
+  return take(world, target, isCallFault)
+}
 
 /** The value of a fault; undefined if it is not a number. */
-export const numberOf = (fault: { readonly value: unknown } | undefined) =>
-  typeof fault?.value === 'number' ? fault.value : undefined
+export function numberOf(fault: { readonly value: unknown } | undefined) {
+  return typeof fault?.value === 'number' ? fault.value : undefined
+}
 
 /** The armed faults, earliest first. */
-export const armedFaults = (world: World): FaultOrder[] =>
-  world.store.faults.all().map(({ target, fault, times, value }) => ({ target, fault, times, value }))
+export function armedFaults(world: World): FaultOrder[] {
+  return world.store.faults
+    .all()
+    .map(({ target, fault, times, value }) => ({ target, fault, times, value }))
+}
 
 /** Clears all faults, or only those with the target and the name of `only`. */
-export const clearFaults = (world: World, only: { readonly target?: string; readonly fault?: string } = {}) => {
+export function clearFaults(
+  world: World,
+  only: { readonly target?: string; readonly fault?: string } = {},
+) {
   for (const { id, target, fault } of world.store.faults.all()) {
-    if (target === (only.target ?? target) && fault === (only.fault ?? fault)) world.store.faults.delete(id)
+    if (target === (only.target ?? target) && fault === (only.fault ?? fault))
+      world.store.faults.delete(id)
   }
 }

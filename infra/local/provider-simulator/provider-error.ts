@@ -29,12 +29,16 @@ export class ProviderError extends Error {
   }
 
   toBody() {
-    return { error_code: this.errorCode, message: this.message, ...(this.errors ? { errors: this.errors } : {}) }
+    return {
+      error_code: this.errorCode,
+      message: this.message,
+      ...(this.errors ? { errors: this.errors } : {}),
+    }
   }
 }
 
 /** Parses a caller's input. Throws `API_VALIDATION_ERROR` with every invalid field. */
-export const parseInput = <S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> => {
+export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown): v.InferOutput<S> {
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
   const errors = result.issues.map((issue) => {
@@ -45,7 +49,7 @@ export const parseInput = <S extends v.GenericSchema>(schema: S, input: unknown)
 }
 
 /** Parses a JSON body; undefined if it is empty. Throws `API_VALIDATION_ERROR` if it is not JSON. */
-export const parseJson = (body: string): unknown => {
+export function parseJson(body: string): unknown {
   if (body.trim() === '') return undefined
   try {
     return JSON.parse(body)

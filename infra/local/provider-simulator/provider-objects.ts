@@ -1,6 +1,12 @@
 /** The objects of the provider's API and callbacks, with the provider's field names. */
 
-export type RequestStatus = 'REQUIRES_ACTION' | 'PENDING' | 'SUCCEEDED' | 'FAILED' | 'CANCELED' | 'EXPIRED'
+export type RequestStatus =
+  | 'REQUIRES_ACTION'
+  | 'PENDING'
+  | 'SUCCEEDED'
+  | 'FAILED'
+  | 'CANCELED'
+  | 'EXPIRED'
 
 export type PaymentRequest = {
   readonly payment_request_id: string
@@ -89,4 +95,6 @@ export type TransactionFee = {
 export const BUSINESS_ID = '66f0c4d2a8b1e95d7c3f2a10'
 
 /** Whether a request may still be paid, cancelled, failed or expired. */
-export const isOpen = ({ status }: PaymentRequest) => status === 'REQUIRES_ACTION' || status === 'PENDING'
+export function isOpen({ status }: PaymentRequest) {
+  return status === 'REQUIRES_ACTION' || status === 'PENDING'
+}

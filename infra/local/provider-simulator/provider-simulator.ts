@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { Agent, request as httpRequest } from 'node:http'
 import type { LocalClock } from '../process/local-clock.ts'
-import { jsonReply, type LocalAnswer, type LocalRequest, startLocalHttpServer } from '../process/local-http-server.ts'
+import {
+  jsonReply,
+  type LocalAnswer,
+  type LocalRequest,
+  startLocalHttpServer,
+} from '../process/local-http-server.ts'
 import { answerCheckout } from './answer-checkout.ts'
 import { answerControlCall } from './answer-control-call.ts'
 import { answerProviderCall } from './answer-provider-call.ts'
@@ -28,7 +33,7 @@ export type ProviderSimulatorOptions = {
  * A payment request is paid only by its `simulate` call or its checkout page. With a state file, every change is on
  * disk before its answer is sent. `close` aborts connections and callbacks in progress, and cancels all timers.
  */
-export const startProviderSimulator = async (options: ProviderSimulatorOptions) => {
+export async function startProviderSimulator(options: ProviderSimulatorOptions) {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
   const sender = createCallbackSender(options.callbackUrl)
   let baseUrl = ''
@@ -74,14 +79,22 @@ export const startProviderSimulator = async (options: ProviderSimulatorOptions) 
 
 export type ProviderSimulator = Awaited<ReturnType<typeof startProviderSimulator>>
 
-const answer = (core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer => {
+function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer {
   try {
-    if (/^\/_simulator(\/|$)/.test(request.path)) return jsonReply(200, answerControlCall(core, request))
+    if (/^\/_simulator(\/|$)/.test(request.path))
+      return jsonReply(200, answerControlCall(core, request))
     if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
-    const answered = answerProviderCall(core, secretKey, { ...request, body: request.body.toString('utf8') })
-    if (!answered) throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
+    const answered = answerProviderCall(core, secretKey, {
+      ...request,
+      body: request.body.toString('utf8'),
+    })
+    if (!answered)
+      throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
     if (answered.kind === 'silence') return { hang: true }
-    return { ...jsonReply(answered.status, answered.body, answered.headers), delayMs: answered.delayMs }
+    return {
+      ...jsonReply(answered.status, answered.body, answered.headers),
+      delayMs: answered.delayMs,
+    }
   } catch (error) {
     if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
     throw error
@@ -95,7 +108,7 @@ const ATTEMPT_TIMEOUT_MS = 30_000
  * Posts callbacks by HTTP, a bounded number at a time. `send` resolves with the status. It rejects after a network
  * error or the timeout. `close` rejects the requests in progress.
  */
-const createCallbackSender = (url: () => string) => {
+function createCallbackSender(url: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
   const closing = new AbortController()
 

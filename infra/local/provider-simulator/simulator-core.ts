@@ -3,12 +3,24 @@ import * as faults from './faults.ts'
 import { ProviderError, parseInput } from './provider-error.ts'
 import { isOpen } from './provider-objects.ts'
 import { createPaymentRequest } from './requests/create-payment-request.ts'
-import { cancelRequest, expireRequest, expireWhenDue, failRequest, simulatePayment } from './requests/end-request.ts'
+import {
+  cancelRequest,
+  expireRequest,
+  expireWhenDue,
+  failRequest,
+  simulatePayment,
+} from './requests/end-request.ts'
 import { type Change, createStore } from './simulator-store.ts'
 import { getBalance, getTransaction, listTransactions } from './transactions/list-transactions.ts'
 import { reversePayment } from './transactions/reverse-payment.ts'
 import { bookRow, settleTransaction } from './transactions/transaction-rows.ts'
-import { createAgenda, requireRequest, type SimulatorClock, type Task, type World } from './world.ts'
+import {
+  createAgenda,
+  requireRequest,
+  type SimulatorClock,
+  type Task,
+  type World,
+} from './world.ts'
 
 export type SimulatorDeps = {
   readonly clock: SimulatorClock
@@ -28,7 +40,7 @@ export type SimulatorCore = ReturnType<typeof createSimulatorCore>
  * the due tasks, so a caller never sees an open request after its expiry. `restored` is an earlier `snapshot()`. Its
  * callbacks without a result are sent again.
  */
-export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Change[] = []) => {
+export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Change[] = []) {
   const { world, run, close } = createEngine(deps, restored)
   return {
     createPaymentRequest: (body: unknown) => run(() => createPaymentRequest(world, body)),
@@ -55,7 +67,10 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
         .filter(({ payment }) => payment.status === 'SUCCEEDED')
         .map(({ id, payment }) => ({
           id,
-          amount: (payment.captures ?? []).reduce((sum, { capture_amount: amount }) => sum + amount, 0),
+          amount: (payment.captures ?? []).reduce(
+            (sum, { capture_amount: amount }) => sum + amount,
+            0,
+          ),
         })),
     /** The captured payments whose own row was voided or reversed later. */
     reversedPayments: () =>
@@ -68,38 +83,47 @@ export const createSimulatorCore = (deps: SimulatorDeps, restored: readonly Chan
     storedRequests: () => world.store.requests.all(),
     transactionRecords: () => world.store.transactions.all(),
     countCall: (name: string, times = 1) =>
-      run(() => world.store.calls.put({ id: name, count: (world.store.calls.get(name)?.count ?? 0) + times })),
-    callCounts: () => Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
-    resetCalls: () => run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
+      run(() =>
+        world.store.calls.put({
+          id: name,
+          count: (world.store.calls.get(name)?.count ?? 0) + times,
+        }),
+      ),
+    callCounts: () =>
+      Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
+    resetCalls: () =>
+      run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
     /** Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or that of `forgeCapture`. */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
-    clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) => run(() => faults.clearFaults(world, only)),
+    clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) =>
+      run(() => faults.clearFaults(world, only)),
     /** The whole state as JSON data. A new core continues from it. */
     snapshot: () => world.store.snapshot(),
     close,
   }
 }
 
-const orderFault = (world: World, input: unknown) => {
+function orderFault(world: World, input: unknown) {
   const order = faults.parseFaultOrder(input)
   if (order.target !== 'callback' || order.fault !== 'forged') return faults.armFault(world, order)
   const { payment_id: paymentId } = parseInput(faults.ForgedValue, order.value)
   for (let time = 0; time < Math.min(order.times, 1000); time++) forgeCapture(world, paymentId)
 }
 
-const requirePayment = (world: World, id: string) => {
+function requirePayment(world: World, id: string) {
   const record = world.store.payments.get(id)
   if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment '${id}' is not found`)
   return record.payment
 }
 
-const requestsOf = (world: World, prefix: string) =>
-  world.store.requests
+function requestsOf(world: World, prefix: string) {
+  return world.store.requests
     .all()
     .map(({ request }) => request)
     .filter((request) => request.reference_id.startsWith(prefix))
+}
 
 // After a restart, callbacks wait until their receiver has started too.
 const RESTART_GRACE_MS = 3000
@@ -108,7 +132,7 @@ const RESTART_GRACE_MS = 3000
  * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all changes before it
  * returns. `close` cancels all timers, and ignores the results of callbacks in progress.
  */
-const createEngine = (deps: SimulatorDeps, restored: readonly Change[]) => {
+function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const store = createStore(restored)
   const inFlight = new Set<string>()
   let closed = false
@@ -158,7 +182,7 @@ const createEngine = (deps: SimulatorDeps, restored: readonly Change[]) => {
   return { world, run, close }
 }
 
-const resumeTasks = (world: World) => {
+function resumeTasks(world: World) {
   for (const { id, request, expiresAtMs } of world.store.requests.all()) {
     if (isOpen(request)) world.agenda.add({ kind: 'expire', id, dueMs: expiresAtMs })
   }
@@ -166,6 +190,10 @@ const resumeTasks = (world: World) => {
     if (settleAtMs !== undefined) world.agenda.add({ kind: 'settle', id, dueMs: settleAtMs })
   }
   for (const { id, dueMs } of world.store.callbacks.all()) {
-    world.agenda.add({ kind: 'callback', id, dueMs: Math.max(dueMs, world.nowMs() + RESTART_GRACE_MS) })
+    world.agenda.add({
+      kind: 'callback',
+      id,
+      dueMs: Math.max(dueMs, world.nowMs() + RESTART_GRACE_MS),
+    })
   }
 }

@@ -1,10 +1,13 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs'
 import * as v from 'valibot'
 import { readJsonLines, writeJsonLines } from '../process/json-file.ts'
-import type { FaultOrder } from './faults.ts'
 import type { Payment, PaymentRequest, Transaction, TransactionFee } from './provider-objects.ts'
 
-export type RequestRecord = { readonly id: string; readonly expiresAtMs: number; readonly request: PaymentRequest }
+export type RequestRecord = {
+  readonly id: string
+  readonly expiresAtMs: number
+  readonly request: PaymentRequest
+}
 
 export type TransactionRecord = {
   readonly id: string
@@ -30,6 +33,14 @@ export type CallbackRecord = {
   readonly held: boolean
   readonly attempts: number
   readonly dueMs: number
+}
+
+/** A fault that is to happen to the next calls of a target. */
+export type FaultOrder = {
+  readonly target: string
+  readonly fault: string
+  readonly times: number
+  readonly value?: unknown
 }
 
 type CounterRecord = { readonly id: string; readonly count: number }
@@ -63,11 +74,12 @@ const TABLE_NAMES = [
   'sequences',
 ] as const satisfies readonly TableName[]
 
-const isChangeOf = <N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> =>
-  change.table === table
+function isChangeOf<N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> {
+  return change.table === table
+}
 
 /** The state of the simulator: tables of records. A record is replaced, never changed in place. */
-export const createStore = (from: readonly Change[] = []) => {
+export function createStore(from: readonly Change[] = []) {
   let touched: { readonly table: TableName; readonly id: string }[] = []
 
   const tableOf = <N extends TableName>(table: N) => {
@@ -136,7 +148,7 @@ const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
  * last line without its end is dropped, because the step was never answered. Throws if another line cannot be read,
  * because the simulator would lose money silently without it.
  */
-export const openStateFile = (path: string) => {
+export function openStateFile(path: string) {
   const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0

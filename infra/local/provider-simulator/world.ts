@@ -15,34 +15,53 @@ export type World = {
 }
 
 /** Now as RFC 3339 UTC text with milliseconds. */
-export const timestampNow = (world: World) => toTimestamp(world.nowMs())
+export function timestampNow(world: World) {
+  return toTimestamp(world.nowMs())
+}
 
-export const toTimestamp = (ms: number) => new Date(ms).toISOString()
+export function toTimestamp(ms: number) {
+  return new Date(ms).toISOString()
+}
 
 /** The next number of a named sequence, from 1. The state contains the sequence. */
-export const nextInSequence = (world: World, name: string) => {
+export function nextInSequence(world: World, name: string) {
   const count = (world.store.sequences.get(name)?.count ?? 0) + 1
   world.store.sequences.put({ id: name, count })
   return count
 }
 
 /** Throws `DATA_NOT_FOUND` for an unknown id. */
-export const requireRequest = (world: World, id: string): RequestRecord => {
+export function requireRequest(world: World, id: string): RequestRecord {
   const record = world.store.requests.get(id)
   if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment request '${id}' is not found`)
   return record
 }
 
 /** A new payment of a request, without its result. */
-export const paymentOf = (world: World, request: PaymentRequest) => {
-  const { channel_properties: _properties, actions: _actions, description: _description, ...rest } = request
+export function paymentOf(world: World, request: PaymentRequest) {
+  const {
+    channel_properties: _properties,
+    actions: _actions,
+    description: _description,
+    ...rest
+  } = request
   const { status: _status, latest_payment_id: _latest, failure_code: _failure, ...shown } = rest
   const now = timestampNow(world)
-  return { ...shown, payment_id: `py-${world.newUuid()}`, payment_details: {}, created: now, updated: now }
+  return {
+    ...shown,
+    payment_id: `py-${world.newUuid()}`,
+    payment_details: {},
+    created: now,
+    updated: now,
+  }
 }
 
 /** The provider runs a task by itself at a given time. `id` is the id of its record. */
-export type Task = { readonly kind: 'expire' | 'settle' | 'callback'; readonly id: string; readonly dueMs: number }
+export type Task = {
+  readonly kind: 'expire' | 'settle' | 'callback'
+  readonly id: string
+  readonly dueMs: number
+}
 
 /** The part of the local clock that the simulator needs. A simulation passes its own clock. */
 export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => void): () => void }
@@ -51,7 +70,7 @@ export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => voi
  * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a restart derives them from
  * the records. A task that no longer applies does nothing.
  */
-export const createAgenda = (clock: SimulatorClock, wake: () => void) => {
+export function createAgenda(clock: SimulatorClock, wake: () => void) {
   // Latest first, so that the next task is taken from the end without moving the others.
   const tasks: Task[] = []
   let timer: { readonly dueMs: number; readonly cancel: () => void } | undefined

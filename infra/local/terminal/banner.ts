@@ -8,7 +8,8 @@ type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
 type Start = { readonly startedInMs: number; readonly data?: string | undefined }
 
 /** The text after the start: all addresses, a demo merchant, and commands to try. */
-export const banner = ({ urls, demoClient, table }: Started, { startedInMs, data }: Start): string => `
+export function banner({ urls, demoClient, table }: Started, { startedInMs, data }: Start): string {
+  return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
   Console        ${urls.api}/console   create, pay and watch in a browser
@@ -25,14 +26,16 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
   Its secret     ${demoClient.signing_secret}
 
 ${commandsToTry(urls, demoClient)}`
+}
 
 /** The project's commands call the default port unless PORT is set. */
-const portOf = (api: string): string => {
+function portOf(api: string): string {
   const { port } = new URL(api)
   return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
 }
 
-const commandsToTry = (urls: Started['urls'], demoClient: Started['demoClient']): string => `\
+function commandsToTry(urls: Started['urls'], demoClient: Started['demoClient']): string {
+  return `\
 Try it (a POSIX shell in the project's directory; paste one block after the other):
 
   # Create a payment by virtual account
@@ -66,3 +69,4 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
 `
+}

@@ -6,7 +6,7 @@ export class GatewayRefusal extends Error {
 }
 
 /** Calls the running local gateway. Throws `GatewayRefusal` if none listens. */
-export const reachGateway = async (url: string, init: RequestInit = {}): Promise<Response> => {
+export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init)
   } catch (error) {
@@ -18,16 +18,22 @@ export const reachGateway = async (url: string, init: RequestInit = {}): Promise
 }
 
 /** Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message on an error. */
-export const callGateway = async (url: string, init: RequestInit = {}): Promise<unknown> => {
+export async function callGateway(url: string, init: RequestInit = {}): Promise<unknown> {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
   const body: unknown = await answer.json()
   if (answer.ok) return body
-  const message = typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
-  throw new GatewayRefusal(typeof message === 'string' ? message : `the gateway answered ${answer.status}`)
+  const message =
+    typeof body === 'object' && body !== null && 'message' in body ? body.message : undefined
+  throw new GatewayRefusal(
+    typeof message === 'string' ? message : `the gateway answered ${answer.status}`,
+  )
 }
 
 /** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal. */
-export const exitCodeOf = async (run: () => Promise<void>, print: (text: string) => void): Promise<number> => {
+export async function exitCodeOf(
+  run: () => Promise<void>,
+  print: (text: string) => void,
+): Promise<number> {
   try {
     await run()
     return 0

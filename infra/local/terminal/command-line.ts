@@ -7,7 +7,7 @@ export class UsageError extends Error {
 }
 
 /** A whole number in plain digits; undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */
-export const wholeNumber = (text: string): number | undefined => {
+export function wholeNumber(text: string): number | undefined {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
 }
@@ -17,7 +17,7 @@ export const DEFAULT_PORT = 3000
 const HIGHEST_PORT = 65_532
 
 /** The port of the local gateway's API. Throws `UsageError`. */
-export const portFrom = (text: string | undefined): number => {
+export function portFrom(text: string | undefined): number {
   const port = wholeNumber(text || String(DEFAULT_PORT)) ?? -1
   if (port < 0 || port > HIGHEST_PORT) {
     throw new UsageError(`PORT must be a number from 0 to ${HIGHEST_PORT} (0 takes free ports)`)
@@ -26,25 +26,36 @@ export const portFrom = (text: string | undefined): number => {
 }
 
 /** The address of the server that listens `offset` ports after the gateway's API. */
-export const addressAt = (text: string | undefined, offset = 0): string => `http://127.0.0.1:${portFrom(text) + offset}`
+export function addressAt(text: string | undefined, offset = 0): string {
+  return `http://127.0.0.1:${portFrom(text) + offset}`
+}
 
 /** Whether the command line contains --help or -h. */
-export const asksForHelp = (argv: readonly string[]): boolean => argv.some((one) => one === '--help' || one === '-h')
+export function asksForHelp(argv: readonly string[]): boolean {
+  return argv.some((one) => one === '--help' || one === '-h')
+}
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
 /** The options of a command line. Throws `UsageError` if one is unknown, has no value, or is given twice. */
-export const readOptions = <T extends Options>(argv: readonly string[], options: T) => read(argv, options, false).values
+export function readOptions<T extends Options>(argv: readonly string[], options: T) {
+  return read(argv, options, false).values
+}
 
 /** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */
-export const readOptionsOf = <T extends Options>(wanted: string, argv: readonly string[], options: T) => {
+export function readOptionsOf<T extends Options>(
+  wanted: string,
+  argv: readonly string[],
+  options: T,
+) {
   const { values, positionals } = read(argv, options, true)
   const [argument, ...more] = positionals
-  if (argument === undefined || argument === '' || more.length > 0) throw new UsageError(`give one ${wanted}`)
+  if (argument === undefined || argument === '' || more.length > 0)
+    throw new UsageError(`give one ${wanted}`)
   return { values, argument }
 }
 
-const read = <T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) => {
+function read<T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) {
   const { values, positionals, tokens } = parsed(argv, options, allowPositionals)
   const given = tokens.filter((token) => token.kind === 'option')
   const names = given.map(({ name }) => name)
@@ -56,21 +67,23 @@ const read = <T extends Options>(argv: readonly string[], options: T, allowPosit
   return { values, positionals }
 }
 
-const parsed = <T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) => {
+function parsed<T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) {
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
     // Takes only the first sentence of Node's message. The others are about positional arguments.
-    throw new UsageError((error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''))
+    throw new UsageError(
+      (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
+    )
   }
 }
 
 /** Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a `UsageError`. */
-export const runCommand = async (
+export async function runCommand(
   usage: string,
   argv: readonly string[],
   run: (argv: readonly string[]) => Promise<number>,
-): Promise<number> => {
+): Promise<number> {
   if (asksForHelp(argv)) {
     console.log(usage)
     return 0

@@ -36,36 +36,56 @@ type Action = {
 
 const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
-const pathOf = (id: string, { control }: Action): string =>
-  control === undefined
+function pathOf(id: string, { control }: Action): string {
+  return control === undefined
     ? `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
     : `/_simulator/payment_requests/${encodeURIComponent(id)}/${control}`
+}
 
-const actionOf = (options: { fail?: boolean; expire?: boolean; reverse?: string; amount?: string }): Action => {
+function actionOf(options: {
+  fail?: boolean
+  expire?: boolean
+  reverse?: string
+  amount?: string
+}): Action {
   const { fail, expire, reverse, amount } = options
   if ([fail, expire, reverse].filter((given) => given !== undefined).length > 1) {
     throw new UsageError('choose one of --fail, --expire and --reverse')
   }
-  if (amount !== undefined && reverse === undefined) throw new UsageError('--amount needs --reverse')
+  if (amount !== undefined && reverse === undefined)
+    throw new UsageError('--amount needs --reverse')
   if (fail) return { ...OPEN, control: 'fail', done: 'The customer failed to pay.' }
   if (expire) return { ...OPEN, control: 'expire', done: 'The time to pay is over.' }
   if (reverse === undefined) return { ...OPEN, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
-  if (amount !== undefined && minor === undefined) throw new UsageError('--amount must be a whole number')
+  if (amount !== undefined && minor === undefined)
+    throw new UsageError('--amount must be a whole number')
   const body = { kind: reverse, ...(minor !== undefined && { amount: minor }) }
-  return { control: 'reverse', body, statuses: ['SUCCEEDED'], done: `The payment was reversed: ${reverse}.` }
+  return {
+    control: 'reverse',
+    body,
+    statuses: ['SUCCEEDED'],
+    done: `The payment was reversed: ${reverse}.`,
+  }
 }
 
 /** Retries of a create may make several requests. Takes the newest in one of the statuses, else the newest of all. */
-const requestOf = async (provider: string, paymentId: string, { statuses }: Action): Promise<string> => {
+async function requestOf(
+  provider: string,
+  paymentId: string,
+  { statuses }: Action,
+): Promise<string> {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
-  const found = v.parse(Requests, await callGateway(`${provider}/_simulator/payment_requests?${query}`))
+  const found = v.parse(
+    Requests,
+    await callGateway(`${provider}/_simulator/payment_requests?${query}`),
+  )
   const request = found.findLast(({ status }) => statuses.includes(status)) ?? found.at(-1)
   if (!request) throw new GatewayRefusal(`the provider has no payment ${paymentId}; check the id`)
   return request.payment_request_id
 }
 
-const run = async (argv: readonly string[]): Promise<number> => {
+async function run(argv: readonly string[]): Promise<number> {
   const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)
   const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, argument)
   if (!isId) throw new UsageError(`${argument} is not the id of a payment`)

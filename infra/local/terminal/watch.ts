@@ -13,12 +13,15 @@ Coloured on a terminal, unless NO_COLOR is set. PORT is the gateway's port (defa
   --help, -h   this text
 Exit code: 0 the gateway ended or Ctrl-C, 1 no gateway runs, 2 wrong arguments.`
 
-const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<ShownLine['tone'], string>
+const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies Record<
+  ShownLine['tone'],
+  string
+>
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
 /** One line for the terminal. It makes every text printable before it adds colours. */
-const shown = ({ at, subject, tone, id = '', text }: ShownLine): string => {
+function shown({ at, subject, tone, id = '', text }: ShownLine): string {
   const [day = '', time = ''] = printable(at).split('T')
   const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
   const shortId = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
@@ -26,13 +29,13 @@ const shown = ({ at, subject, tone, id = '', text }: ShownLine): string => {
 }
 
 /** Prints one server-sent event. The gateway writes each as one `data` line. */
-const printEvent = (event: string): void => {
+function printEvent(event: string): void {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
   if (line.success) console.log(shown(line.output))
 }
 
-const follow = async (): Promise<void> => {
+async function follow(): Promise<void> {
   const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/activity`)
   let rest = ''
   try {

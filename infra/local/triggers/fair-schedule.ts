@@ -7,7 +7,7 @@ type Group = { readonly waiting: (() => Promise<void>)[]; running: number }
  * limit. So an endpoint that times out occupies only its own few slots. Within a group, tasks start in order of
  * arrival. Tasks handle their own errors.
  */
-export const fairSchedule = ({ total, perGroup }: FairLimits) => {
+export function fairSchedule({ total, perGroup }: FairLimits) {
   // In round-robin order. Only groups with a running or a waiting task are here, so few of them are at their limit.
   const groups = new Map<string, Group>()
   const running = new Set<Promise<void>>()

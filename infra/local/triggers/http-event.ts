@@ -8,14 +8,18 @@ type MatchedRoute = {
   readonly pathParameters: Readonly<Record<string, string>>
 }
 
-type EventContext = { readonly requestId: string; readonly nowMs: number; readonly domainName: string }
+type EventContext = {
+  readonly requestId: string
+  readonly nowMs: number
+  readonly domainName: string
+}
 
 /** The event of API Gateway's HTTP API for a request (payload format 2.0). */
-export const httpEvent = (
+export function httpEvent(
   request: LocalRequest,
   { routeKey, pathParameters }: MatchedRoute,
   { requestId, nowMs, domainName }: EventContext,
-): APIGatewayProxyEventV2 => {
+): APIGatewayProxyEventV2 {
   const sent = headersOf(request.rawHeaders)
   const headers = joined(sent.filter(([name]) => name !== 'cookie'))
   const cookies = sent.flatMap(([name, value]) => (name === 'cookie' ? value.split('; ') : []))
@@ -48,27 +52,32 @@ export const httpEvent = (
       time: new Date(nowMs).toISOString(),
       timeEpoch: nowMs,
     },
-    ...(request.body.length > 0 && { body: request.body.toString(isBase64Encoded ? 'base64' : 'utf8') }),
+    ...(request.body.length > 0 && {
+      body: request.body.toString(isBase64Encoded ? 'base64' : 'utf8'),
+    }),
     isBase64Encoded,
   }
 }
 
 /** Each header in turn, with its name in lower case. */
-const headersOf = (rawHeaders: readonly string[]) =>
-  Array.from(
+function headersOf(rawHeaders: readonly string[]) {
+  return Array.from(
     { length: rawHeaders.length / 2 },
     (_, at) => [(rawHeaders[2 * at] ?? '').toLowerCase(), rawHeaders[2 * at + 1] ?? ''] as const,
   )
+}
 
 /** The values of a repeated name are joined by commas. */
-const joined = (pairs: Iterable<readonly [name: string, value: string]>): Record<string, string> => {
+function joined(pairs: Iterable<readonly [name: string, value: string]>): Record<string, string> {
   const values = new Map<string, string>()
-  for (const [name, value] of pairs) values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)
+  for (const [name, value] of pairs)
+    values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)
   return Object.fromEntries(values)
 }
 
 const TEXT_TYPE = /^(text\/|application\/(json|xml|javascript|[\w.-]+\+(json|xml))\b)/i
 
 /** Bytes that are not UTF-8 are always sent as base64, because text would change them. */
-const isText = (contentType: string | undefined, body: Buffer): boolean =>
-  (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)
+function isText(contentType: string | undefined, body: Buffer): boolean {
+  return (contentType === undefined || TEXT_TYPE.test(contentType)) && isUtf8(body)
+}

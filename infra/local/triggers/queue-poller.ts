@@ -40,7 +40,7 @@ const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v
  * message is retried after the visibility timeout, and the redrive policy moves it to the dead-letter queue. If the
  * process is killed, the message stays in the queue.
  */
-export const startQueuePoller = (options: QueuePollerOptions) => {
+export function startQueuePoller(options: QueuePollerOptions) {
   const { sqs, queueUrl, clock } = options
   const schedule = fairSchedule(options.limits)
   const held = new Set<string>()
@@ -51,8 +51,13 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
     for (const handles of chunks([...held], BATCH)) {
       const Entries = handles
         .filter((handle) => held.has(handle))
-        .map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle, VisibilityTimeout: HIDDEN_SECONDS }))
-      if (Entries.length > 0) await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }))
+        .map((ReceiptHandle, at) => ({
+          Id: String(at),
+          ReceiptHandle,
+          VisibilityTimeout: HIDDEN_SECONDS,
+        }))
+      if (Entries.length > 0)
+        await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }))
     }
   }
   let renewing: Promise<void> | undefined
@@ -68,7 +73,9 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
   const returnToQueue = async (ReceiptHandle: string) => {
     held.delete(ReceiptHandle)
     const VisibilityTimeout = SHOW_AGAIN_SECONDS
-    await sqs.send(new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }))
+    await sqs.send(
+      new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }),
+    )
   }
 
   const finish = async (message: Message, receiptHandle: string) => {
@@ -80,13 +87,17 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
     } catch {
       // The function host logs the failure. The message is retried below.
     }
-    clock.at(clock.nowMs() + options.retryAfterMs, () => void returnToQueue(receiptHandle).catch(() => undefined))
+    clock.at(
+      clock.nowMs() + options.retryAfterMs,
+      () => void returnToQueue(receiptHandle).catch(() => undefined),
+    )
   }
 
   const accept = (message: Message) => {
     const receiptHandle = message.ReceiptHandle ?? ''
     held.add(receiptHandle)
-    const run = () => schedule.add(attribute(message, GROUP) ?? '', () => finish(message, receiptHandle))
+    const run = () =>
+      schedule.add(attribute(message, GROUP) ?? '', () => finish(message, receiptHandle))
     const visibleAtMs = Number(attribute(message, VISIBLE_AT) ?? 0)
     if (visibleAtMs > clock.nowMs()) clock.at(visibleAtMs, run)
     else run()
@@ -119,15 +130,17 @@ export const startQueuePoller = (options: QueuePollerOptions) => {
 
 export type QueuePoller = ReturnType<typeof startQueuePoller>
 
-const attribute = (message: Message, name: string): string | undefined => message.MessageAttributes?.[name]?.StringValue
+function attribute(message: Message, name: string): string | undefined {
+  return message.MessageAttributes?.[name]?.StringValue
+}
 
-const succeeds = async (invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> => {
+async function succeeds(invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> {
   const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
   // As on AWS, an answer without the list of failures is a success.
   return !reply.success || reply.output.batchItemFailures.length === 0
 }
 
-const toRecord = (message: Message): SQSRecord => {
+function toRecord(message: Message): SQSRecord {
   const group = attribute(message, GROUP)
   return {
     messageId: message.MessageId ?? '',
@@ -152,7 +165,11 @@ const toRecord = (message: Message): SQSRecord => {
 const DELETE_WITHIN_MS = 100
 
 /** Deletes processed messages in batches. `close` resolves after all added messages were deleted. */
-const messageRemoval = (sqs: SQSClient, queueUrl: string, whenDeleted: (receiptHandle: string) => void) => {
+function messageRemoval(
+  sqs: SQSClient,
+  queueUrl: string,
+  whenDeleted: (receiptHandle: string) => void,
+) {
   let waiting: string[] = []
   let timer: NodeJS.Timeout | undefined
   const running = new Set<Promise<void>>()

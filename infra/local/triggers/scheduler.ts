@@ -12,7 +12,11 @@ export type ScheduledJob = {
  * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after all due timers. The
  * order is that of each schedule's last skipped time.
  */
-export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: readonly ScheduledJob[]) => {
+export function startScheduler(
+  clock: LocalClock,
+  times: DailyTimes,
+  jobs: readonly ScheduledJob[],
+) {
   const startMs = clock.nowMs()
   const armed = jobs.map(({ schedule, run }) => {
     if ('dailyAt' in schedule) {
@@ -26,7 +30,8 @@ export const startScheduler = (clock: LocalClock, times: DailyTimes, jobs: reado
   const stopListening = clock.onJump(() => {
     const nowMs = clock.nowMs()
     const passed = armed.filter((job) => job.dueMs() <= nowMs)
-    for (const job of passed.toSorted((one, other) => one.lastMs(nowMs) - other.lastMs(nowMs))) job.fireAfterTimers()
+    for (const job of passed.toSorted((one, other) => one.lastMs(nowMs) - other.lastMs(nowMs)))
+      job.fireAfterTimers()
   })
   return {
     close: () => {
@@ -43,7 +48,7 @@ type Recurrence = {
   readonly nextMs: (nowMs: number) => number
 }
 
-const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Recurrence) => {
+function armedJob(clock: LocalClock, { run, periodMs, nextMs }: Recurrence) {
   let dueMs = 0
   let cancel = () => {}
   const fire = () => {
@@ -68,7 +73,7 @@ const armedJob = (clock: LocalClock, { run, periodMs, nextMs }: Recurrence) => {
 }
 
 /** The next time of day (UTC) strictly after `nowMs`, in milliseconds since the epoch. */
-export const nextDailyMs = (nowMs: number, { hour, minute }: TimeOfDay): number => {
+export function nextDailyMs(nowMs: number, { hour, minute }: TimeOfDay): number {
   const startOfDay = Math.floor(nowMs / DAY_MS) * DAY_MS
   const today = startOfDay + hour * HOUR_MS + minute * MINUTE_MS
   return today > nowMs ? today : today + DAY_MS

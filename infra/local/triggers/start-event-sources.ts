@@ -19,7 +19,7 @@ export type EventSourceOptions = {
 const PER_GROUP = 20
 
 /** Connects queues and schedules to their functions in the manifest. */
-export const startEventSources = (options: EventSourceOptions) => {
+export function startEventSources(options: EventSourceOptions) {
   const { host, clock } = options
 
   const scheduler = startScheduler(
@@ -28,7 +28,12 @@ export const startEventSources = (options: EventSourceOptions) => {
     host.functions.flatMap(({ spec: { trigger }, invoke }) => {
       if (trigger.kind !== 'schedule') return []
       const maxAgeMs = trigger.schedule.maxEventAgeSeconds * SECOND_MS
-      return [{ schedule: trigger.schedule, run: () => void invoke({}, { maxAgeMs }).catch(() => undefined) }]
+      return [
+        {
+          schedule: trigger.schedule,
+          run: () => void invoke({}, { maxAgeMs }).catch(() => undefined),
+        },
+      ]
     }),
   )
 

@@ -36,13 +36,13 @@ export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalA
  * Emulates API Gateway: serves the manifest's routes on 127.0.0.1 and invokes the function of each request. It listens
  * at once; requests wait until the gateway is ready. Local pages take precedence over the routes.
  */
-export const startHttpGateway = (options: {
+export function startHttpGateway(options: {
   readonly port: number
   readonly family?: Set<number>
   readonly ready: Promise<{ readonly host: Pick<FunctionHost, 'functions'> }>
   readonly clock: Pick<LocalClock, 'nowMs'>
   readonly pages?: readonly LocalPages[]
-}): Promise<LocalHttpServer> => {
+}): Promise<LocalHttpServer> {
   const routes = options.ready.then(({ host }) => functionRoutes(host.functions))
 
   const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
@@ -58,7 +58,11 @@ export const startHttpGateway = (options: {
       domainName: request.headers.host ?? 'localhost',
     })
     try {
-      return await within(INTEGRATION_TIMEOUT_MS, route.entry.invoke(event).then(toReply), () => INTEGRATION_TIMED_OUT)
+      return await within(
+        INTEGRATION_TIMEOUT_MS,
+        route.entry.invoke(event).then(toReply),
+        () => INTEGRATION_TIMED_OUT,
+      )
     } catch {
       return FUNCTION_FAILED
     }
@@ -74,7 +78,9 @@ export const startHttpGateway = (options: {
 }
 
 /** Finds the function of a request. A request without a route goes to the function of the default route. */
-export const functionRoutes = <Routed extends Pick<LocalFunction, 'spec'>>(functions: readonly Routed[]) => {
+export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
+  functions: readonly Routed[],
+) {
   const routes = functions.flatMap((target) => {
     const { trigger } = target.spec
     return trigger.kind === 'http' ? [[`${trigger.method} ${trigger.path}`, target] as const] : []
@@ -82,17 +88,20 @@ export const functionRoutes = <Routed extends Pick<LocalFunction, 'spec'>>(funct
   const find = routeTable(Object.fromEntries(routes))
   const fallback = functions.find(({ spec }) => spec.trigger.kind === 'http-default')
   return (method: string, path: string) =>
-    find(method, path) ?? (fallback && { routeKey: '$default', entry: fallback, pathParameters: {} })
+    find(method, path) ??
+    (fallback && { routeKey: '$default', entry: fallback, pathParameters: {} })
 }
 
 /** A result without a status code is only a body, as in payload format 2.0 on AWS. */
-const toReply = (result: unknown): LocalReply => {
+function toReply(result: unknown): LocalReply {
   const parsed = v.safeParse(Result, result)
   if (!parsed.success) return jsonReply(200, result ?? null)
   const { statusCode: status, headers, body, isBase64Encoded } = parsed.output
   return {
     status,
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [name, String(value)]),
+    ),
     body: isBase64Encoded ? Buffer.from(body, 'base64') : body,
   }
 }

@@ -21,14 +21,14 @@ export const LOCAL_STAGE = 'local'
 
 const WRITTEN = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
 
-const numberFrom = (text: string): number => {
+function numberFrom(text: string): number {
   const value = wholeNumber(text)
   if (value === undefined) throw new InvalidArgumentError(`${text} is not ${WRITTEN}`)
   return value
 }
 
 /** Converts text to the field's type. Any other wrong value is passed on, and the action reports it. */
-export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
+export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
   if (nullable && text === 'null') return null
   if (items.includes('null')) throw new InvalidArgumentError('It cannot be null.')
@@ -40,21 +40,23 @@ export const valueFrom = ({ kind, nullable }: Field, text: string): unknown => {
 }
 
 /** An option's text, given once. If another option follows, the operator forgot the value. */
-const once = (text: string, before?: unknown): string => {
+function once(text: string, before?: unknown): string {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (before !== undefined) throw new InvalidArgumentError('It is given twice.')
   return text
 }
 
-const inDigits = (value: unknown): unknown => {
+function inDigits(value: unknown): unknown {
   if (isLosslessNumber(value)) return numberFrom(value.value)
   if (Array.isArray(value)) return value.map(inDigits)
   const entries = isJsonObject(value) ? Object.entries(value) : undefined
-  return entries ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)])) : value
+  return entries
+    ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)]))
+    : value
 }
 
 /** JSON has the same rules as fields: numbers in plain digits, no field twice. */
-const payloadFrom = (text: string, before: unknown): Payload => {
+function payloadFrom(text: string, before: unknown): Payload {
   const read = readJson(Buffer.from(once(text, before)))
   if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
   const value = inDigits(read.value)
@@ -63,20 +65,33 @@ const payloadFrom = (text: string, before: unknown): Payload => {
 }
 
 /** `bank.bank_name` is a member of `bank`. */
-export const putMember = (tree: Payload, [first = '', ...rest]: readonly string[], value: unknown): Payload => {
+export function putMember(
+  tree: Payload,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): Payload {
   const inner = tree[first]
-  return { ...tree, [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value) }
+  return {
+    ...tree,
+    [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value),
+  }
 }
 
 /** The field of an id without a name: the first id that the action requires, else its only id. */
-const positionalField = (fields: readonly Field[]): Field | undefined => {
+function positionalField(fields: readonly Field[]): Field | undefined {
   const ids = fields.filter(({ name }) => name.endsWith('_id'))
   return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
 }
 
-const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, fields: readonly Field[]): Option => {
+function optionOf(
+  { name, kind, notes }: Field,
+  take: (text: string) => string,
+  fields: readonly Field[],
+): Option {
   const isFlag = kind === 'true|false'
-  const members = fields.filter((field) => field.name.startsWith(`${name}.`)).map((field) => field.name)
+  const members = fields
+    .filter((field) => field.name.startsWith(`${name}.`))
+    .map((field) => field.name)
   const option = new Option(`--${name} ${isFlag ? `[${kind}]` : `<${kind}>`}`, notes.join('; '))
   return (isFlag ? option.preset('true') : option).conflicts(members).argParser(take)
 }
@@ -85,18 +100,21 @@ const optionOf = ({ name, kind, notes }: Field, take: (text: string) => string, 
  * Makes a command of an action, from the action's schema: its fields are options, and its id needs no name. `operator`
  * is the default for an action that requires an operator.
  */
-export const defineAction = (
+export function defineAction(
   command: Command,
   { summary, input, takesFile = false, isPaged = false }: Described,
   operator: string | undefined,
   run: (asked: Asked) => Promise<void> | void,
-): void => {
+): void {
   const fields = input ? fieldsOf(input) : []
   const values = new Map<string, unknown>()
   const takes = (field: Field) => (text: string) => {
     const before = values.get(field.name)
     const value = valueFrom(field, once(text, Array.isArray(before) ? undefined : before))
-    values.set(field.name, Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value)
+    values.set(
+      field.name,
+      Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value,
+    )
     return text
   }
   command.summary(/^.*?\.(?=\s|$)/.exec(summary)?.[0] ?? summary).description(summary)
@@ -106,21 +124,47 @@ export const defineAction = (
   for (const field of fields) command.addOption(optionOf(field, takes(field), fields))
   command
     .optionsGroup('Options:')
-    .option('--stage <name>', 'local (the default) is this machine; any other is on AWS, with your credentials', once)
+    .option(
+      '--stage <name>',
+      'local (the default) is this machine; any other is on AWS, with your credentials',
+      once,
+    )
     .option('--json', 'prints the answer as JSON, with all fields')
-  if (input) command.option('--payload <json>', 'the whole input as JSON, instead of fields', payloadFrom)
-  if (takesFile) command.option('--file <file>', 'a CSV file: each line is one call, each column one field', once)
+  if (input)
+    command.option('--payload <json>', 'the whole input as JSON, instead of fields', payloadFrom)
+  if (takesFile)
+    command.option(
+      '--file <file>',
+      'a CSV file: each line is one call, each column one field',
+      once,
+    )
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
   command.addHelpText('after', rules.join('')).action(() => {
-    const { stage = LOCAL_STAGE, json = false, all = false, payload, file } = command.opts<Partial<Asked>>()
-    if (payload && values.size > 0) return command.error('error: give --payload or fields, not both')
+    const {
+      stage = LOCAL_STAGE,
+      json = false,
+      all = false,
+      payload,
+      file,
+    } = command.opts<Partial<Asked>>()
+    if (payload && values.size > 0)
+      return command.error('error: give --payload or fields, not both')
     if (file !== undefined && (payload || [...values.keys()].some((name) => name !== 'operator'))) {
       return command.error('error: give --file or fields, not both')
     }
     const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
     if (operator && isAsked) values.set('operator', operator)
-    const named = [...values].reduce<Payload>((tree, [name, value]) => putMember(tree, name.split('.'), value), {})
-    return run({ stage, json, ...(all && { all }), payload: payload ?? named, ...(file !== undefined && { file }) })
+    const named = [...values].reduce<Payload>(
+      (tree, [name, value]) => putMember(tree, name.split('.'), value),
+      {},
+    )
+    return run({
+      stage,
+      json,
+      ...(all && { all }),
+      payload: payload ?? named,
+      ...(file !== undefined && { file }),
+    })
   })
 }

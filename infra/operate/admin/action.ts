@@ -3,14 +3,19 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 
 /** A function that an operator can start. Functions of queues take messages, which no operator writes by hand. */
-export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap((kind) =>
-  MANIFEST.filter(({ trigger }) => trigger.kind === kind),
+export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap(
+  (kind) => MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )
 
-const isSchema = (value: unknown): boolean => v.is(v.object({ kind: v.literal('schema') }), value)
+function isSchema(value: unknown): boolean {
+  return v.is(v.object({ kind: v.literal('schema') }), value)
+}
 
 /** A handler's description of itself. `input` is the schema that the handler parses with; undefined without fields. */
-const Described = v.object({ summary: v.string(), input: v.optional(v.custom<v.GenericSchema>(isSchema)) })
+const Described = v.object({
+  summary: v.string(),
+  input: v.optional(v.custom<v.GenericSchema>(isSchema)),
+})
 export type Described = v.InferOutput<typeof Described> & {
   /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
   readonly takesFile?: boolean
@@ -26,7 +31,7 @@ const Handler = v.pipe(
 )
 
 /** Reads an action's description and fields from its handler. */
-export const describedAction = async ({ name, entry }: FunctionSpec): Promise<Described> => {
+export async function describedAction({ name, entry }: FunctionSpec): Promise<Described> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
   return { ...handler, takesFile: name === 'mark-settlement-paid', isPaged: name === 'redeliver' }

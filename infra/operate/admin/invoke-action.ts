@@ -16,7 +16,10 @@ export class InvocationFailed extends Error {
 const MARGIN_MS = 10_000
 
 /** The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS. */
-const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<ReturnType<typeof localAws>>> => {
+async function targetOf(
+  stage: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Partial<ReturnType<typeof localAws>>> {
   if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
   if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
@@ -27,18 +30,21 @@ const targetOf = async (stage: string, env: NodeJS.ProcessEnv): Promise<Partial<
  * Invokes an action's function once and answers its result, with the digits of its numbers. After a lost answer the
  * operator decides whether to repeat it. Throws `InvocationFailed` with a message for the operator.
  */
-export const invokeAction = async (
+export async function invokeAction(
   spec: FunctionSpec,
   { stage, payload }: Asked,
   env: NodeJS.ProcessEnv,
-): Promise<unknown> => {
+): Promise<unknown> {
   const target = await targetOf(stage, env)
   const name = functionName(stage, spec)
   const requestTimeout = spec.timeoutSeconds * 1_000 + MARGIN_MS
   const requestHandler = { connectionTimeout: 5_000, requestTimeout, throwOnRequestTimeout: true }
   const client = new LambdaClient({ ...target, maxAttempts: 1, requestHandler })
   try {
-    const command = new InvokeCommand({ FunctionName: name, Payload: Buffer.from(JSON.stringify(payload)) })
+    const command = new InvokeCommand({
+      FunctionName: name,
+      Payload: Buffer.from(JSON.stringify(payload)),
+    })
     const duty = env['GATEWAY_DUTY']
     if (target.endpoint !== undefined && duty) addHeader(client, DUTY_HEADER, duty)
     const { FunctionError: failure, Payload: result } = await client.send(command)
@@ -54,7 +60,7 @@ export const invokeAction = async (
 }
 
 /** The local gateway reads the caller's duty from a header; AWS reads it from the credentials. */
-const addHeader = ({ middlewareStack }: LambdaClient, name: string, value: string): void =>
+function addHeader({ middlewareStack }: LambdaClient, name: string, value: string): void {
   middlewareStack.add(
     (next) => (call) => {
       Object.assign(Object(Object(call.request).headers), { [name]: value })
@@ -62,14 +68,23 @@ const addHeader = ({ middlewareStack }: LambdaClient, name: string, value: strin
     },
     { step: 'build' },
   )
+}
 
-const explained = (error: unknown, { trigger }: FunctionSpec, name: string, endpoint?: string): string => {
-  const { name: kind, message } = error instanceof Error ? error : { name: 'Error', message: String(error) }
-  if (message.includes('ECONNREFUSED')) return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
+function explained(
+  error: unknown,
+  { trigger }: FunctionSpec,
+  name: string,
+  endpoint?: string,
+): string {
+  const { name: kind, message } =
+    error instanceof Error ? error : { name: 'Error', message: String(error) }
+  if (message.includes('ECONNREFUSED'))
+    return `nothing listens at ${endpoint ?? 'AWS'}; start the gateway: npm start`
   if (kind === 'AccessDeniedException') {
     const duty = trigger.kind === 'operator' ? trigger.duty : 'deploy'
     return `you may not invoke ${name}: it needs the duty ${duty} (docs/operations.md, "Who may do what")`
   }
-  if (kind !== 'ResourceNotFoundException') return `${name} could not be invoked: ${kind}: ${message}`
+  if (kind !== 'ResourceNotFoundException')
+    return `${name} could not be invoked: ${kind}: ${message}`
   return `there is no function ${name}${endpoint === undefined ? ' in this account and region' : ''}`
 }

@@ -2,7 +2,7 @@
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y
 
 /** The rows of a CSV file (RFC 4180) with commas, without empty lines. Undefined if a quote is misplaced. */
-export const parseCsv = (text: string): readonly (readonly string[])[] | undefined => {
+export function parseCsv(text: string): readonly (readonly string[])[] | undefined {
   const source = text.replace(/^\uFEFF/, '')
   const rows: string[][] = []
   let row: string[] = []

@@ -5,29 +5,37 @@ type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
 /** A number that keeps its digits (`JSON.rawJSON`) is an object in JavaScript. */
-const isContainer = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+}
 
-const isObject = (value: unknown): value is JsonObject => isContainer(value) && !Array.isArray(value)
+function isObject(value: unknown): value is JsonObject {
+  return isContainer(value) && !Array.isArray(value)
+}
 
-const isListOfObjects = (value: unknown): value is readonly JsonObject[] =>
-  Array.isArray(value) && value.length > 0 && value.every(isObject)
+function isListOfObjects(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject)
+}
 
-const textOf = (value: unknown): string => {
+function textOf(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (typeof value === 'string') return value
-  if (!Array.isArray(value) || value.some((one) => one === null || isContainer(one))) return JSON.stringify(value)
+  if (!Array.isArray(value) || value.some((one) => one === null || isContainer(one)))
+    return JSON.stringify(value)
   return value.length === 0 ? 'none' : value.map(textOf).join(', ')
 }
 
 /** The values of an object by their dotted names. Lists stay whole. */
-const flattened = (object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] =>
-  Object.entries(object).flatMap(([name, value]) =>
-    isObject(value) ? flattened(value, `${prefix}${name}.`) : [[`${prefix}${name}`, value] as const],
+function flattened(object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] {
+  return Object.entries(object).flatMap(([name, value]) =>
+    isObject(value)
+      ? flattened(value, `${prefix}${name}.`)
+      : [[`${prefix}${name}`, value] as const],
   )
+}
 
 /** A list inside a row: its length and, for attempts, the result of the last one. */
-const summarized = (name: string, value: unknown): readonly (readonly [string, unknown])[] => {
+function summarized(name: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (!isListOfObjects(value)) return [[name, value]]
   const { http_status, error } = value.at(-1) ?? {}
   const last = [['last_status', http_status] as const, ['last_error', error] as const]
@@ -35,10 +43,12 @@ const summarized = (name: string, value: unknown): readonly (readonly [string, u
 }
 
 /** Rows in aligned columns. With names, the names are underlined, and numbers are aligned to the right. */
-const aligned = (given: readonly (readonly string[])[], names: readonly string[] = []): string => {
+function aligned(given: readonly (readonly string[])[], names: readonly string[] = []): string {
   const rows = given.map((row) => row.map(printable))
   const head = names.map(printable)
-  const widths = (rows[0] ?? []).map((_, at) => Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)))
+  const widths = (rows[0] ?? []).map((_, at) =>
+    Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)),
+  )
   const isNumeric = head.map((_, at) => rows.every((row) => /^(-?\d[\d,]*)?$/.test(row[at] ?? '')))
   const padded = (cell: string, at: number) =>
     isNumeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)
@@ -49,14 +59,21 @@ const aligned = (given: readonly (readonly string[])[], names: readonly string[]
 const WIDEST_CELL = 40
 
 /** Ids stay whole, because operators copy them. So do prefixes of keys, because they differ at their end. */
-const shortened = (column: string, text: string): string =>
-  text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column) ? text : `${text.slice(0, WIDEST_CELL - 1)}…`
+function shortened(column: string, text: string): string {
+  return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
+    ? text
+    : `${text.slice(0, WIDEST_CELL - 1)}…`
+}
 
 /** One row for each object. Columns that are empty in every row are left out, and those that were not chosen. */
-const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | undefined): string => {
-  const rows = objects.map((object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))))
+function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined): string {
+  const rows = objects.map(
+    (object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))),
+  )
   const names = chosen ?? [...new Set(rows.flatMap((row) => [...row.keys()]))]
-  const columns = names.filter((name) => rows.some((row) => row.get(name) !== null && row.get(name) !== undefined))
+  const columns = names.filter((name) =>
+    rows.some((row) => row.get(name) !== null && row.get(name) !== undefined),
+  )
   const isCount = (name: string) => rows.some((row) => typeof row.get(name) === 'number')
   const cellOf = (name: string, value: unknown) => {
     if (value === null || value === undefined) return ''
@@ -68,36 +85,50 @@ const tableOf = (objects: readonly JsonObject[], chosen: readonly string[] | und
 }
 
 /** A table for each list in some objects, then tables of the lists in its rows. Attempts get none: the row counts them. */
-const blocksOf = (objects: readonly JsonObject[], columns: Columns, prefix = ''): readonly string[] => {
-  const lists = objects.flatMap((object) => flattened(object, prefix)).filter(([name]) => !/\..*attempts$/.test(name))
+function blocksOf(
+  objects: readonly JsonObject[],
+  columns: Columns,
+  prefix = '',
+): readonly string[] {
+  const lists = objects
+    .flatMap((object) => flattened(object, prefix))
+    .filter(([name]) => !/\..*attempts$/.test(name))
   return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
     const rows = same.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
-    return rows.length === 0 ? [] : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
+    return rows.length === 0
+      ? []
+      : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
   })
 }
 
-const objectText = (object: JsonObject, columns: Columns): string => {
+function objectText(object: JsonObject, columns: Columns): string {
   const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
   const rows = plain.map(([name, value]) => [name, textOf(value)])
   return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
 }
 
 /** An action's answer for people: a list as a table with its page, any other answer as names and values. */
-export const renderReply = (action: string, body: unknown): string => {
+export function renderReply(action: string, body: unknown): string {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
   const { data, pagination, ...rest } = body
   if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
-  const page = printable(`page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`)
+  const page = printable(
+    `page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`,
+  )
   const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
-  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join('\n\n')
+  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join(
+    '\n\n',
+  )
 }
 
 /** A refusal for people: the reason, the wrong fields, and what to do. */
-export const renderRefusal = (action: string, status: number, body: unknown): string => {
+export function renderRefusal(action: string, status: number, body: unknown): string {
   if (!isObject(body)) return `${action} was refused (${status})`
   const { message, code, field_errors: fields, action_hint: hint, ...others } = body
-  const rows = isObject(fields) ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)]) : []
+  const rows = isObject(fields)
+    ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)])
+    : []
   return [
     printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
     ...(rows.length > 0 ? [aligned(rows)] : []),

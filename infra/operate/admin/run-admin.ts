@@ -27,7 +27,7 @@ const CsvReply = v.object({
 const Resumable = v.object({ cursor: v.string() })
 const Further = v.object({ count: v.number(), next: v.string() })
 
-const report = (io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode => {
+function report(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
   if (status >= 400) {
@@ -36,10 +36,13 @@ const report = (io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   }
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
-    for (const { settlement_id: id, reason } of body.left_out ?? []) io.err(printable(`Left out: ${id}: ${reason}`))
+    for (const { settlement_id: id, reason } of body.left_out ?? [])
+      io.err(printable(`Left out: ${id}: ${reason}`))
   } else io.out(json ? asJson : renderReply(action, body))
-  if (!json && v.is(Resumable, body)) io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
-  if (!json && v.is(Further, body)) io.err('More is left: --all repeats the action until nothing is left')
+  if (!json && v.is(Resumable, body))
+    io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
+  if (!json && v.is(Further, body))
+    io.err('More is left: --all repeats the action until nothing is left')
   return 0
 }
 
@@ -57,7 +60,7 @@ const Part = v.object({
 const MAX_RUNS = 500
 
 /** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
-const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> => {
+async function askAll(spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> {
   const parts: v.InferOutput<typeof Part>['body'][] = []
   let payload = asked.payload
   for (let run = 0; run < MAX_RUNS; run++) {
@@ -80,21 +83,28 @@ const askAll = async (spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv):
 
 const Counted = v.object({
   status: v.literal(200),
-  body: v.object({ count: v.number(), passed_over: v.optional(v.number(), 0), next: v.optional(v.string()) }),
+  body: v.object({
+    count: v.number(),
+    passed_over: v.optional(v.number(), 0),
+    next: v.optional(v.string()),
+  }),
 })
 
 /** Invokes an action until nothing is left, and answers the sums. A refusal is passed on, with the count before it. */
-const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> => {
+async function askOn(spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> {
   const sums = { count: 0, passed_over: 0 }
   let payload = asked.payload
   for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
-      io.err(`${sums.count} rounds began before; run the same command again to continue`)
-      throw error
-    })
+    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
+      (error: unknown) => {
+        io.err(`${sums.count} rounds began before; run the same command again to continue`)
+        throw error
+      },
+    )
     const counted = v.safeParse(Counted, answer)
     if (!counted.success) {
-      if (sums.count > 0) io.err(`${sums.count} rounds began before; run the same command again to continue`)
+      if (sums.count > 0)
+        io.err(`${sums.count} rounds began before; run the same command again to continue`)
       return answer
     }
     const { count, passed_over: passedOver, next } = counted.output.body
@@ -103,11 +113,16 @@ const askOn = async (spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
     if (next === undefined) return { status: 200, body: sums }
     payload = { ...asked.payload, cursor: next }
   }
-  throw new InvocationFailed(`${sums.count} rounds began in ${MAX_RUNS} runs; run the same command again to continue`)
+  throw new InvocationFailed(
+    `${sums.count} rounds began in ${MAX_RUNS} runs; run the same command again to continue`,
+  )
 }
 
-const headingOf = ({ trigger }: FunctionSpec): string =>
-  trigger.kind === 'operator' ? `Actions of ${trigger.duty}:` : 'Scheduled work, started now, of deploy:'
+function headingOf({ trigger }: FunctionSpec): string {
+  return trigger.kind === 'operator'
+    ? `Actions of ${trigger.duty}:`
+    : 'Scheduled work, started now, of deploy:'
+}
 
 const ENVIRONMENT = `
 Environment:
@@ -118,29 +133,38 @@ Environment:
 
 <action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
 
-const emptyProgram = (io: AdminIo): Command =>
-  new Command('npm run admin --')
+function emptyProgram(io: AdminIo): Command {
+  return new Command('npm run admin --')
     .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
     .helpCommand(false)
     .exitOverride()
     .showHelpAfterError('npm run admin -- --help shows the actions, <action> --help its fields.')
-    .configureHelp({ subcommandTerm: (action) => action.name(), optionDescription: ({ description }) => description })
-    .configureOutput({ writeOut: (text) => io.out(text.trimEnd()), writeErr: (text) => io.err(text.trimEnd()) })
+    .configureHelp({
+      subcommandTerm: (action) => action.name(),
+      optionDescription: ({ description }) => description,
+    })
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.err(text.trimEnd()),
+    })
     .addHelpText('after', ENVIRONMENT)
     .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
+}
 
 /** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
-const underscored = (program: Command, argument: string): string => {
+function underscored(program: Command, argument: string): string {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')
-  return program.commands.some(({ options }) => options.some(({ long }) => long === flag)) ? spelled : argument
+  return program.commands.some(({ options }) => options.some(({ long }) => long === flag))
+    ? spelled
+    : argument
 }
 
 /**
  * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
  * refused action ends with a code other than 0.
  */
-export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise<ExitCode> => {
+export async function runAdmin(argv: readonly string[], given: AdminIo): Promise<ExitCode> {
   const io = onTerminal(given)
   const program = emptyProgram(io)
   const named = ACTIONS.filter(({ name }) => name === argv[0])
@@ -156,7 +180,9 @@ export const runAdmin = async (argv: readonly string[], given: AdminIo): Promise
       })
     }
     // --help anywhere only prints help. No action is called, and other arguments are not checked.
-    const words = asksForHelp(argv) ? [...argv.slice(0, 1), '--help'] : argv.map((word) => underscored(program, word))
+    const words = asksForHelp(argv)
+      ? [...argv.slice(0, 1), '--help']
+      : argv.map((word) => underscored(program, word))
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {

@@ -16,7 +16,7 @@ type Line = { readonly number: number; readonly id: string; readonly payload: Pa
 
 const MAX_LINES = 10_000
 
-const textOf = (path: string): string => {
+function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (cause) {
@@ -24,32 +24,42 @@ const textOf = (path: string): string => {
   }
 }
 
-const fieldsIn = (head: readonly string[], fields: readonly Field[]): readonly Field[] => {
+function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly Field[] {
   const named = head.map((name) => fields.find((field) => field.name === name))
   const unknown = head.filter((_, at) => named[at] === undefined)
   const names = fields.map(({ name }) => name).join(', ')
-  if (unknown.length > 0) throw new UsageError(`the file has unknown columns: ${unknown.join(', ')}; use ${names}`)
+  if (unknown.length > 0)
+    throw new UsageError(`the file has unknown columns: ${unknown.join(', ')}; use ${names}`)
   if (new Set(head).size < head.length) throw new UsageError('the file has a column twice')
-  const missing = fields.filter(({ name, required }) => required && name !== 'operator' && !head.includes(name))
+  const missing = fields.filter(
+    ({ name, required }) => required && name !== 'operator' && !head.includes(name),
+  )
   if (missing.length > 0)
     throw new UsageError(`the file lacks the column ${missing.map(({ name }) => name).join(', ')}`)
   return named.filter((field) => field !== undefined)
 }
 
 /** The call of a line. Each cell is converted to its field's type; an empty cell leaves its field out. */
-const lineFrom = (number: number, cells: readonly string[], columns: readonly Field[], common: Payload): Line => {
+function lineFrom(
+  number: number,
+  cells: readonly string[],
+  columns: readonly Field[],
+  common: Payload,
+): Line {
   if (cells.length !== columns.length) {
     throw new UsageError(`line ${number} has ${cells.length} cells instead of ${columns.length}`)
   }
   let payload = common
   for (const [at, field] of columns.entries()) {
     const text = cells[at] ?? ''
-    if (text === '' && field.required) throw new UsageError(`line ${number}: ${field.name} is empty`)
+    if (text === '' && field.required)
+      throw new UsageError(`line ${number}: ${field.name} is empty`)
     if (text === '') continue
     try {
       payload = putMember(payload, field.name.split('.'), valueFrom(field, text))
     } catch (error) {
-      if (error instanceof InvalidArgumentError) throw new UsageError(`line ${number}: ${field.name}: ${error.message}`)
+      if (error instanceof InvalidArgumentError)
+        throw new UsageError(`line ${number}: ${field.name}: ${error.message}`)
       throw error
     }
   }
@@ -57,9 +67,10 @@ const lineFrom = (number: number, cells: readonly string[], columns: readonly Fi
 }
 
 /** Reads every line of the file before the first call, so a wrong file changes nothing. */
-const linesOf = (path: string, fields: readonly Field[], common: Payload): readonly Line[] => {
+function linesOf(path: string, fields: readonly Field[], common: Payload): readonly Line[] {
   const rows = parseCsv(textOf(path))
-  if (rows === undefined) throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
+  if (rows === undefined)
+    throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
   const [head = [], ...others] = rows
   const columns = fieldsIn(head, fields)
   if (others.length === 0) throw new UsageError(`${path} has no line after its column names`)
@@ -74,26 +85,31 @@ const Reply = v.object({ status: v.number(), body: v.unknown() })
  * the action's fields. Of the cells only ids are printed. A refused line stops no other line; a call without an answer
  * ends the run. Answers whether every line was done. Repeating a file is safe if the action refuses a second time.
  */
-export const runFile = async (
+export async function runFile(
   spec: FunctionSpec,
   input: Described['input'],
   { file, ...asked }: Asked & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> => {
+): Promise<boolean> {
   const lines = linesOf(file, input ? fieldsOf(input) : [], asked.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {
-    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch((error: unknown) => {
-      if (error instanceof InvocationFailed) return error
-      throw error
-    })
+    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
+      (error: unknown) => {
+        if (error instanceof InvocationFailed) return error
+        throw error
+      },
+    )
     if (answer instanceof InvocationFailed) {
       io.err(printable(`line ${number}  ${id}  no answer: ${answer.message}`))
-      io.err(`${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`)
+      io.err(
+        `${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`,
+      )
       return false
     }
     const { status, body } = v.parse(Reply, answer)
-    if (status >= 400) io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
+    if (status >= 400)
+      io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
     else {
       done += 1
       io.out(printable(`line ${number}  ${id}  done`))

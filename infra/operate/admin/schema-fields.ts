@@ -25,11 +25,21 @@ type Node = {
   readonly pipe?: readonly { readonly message?: unknown }[]
 }
 
-const KINDS: Readonly<Record<string, Field['kind']>> = { number: 'whole number', boolean: 'true|false', array: 'list' }
+const KINDS: Readonly<Record<string, Field['kind']>> = {
+  number: 'whole number',
+  boolean: 'true|false',
+  array: 'list',
+}
 
 /** Removes `optional` and `nullable`, also at the beginning of a pipe. */
-const unwrapped = (node: Node): { node: Node; required: boolean; nullable: boolean; byDefault: Node['default'] } => {
-  if (node.wrapped === undefined) return { node, required: true, nullable: false, byDefault: undefined }
+function unwrapped(node: Node): {
+  node: Node
+  required: boolean
+  nullable: boolean
+  byDefault: Node['default']
+} {
+  if (node.wrapped === undefined)
+    return { node, required: true, nullable: false, byDefault: undefined }
   const inner = unwrapped(node.wrapped)
   return {
     node: inner.node,
@@ -39,12 +49,16 @@ const unwrapped = (node: Node): { node: Node; required: boolean; nullable: boole
   }
 }
 
-const needOf = (required: boolean, byDefault: Node['default']): readonly string[] => {
+function needOf(required: boolean, byDefault: Node['default']): readonly string[] {
   if (required) return ['required']
   return byDefault === undefined ? [] : [`default ${String(byDefault)}`]
 }
 
-const choicesOf = ({ item, literal, options = literal === undefined ? [] : [literal] }: Node): readonly string[] => {
+function choicesOf({
+  item,
+  literal,
+  options = literal === undefined ? [] : [literal],
+}: Node): readonly string[] {
   if (item) return [...choicesOf(item), 'repeat it, or separate with commas']
   return options.length === 0 ? [] : [`one of ${options.map(String).join(', ')}`]
 }
@@ -53,13 +67,15 @@ const choicesOf = ({ item, literal, options = literal === undefined ? [] : [lite
  * The rules of a field, or those between the fields of an input. They are the messages that the schema sets itself;
  * valibot's generated messages do not help here.
  */
-export const rulesOf = ({ pipe = [] }: Node): readonly string[] =>
-  pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+export function rulesOf({ pipe = [] }: Node): readonly string[] {
+  return pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+}
 
-const kindOf = ({ type = '', literal }: Node): Field['kind'] =>
-  typeof literal === 'boolean' ? 'true|false' : (KINDS[type] ?? 'text')
+function kindOf({ type = '', literal }: Node): Field['kind'] {
+  return typeof literal === 'boolean' ? 'true|false' : (KINDS[type] ?? 'text')
+}
 
-const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readonly Field[] => {
+function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readonly Field[] {
   const { node, nullable, byDefault, ...own } = unwrapped(outer)
   const required = own.required && groupRequired
   const clears = nullable ? ['null clears it'] : []
@@ -67,7 +83,9 @@ const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readon
     const inner = Object.entries(node.entries).flatMap(([field, entry]) =>
       fieldsOfNode(`${name}.${field}`, entry, required),
     )
-    return nullable ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner] : inner
+    return nullable
+      ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner]
+      : inner
   }
   const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
   const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
@@ -75,7 +93,7 @@ const fieldsOfNode = (name: string, outer: Node, groupRequired: boolean): readon
 }
 
 /** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
-export const fieldsOf = (schema: v.GenericSchema): readonly Field[] => {
+export function fieldsOf(schema: v.GenericSchema): readonly Field[] {
   const { entries = {} }: Node = schema
   return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))
 }

@@ -1,5 +1,9 @@
 import { ACMClient } from '@aws-sdk/client-acm'
-import { CloudFormationClient, DescribeStacksCommand, type Stack } from '@aws-sdk/client-cloudformation'
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  type Stack,
+} from '@aws-sdk/client-cloudformation'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { IAMClient } from '@aws-sdk/client-iam'
 import { LambdaClient } from '@aws-sdk/client-lambda'
@@ -21,7 +25,7 @@ export const GLOBAL_REGION = 'us-east-1'
 export type AwsClients = ReturnType<typeof awsClients>
 
 /** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
-export const awsClients = (region: string) => {
+export function awsClients(region: string) {
   const config = { ...LIMITS, region }
   return {
     acm: new ACMClient({ ...LIMITS, region: GLOBAL_REGION }),
@@ -39,19 +43,33 @@ export const awsClients = (region: string) => {
 }
 
 /** The stack in any state; undefined if there is none. CloudFormation reports that as a ValidationError. */
-export const describedStack = async (client: CloudFormationClient, StackName: string): Promise<Stack | undefined> => {
+export async function describedStack(
+  client: CloudFormationClient,
+  StackName: string,
+): Promise<Stack | undefined> {
   try {
     return (await client.send(new DescribeStacksCommand({ StackName }))).Stacks?.[0]
   } catch (error) {
-    if (error instanceof Error && error.name === 'ValidationError' && /does not exist/.test(error.message))
+    if (
+      error instanceof Error &&
+      error.name === 'ValidationError' &&
+      /does not exist/.test(error.message)
+    )
       return undefined
     throw error
   }
 }
 
 /** False for a stack whose creation failed. The next deployment first deletes its remains. */
-export const wasCreated = ({ StackStatus: status }: Pick<Stack, 'StackStatus'>): boolean =>
-  !['REVIEW_IN_PROGRESS', 'ROLLBACK_COMPLETE', 'ROLLBACK_FAILED', 'DELETE_COMPLETE'].includes(status ?? '')
+export function wasCreated({ StackStatus: status }: Pick<Stack, 'StackStatus'>): boolean {
+  return ![
+    'REVIEW_IN_PROGRESS',
+    'ROLLBACK_COMPLETE',
+    'ROLLBACK_FAILED',
+    'DELETE_COMPLETE',
+  ].includes(status ?? '')
+}
 
-export const outputOf = (stack: Stack, name: string): string | undefined =>
-  stack.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue
+export function outputOf(stack: Stack, name: string): string | undefined {
+  return stack.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue
+}

@@ -2,7 +2,10 @@ import type { CloudFormationClient } from '@aws-sdk/client-cloudformation'
 import { DescribeLimitsCommand } from '@aws-sdk/client-dynamodb'
 import { GetAccountSettingsCommand, type LambdaClient } from '@aws-sdk/client-lambda'
 import { GetHostedZoneCommand, type Route53Client } from '@aws-sdk/client-route-53'
-import { GetAWSDefaultServiceQuotaCommand, GetServiceQuotaCommand } from '@aws-sdk/client-service-quotas'
+import {
+  GetAWSDefaultServiceQuotaCommand,
+  GetServiceQuotaCommand,
+} from '@aws-sdk/client-service-quotas'
 import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
@@ -14,7 +17,7 @@ import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong }
 export const OLDEST_BOOTSTRAP = 8
 
 /** The account and the region. This check comes first, because every other check needs credentials. */
-export const checkCredentials = async (sts: STSClient, region: string): Promise<Finding> => {
+export async function checkCredentials(sts: STSClient, region: string): Promise<Finding> {
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
     return ok('credentials', `account ${account ?? '?'} in ${region}, ${arn ?? '?'}`)
@@ -27,20 +30,26 @@ export const checkCredentials = async (sts: STSClient, region: string): Promise<
  * Whether CDK can publish into each region of a stage. For the front's region CDK would fail only after the API is closed
  * to all other callers.
  */
-export const bootstrapChecks = (
-  { cloudFormation, globalCloudFormation }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
+export function bootstrapChecks(
+  {
+    cloudFormation,
+    globalCloudFormation,
+  }: Pick<AwsClients, 'cloudFormation' | 'globalCloudFormation'>,
   { front }: Pick<DeployedStage, 'front'>,
   region: string,
-) => {
+) {
   const needsGlobal = front === 'cloudfront' && region !== GLOBAL_REGION
-  const clients = { [region]: cloudFormation, ...(needsGlobal && { [GLOBAL_REGION]: globalCloudFormation }) }
+  const clients = {
+    [region]: cloudFormation,
+    ...(needsGlobal && { [GLOBAL_REGION]: globalCloudFormation }),
+  }
   return Object.entries(clients).map(([place, client]) => {
     const what = `CDK bootstrap in ${place}`
     return { what, place, check: () => checkBootstrap(client, what) }
   })
 }
 
-const checkBootstrap = async (client: CloudFormationClient, what: string): Promise<Finding> => {
+async function checkBootstrap(client: CloudFormationClient, what: string): Promise<Finding> {
   const stack = await describedStack(client, 'CDKToolkit')
   const version = (stack && outputOf(stack, 'BootstrapVersion')) ?? 'unknown'
   if (Number(version) >= OLDEST_BOOTSTRAP) return ok(what, `version ${version}`)
@@ -49,7 +58,10 @@ const checkBootstrap = async (client: CloudFormationClient, what: string): Promi
 }
 
 /** Whether the account has the concurrency that a new stage reserves. Without it CloudFormation would roll back. */
-export const checkSpareConcurrency = async (client: LambdaClient, stage: DeployedStage): Promise<Finding> => {
+export async function checkSpareConcurrency(
+  client: LambdaClient,
+  stage: DeployedStage,
+): Promise<Finding> {
   const what = 'Lambda concurrency'
   const wanted = reservedRuns(stage)
   // A new account has a concurrency of ten, all unreserved. That is enough for a stage that reserves none.
@@ -62,13 +74,18 @@ export const checkSpareConcurrency = async (client: LambdaClient, stage: Deploye
 }
 
 /** Whether the domain's zone is public. Otherwise a deployment would wait hours for its certificate. */
-export const checkDomain = async (client: Route53Client, domain: StageDomain | undefined): Promise<Finding> => {
+export async function checkDomain(
+  client: Route53Client,
+  domain: StageDomain | undefined,
+): Promise<Finding> {
   if (domain === undefined) return ok('domain', 'none: API Gateway generates the address')
   const { name, zone } = domain
   const ask = client.send(new GetHostedZoneCommand({ Id: zone.id }))
-  const { HostedZone: found } = (await unlessAbsent(['NoSuchHostedZone', 'InvalidInput'], ask)) ?? {}
+  const { HostedZone: found } =
+    (await unlessAbsent(['NoSuchHostedZone', 'InvalidInput'], ask)) ?? {}
   const isPrivate = found?.Config?.PrivateZone === true
-  if (found?.Name === `${zone.name}.` && !isPrivate) return ok(`domain ${name}`, `zone ${zone.name} is there`)
+  if (found?.Name === `${zone.name}.` && !isPrivate)
+    return ok(`domain ${name}`, `zone ${zone.name} is there`)
   const detail = `zone ${zone.id} of this account is ${isPrivate ? 'private' : (found?.Name ?? 'not there')}`
   const todo = `make it the public zone ${zone.name}, or correct domain in infra/stages/STAGE.json`
   return wrong(`domain ${name}`, detail, todo)
@@ -78,7 +95,10 @@ export const checkDomain = async (client: Route53Client, domain: StageDomain | u
  * Whether the account has the quotas that synth and the concurrency alarm use. Not checked for a stage without alarms,
  * because a new account, in which such a stage may be tried, has lower quotas.
  */
-export const checkAccountQuotas = async (aws: AwsClients, stage: DeployedStage): Promise<readonly Finding[]> => {
+export async function checkAccountQuotas(
+  aws: AwsClients,
+  stage: DeployedStage,
+): Promise<readonly Finding[]> {
   if (!hasAlarms(stage)) return []
   const found = await Promise.all([
     runCheck('account concurrency', () => checkAccountConcurrency(aws, stage)),
@@ -87,44 +107,58 @@ export const checkAccountQuotas = async (aws: AwsClients, stage: DeployedStage):
   return found.flat()
 }
 
-const checkAccountConcurrency = async ({ lambda }: AwsClients, stage: DeployedStage): Promise<Finding> => {
-  const { AccountLimit: { ConcurrentExecutions: limit } = {} } = await lambda.send(new GetAccountSettingsCommand({}))
+async function checkAccountConcurrency(
+  { lambda }: AwsClients,
+  stage: DeployedStage,
+): Promise<Finding> {
+  const { AccountLimit: { ConcurrentExecutions: limit } = {} } = await lambda.send(
+    new GetAccountSettingsCommand({}),
+  )
   const detail = `the account has ${limit ?? 'unknown'}; synth and concurrency-near-limit use ${stage.accountConcurrency}`
   return limit === stage.accountConcurrency
     ? ok('account concurrency', detail)
     : wrong('account concurrency', detail, concurrencyRemedy(limit ?? 0, stage))
 }
 
-const concurrencyRemedy = (limit: number, { accountConcurrency }: DeployedStage): string => {
+function concurrencyRemedy(limit: number, { accountConcurrency }: DeployedStage): string {
   const set = 'set accountConcurrency in infra/stages/STAGE.json and deploy'
-  return limit > accountConcurrency ? set : `${requestOf('lambda', 'L-B99A9384', accountConcurrency)}, or ${set}`
+  return limit > accountConcurrency
+    ? set
+    : `${requestOf('lambda', 'L-B99A9384', accountConcurrency)}, or ${set}`
 }
 
 /** AWS answers within minutes or days. */
-const requestOf = (service: string, code: string, wanted: number): string =>
-  `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`
+function requestOf(service: string, code: string, wanted: number): string {
+  return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`
+}
 
 const API_QUOTA = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' } as const
 
 /** Whether the account's API quota is as high as the throttles of all routes together. */
-export const checkApiRequests = async (
+export async function checkApiRequests(
   { serviceQuotas }: Pick<AwsClients, 'serviceQuotas'>,
   { throttle, routeThrottles }: DeployedStage,
-): Promise<Finding> => {
+): Promise<Finding> {
   const what = 'account API requests'
   const ask = serviceQuotas.send(new GetServiceQuotaCommand(API_QUOTA))
   // A quota that was never raised has only its default.
   const { Quota: quota } =
     (await unlessAbsent(['NoSuchResourceException'], ask)) ??
     (await serviceQuotas.send(new GetAWSDefaultServiceQuotaCommand(API_QUOTA)))
-  const wanted = [throttle, ...Object.values(routeThrottles)].reduce((sum, one) => sum + one.requestsPerSecond, 0)
+  const wanted = [throttle, ...Object.values(routeThrottles)].reduce(
+    (sum, one) => sum + one.requestsPerSecond,
+    0,
+  )
   const detail = `all APIs: ${quota?.Value ?? 'unknown'} a second; the routes of the stage let through ${wanted}`
   return (quota?.Value ?? 0) >= wanted
     ? ok(what, detail)
     : wrong(what, detail, requestOf(API_QUOTA.ServiceCode, API_QUOTA.QuotaCode, wanted))
 }
 
-const checkTableUnits = async ({ dynamodb }: AwsClients, { table }: DeployedStage): Promise<Finding> => {
+async function checkTableUnits(
+  { dynamodb }: AwsClients,
+  { table }: DeployedStage,
+): Promise<Finding> {
   const what = 'account table units'
   const limits = await dynamodb.send(new DescribeLimitsCommand({}))
   const { TableMaxReadCapacityUnits: reads = 0, TableMaxWriteCapacityUnits: writes = 0 } = limits
@@ -132,5 +166,9 @@ const checkTableUnits = async ({ dynamodb }: AwsClients, { table }: DeployedStag
   const detail = `${reads} reads and ${writes} writes a second of one table, and ${wanted}`
   return reads >= table.maxReadUnits && writes >= table.maxWriteUnits
     ? ok(what, detail)
-    : wrong(what, detail, 'raise the quotas of DynamoDB for one table, or lower table.maxReadUnits and maxWriteUnits')
+    : wrong(
+        what,
+        detail,
+        'raise the quotas of DynamoDB for one table, or lower table.maxReadUnits and maxWriteUnits',
+      )
 }

@@ -17,11 +17,12 @@ const FRONT_REMEDY =
 type Lack = readonly [isSo: boolean, detail: string, todo: string]
 
 /** What the stage's settings lack. A stage with protected data takes real money, so it must lack nothing. */
-export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonly Finding[] => {
+export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings
   const what = 'stage settings'
-  if (!deletionProtection) return [ok(what, `${settings.name} is disposable: its data is deleted with its stack`)]
+  if (!deletionProtection)
+    return [ok(what, `${settings.name} is disposable: its data is deleted with its stack`)]
   const hasFront = front === 'cloudfront'
   const certificate = originCertificate
     ? originCertificateProblems(originCertificate, nowMs)
@@ -32,7 +33,11 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
       `the return URL is still ${PLACEHOLDER_RETURN_URL}`,
       'set payer.returnUrl in infra/stages/STAGE.json',
     ],
-    [alarmRecipients.length === 0, 'no address receives alarms', 'set alarmRecipients in infra/stages/STAGE.json'],
+    [
+      alarmRecipients.length === 0,
+      'no address receives alarms',
+      'set alarmRecipients in infra/stages/STAGE.json',
+    ],
     [
       hasFront && domain?.name === PLACEHOLDER_DOMAIN.name,
       `the domain is still ${PLACEHOLDER_DOMAIN.name}`,
@@ -40,7 +45,9 @@ export const checkSettings = (stage: DeployedStage, nowMs = Date.now()): readonl
     ],
     ...certificate.map((problem): Lack => [hasFront, problem, FRONT_REMEDY]),
   ]
-  const findings = lacks.flatMap(([isSo, detail, todo]) => (isSo ? [wrong(what, detail, todo)] : []))
+  const findings = lacks.flatMap(([isSo, detail, todo]) =>
+    isSo ? [wrong(what, detail, todo)] : [],
+  )
   if (findings.length > 0) return findings
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
@@ -54,17 +61,26 @@ const RENEWED_BEFORE_DAYS = 60
 const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 /** The problems of the front's certificate that this project can see. */
-export const originCertificateProblems = ({ id, authority }: OriginCertificate, nowMs: number): readonly string[] => [
-  ...(id === PLACEHOLDER_CERTIFICATE ? ['the id of the front’s certificate is still the placeholder'] : []),
-  ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),
-]
+export function originCertificateProblems(
+  { id, authority }: OriginCertificate,
+  nowMs: number,
+): readonly string[] {
+  return [
+    ...(id === PLACEHOLDER_CERTIFICATE
+      ? ['the id of the front’s certificate is still the placeholder']
+      : []),
+    ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),
+  ]
+}
 
-const authorityProblems = (authority: string, nowMs: number): readonly string[] => {
+function authorityProblems(authority: string, nowMs: number): readonly string[] {
   try {
     const text = readFileSync(originAuthorityPath(authority), 'utf8')
     const certificates = (text.match(ONE) ?? []).map((pem) => new X509Certificate(pem))
     return [
-      ...(text.includes('PRIVATE KEY') ? ['holds a private key; remove it, and make a new key'] : []),
+      ...(text.includes('PRIVATE KEY')
+        ? ['holds a private key; remove it, and make a new key']
+        : []),
       ...(certificates.length === 0 ? ['has no certificate'] : []),
       ...certificates.flatMap((certificate) => certificateProblems(certificate, nowMs)),
     ]
@@ -73,7 +89,10 @@ const authorityProblems = (authority: string, nowMs: number): readonly string[] 
   }
 }
 
-const certificateProblems = ({ ca, subject, validTo }: X509Certificate, nowMs: number): readonly string[] => {
+function certificateProblems(
+  { ca, subject, validTo }: X509Certificate,
+  nowMs: number,
+): readonly string[] {
   const days = Math.floor((Date.parse(validTo) - nowMs) / DAY_MS)
   return [
     ...(subject === PLACEHOLDER_SUBJECT ? ['is still the placeholder'] : []),

@@ -10,19 +10,21 @@ export type Finding = {
   readonly todo?: string
 }
 
-export const ok = (what: string, detail: string): Finding => ({ what, state: 'ok', detail })
+export function ok(what: string, detail: string): Finding {
+  return { what, state: 'ok', detail }
+}
 
-const bad =
-  (state: 'wrong' | 'unclear') =>
-  (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
+function bad(state: 'wrong' | 'unclear') {
+  return (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
+}
 export const wrong = bad('wrong')
 export const unclear = bad('unclear')
 
 /** Each finding as a line, with the remedy on the next. `words` are the tool's names of the states. */
-export const renderFindings = (
+export function renderFindings(
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
-): string => {
+): string {
   const width = Math.max(...Object.values(words).map((word) => word.length))
   return findings
     .flatMap(({ what, state, detail, todo }) => [
@@ -32,12 +34,20 @@ export const renderFindings = (
     .join('\n')
 }
 
-export const hasWrong = (findings: readonly Finding[]): boolean => findings.some(({ state }) => state === 'wrong')
+export function hasWrong(findings: readonly Finding[]): boolean {
+  return findings.some(({ state }) => state === 'wrong')
+}
 
 /** Errors whose remedy is known, by the name AWS gives them. */
 const REMEDIES: readonly (readonly [RegExp, string])[] = [
-  [/AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/, 'use credentials that may read this'],
-  [/Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/, 'aws sso login, or set AWS_PROFILE'],
+  [
+    /AccessDenied|NotAuthorized|AuthorizationError|UnauthorizedOperation/,
+    'use credentials that may read this',
+  ],
+  [
+    /Credentials|ExpiredToken|InvalidClientTokenId|UnrecognizedClient|SSOToken/,
+    'aws sso login, or set AWS_PROFILE',
+  ],
   [/NotFound/, 'check AWS_REGION, AWS_PROFILE and the name: it is not there'],
   [/Throttl|TooManyRequests/, 'wait a moment and try again'],
   [
@@ -48,7 +58,7 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** The name of an error. Its message is never shown, because it may quote a secret or a body. */
-export const errorName = (error: unknown): string => {
+export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
   // For a host with two addresses, Node throws an AggregateError with the code.
@@ -56,23 +66,28 @@ export const errorName = (error: unknown): string => {
 }
 
 /** The reason why an HTTP request failed. */
-export const lostBy = (error: unknown): string => errorName((error instanceof Error && error.cause) || error)
+export function lostBy(error: unknown): string {
+  return errorName((error instanceof Error && error.cause) || error)
+}
 
 /** The action that AWS names in a refusal. No other part of the message is shown. */
-const refusedAction = (error: unknown): string | undefined =>
-  /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(error instanceof Error ? error.message : '')?.[1]
+function refusedAction(error: unknown): string | undefined {
+  return /not authorized to perform:? ([a-z0-9-]+:[A-Za-z]+)/.exec(
+    error instanceof Error ? error.message : '',
+  )?.[1]
+}
 
-export const remedyFor = (error: unknown): string => {
+export function remedyFor(error: unknown): string {
   const action = refusedAction(error)
   if (action !== undefined) return `use credentials that may do ${action}`
   return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
 /** Runs a check. An error becomes a finding, and stops no other check. */
-export const runCheck = async (
+export async function runCheck(
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,
-): Promise<readonly Finding[]> => {
+): Promise<readonly Finding[]> {
   try {
     const found = await check()
     return 'what' in found ? [found] : found
@@ -82,7 +97,10 @@ export const runCheck = async (
 }
 
 /** The answer; undefined if AWS answers one of these errors, which mean that the item does not exist. */
-export const unlessAbsent = async <T>(names: readonly string[], ask: Promise<T>): Promise<T | undefined> => {
+export async function unlessAbsent<T>(
+  names: readonly string[],
+  ask: Promise<T>,
+): Promise<T | undefined> {
   try {
     return await ask
   } catch (error) {

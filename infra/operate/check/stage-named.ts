@@ -4,7 +4,7 @@ import { assertDeployable } from '../../stack/assert-deployable.ts'
 import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
 
 /** The stage that a command line names. Throws `UsageError` without a name, or if the stage cannot be deployed. */
-export const stageNamed = (name: string | undefined): DeployedStage => {
+export function stageNamed(name: string | undefined): DeployedStage {
   if (name === undefined) throw new UsageError('name the stage with --stage NAME')
   try {
     const stage = deployedStage(name)
@@ -19,7 +19,9 @@ export const stageNamed = (name: string | undefined): DeployedStage => {
  * The region that CDK will use: from one of two environment variables, or from the profile. Undefined without one; CDK
  * would then choose a region on another continent.
  */
-export const regionOf = async (env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> => {
+export async function regionOf(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
   const named = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
   if (named) return named
   try {
@@ -30,8 +32,12 @@ export const regionOf = async (env: Readonly<Record<string, string | undefined>>
 }
 
 /** The same. Throws `UsageError` without a region. */
-export const regionNamed = async (env: Readonly<Record<string, string | undefined>>): Promise<string> => {
+export async function regionNamed(
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
   const region = await regionOf(env)
   if (region !== undefined) return region
-  throw new UsageError('no region is set: set AWS_REGION, or a region in the profile that AWS_PROFILE names')
+  throw new UsageError(
+    'no region is set: set AWS_REGION, or a region in the profile that AWS_PROFILE names',
+  )
 }

@@ -21,15 +21,16 @@ const TAG = 'payment-gateway-origin'
  * ACM and writes them into the project; the stage's file names them. Their keys exist in ACM, and in a directory that is
  * deleted afterwards. After a crash the next call makes both again, and replaces the first import.
  */
-export const makeOriginCertificate = async (
+export async function makeOriginCertificate(
   acm: ACMClient,
   { settings: { name }, frontSettings: { originCertificate } }: DeployedStage,
   root: string,
-): Promise<Finding | readonly Finding[]> => {
+): Promise<Finding | readonly Finding[]> {
   const what = 'origin certificate'
   if (originCertificate === undefined) return []
   const file = `infra/stages/${name}.json`
-  if (originCertificate.id !== PLACEHOLDER_CERTIFICATE) return ok(what, `is there: ${file} names it`)
+  if (originCertificate.id !== PLACEHOLDER_CERTIFICATE)
+    return ok(what, `is there: ${file} names it`)
   const { authority, certificate, key } = makeKeys(name)
   const CertificateArn = await importedBefore(acm, name)
   const imported = await acm.send(
@@ -37,7 +38,9 @@ export const makeOriginCertificate = async (
       Certificate: certificate,
       PrivateKey: key,
       CertificateChain: authority,
-      ...(CertificateArn === undefined ? { Tags: [{ Key: TAG, Value: name }] } : { CertificateArn }),
+      ...(CertificateArn === undefined
+        ? { Tags: [{ Key: TAG, Value: name }] }
+        : { CertificateArn }),
     }),
   )
   const id = imported.CertificateArn?.split('/').at(-1) ?? PLACEHOLDER_CERTIFICATE
@@ -48,14 +51,17 @@ export const makeOriginCertificate = async (
 }
 
 /** Another stage may trust the existing authority, unless it is the placeholder. */
-const believe = (path: string, authority: Buffer): void => {
+function believe(path: string, authority: Buffer): void {
   const before = readFileSync(path)
   const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT
   writeFileSync(path, isPlaceholder ? authority : Buffer.concat([before, authority]))
 }
 
-const importedBefore = async (client: ACMClient, stage: string): Promise<string | undefined> => {
-  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates({ client }, {})) {
+async function importedBefore(client: ACMClient, stage: string): Promise<string | undefined> {
+  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates(
+    { client },
+    {},
+  )) {
     for (const { CertificateArn } of found) {
       const { Tags = [] } = await client.send(new ListTagsForCertificateCommand({ CertificateArn }))
       if (Tags.some(({ Key, Value }) => Key === TAG && Value === stage)) return CertificateArn
@@ -66,22 +72,60 @@ const importedBefore = async (client: ACMClient, stage: string): Promise<string 
 
 const NEW_KEY = ['-newkey', 'rsa:2048', '-nodes']
 const TEN_YEARS = ['-days', '3650']
-const EXTENSIONS = 'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
+const EXTENSIONS =
+  'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
 
 /** ACM issues none for clients: docs/operations.md, "The front's certificate". */
-const makeKeys = (stage: string) => {
+function makeKeys(stage: string) {
   // Only its owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
-  const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' })
+  const openssl = (...args: readonly string[]) =>
+    execFileSync('openssl', args, { cwd, stdio: 'ignore' })
   const made = (file: string) => readFileSync(join(cwd, file))
   try {
-    const authority = ['-subj', `/CN=gateway-${stage} origin`, '-addext', 'keyUsage=critical,keyCertSign,cRLSign']
-    openssl('req', '-x509', ...NEW_KEY, ...TEN_YEARS, ...authority, '-keyout', 'authority.key', '-out', 'authority.pem')
-    openssl('req', ...NEW_KEY, '-subj', `/CN=gateway-${stage} front`, '-keyout', 'front.key', '-out', 'front.csr')
+    const authority = [
+      '-subj',
+      `/CN=gateway-${stage} origin`,
+      '-addext',
+      'keyUsage=critical,keyCertSign,cRLSign',
+    ]
+    openssl(
+      'req',
+      '-x509',
+      ...NEW_KEY,
+      ...TEN_YEARS,
+      ...authority,
+      '-keyout',
+      'authority.key',
+      '-out',
+      'authority.pem',
+    )
+    openssl(
+      'req',
+      ...NEW_KEY,
+      '-subj',
+      `/CN=gateway-${stage} front`,
+      '-keyout',
+      'front.key',
+      '-out',
+      'front.csr',
+    )
     writeFileSync(join(cwd, 'front.ext'), EXTENSIONS)
-    const signed = ['-CA', 'authority.pem', '-CAkey', 'authority.key', '-CAcreateserial', '-extfile', 'front.ext']
+    const signed = [
+      '-CA',
+      'authority.pem',
+      '-CAkey',
+      'authority.key',
+      '-CAcreateserial',
+      '-extfile',
+      'front.ext',
+    ]
     openssl('x509', '-req', '-in', 'front.csr', ...signed, ...TEN_YEARS, '-out', 'front.pem')
-    return { authority: made('authority.pem'), certificate: made('front.pem'), key: made('front.key') }
+    return {
+      authority: made('authority.pem'),
+      certificate: made('front.pem'),
+      key: made('front.key'),
+    }
   } finally {
     rmSync(cwd, { recursive: true })
   }

@@ -4,7 +4,12 @@ import * as v from 'valibot'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { awsClients, describedStack, wasCreated } from '../check/aws-clients.ts'
-import { bootstrapChecks, checkCredentials, checkDomain, checkSpareConcurrency } from '../check/check-account.ts'
+import {
+  bootstrapChecks,
+  checkCredentials,
+  checkDomain,
+  checkSpareConcurrency,
+} from '../check/check-account.ts'
 import { checkSettings } from '../check/check-settings.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
@@ -24,8 +29,11 @@ export type Preflight = {
  * Finds faults that `cdk deploy` would report too late or never: missing settings of a production stage, wrong packages
  * or account, a first deployment that CloudFormation would roll back. It only reads.
  */
-export const preflight = async ({ stage, region, root }: PreflightInput): Promise<Preflight> => {
-  const here = [...checkSettings(stage), ...(await runCheck('packages', async () => checkInstalled(root)))]
+export async function preflight({ stage, region, root }: PreflightInput): Promise<Preflight> {
+  const here = [
+    ...checkSettings(stage),
+    ...(await runCheck('packages', async () => checkInstalled(root))),
+  ]
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
     return { findings: [...here, wrong('region', 'none is set', todo)], first: false }
@@ -52,22 +60,30 @@ const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const
 const Package = v.looseObject({ version: v.optional(v.string()) })
 const Lock = v.object({ packages: v.record(v.string(), Package) })
 
-const packagesIn = (path: string) => v.parse(Lock, JSON.parse(readFileSync(path, 'utf8'))).packages
+function packagesIn(path: string) {
+  return v.parse(Lock, JSON.parse(readFileSync(path, 'utf8'))).packages
+}
 
 /** Whether the installed packages have exactly the versions of the lock file. */
-export const checkInstalled = (root: string): Finding => {
+export function checkInstalled(root: string): Finding {
   let installed: ReturnType<typeof packagesIn>
   try {
     installed = packagesIn(join(root, 'node_modules/.package-lock.json'))
   } catch {
     return wrong('packages', 'not installed', 'npm ci')
   }
-  const [first, ...others] = Object.entries(packagesIn(join(root, 'package-lock.json'))).filter(([path, locked]) => {
-    const found = installed[path]?.version
-    // Only a package for another platform may be missing.
-    if (found === undefined && MAY_BE_MISSING.some((kind) => locked[kind])) return false
-    return path !== '' && found !== locked.version
-  })
+  const [first, ...others] = Object.entries(packagesIn(join(root, 'package-lock.json'))).filter(
+    ([path, locked]) => {
+      const found = installed[path]?.version
+      // Only a package for another platform may be missing.
+      if (found === undefined && MAY_BE_MISSING.some((kind) => locked[kind])) return false
+      return path !== '' && found !== locked.version
+    },
+  )
   if (first === undefined) return ok('packages', 'as the lock file says')
-  return wrong('packages', `${1 + others.length} differ from the lock file, ${first[0]} among them`, 'npm ci')
+  return wrong(
+    'packages',
+    `${1 + others.length} differ from the lock file, ${first[0]} among them`,
+    'npm ci',
+  )
 }

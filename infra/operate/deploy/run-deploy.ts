@@ -42,9 +42,10 @@ AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these
 Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code of cdk or the doctor.`
 
 /** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
-export const parseDeployCommand = (argv: readonly string[]) => {
+export function parseDeployCommand(argv: readonly string[]) {
   const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
-  if (check && init) throw new UsageError('give --check or --init, not both: --check changes nothing')
+  if (check && init)
+    throw new UsageError('give --check or --init, not both: --check changes nothing')
   const flags = Object.entries(passed).flatMap(([name, value]) =>
     typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
   )
@@ -54,7 +55,10 @@ export const parseDeployCommand = (argv: readonly string[]) => {
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Runs the CDK command line and answers its exit code. */
-  readonly runCdk: (args: readonly string[], env: Readonly<Record<string, string | undefined>>) => Promise<number>
+  readonly runCdk: (
+    args: readonly string[],
+    env: Readonly<Record<string, string | undefined>>,
+  ) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
   /** The last steps of a first deployment, after the manual steps. Answers the exit code. */
@@ -62,31 +66,47 @@ export type DeployIo = {
 }
 
 /** Runs CDK as a process with our terminal, because it may ask for an approval. */
-export const runCdk: DeployIo['runCdk'] = (args, env) =>
-  new Promise((resolve, reject) => {
+export function runCdk(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
     const cdk = join(PROJECT_ROOT, 'node_modules/aws-cdk/bin/cdk')
-    const child = spawn(process.execPath, [cdk, ...args], { cwd: PROJECT_ROOT, env: { ...env }, stdio: 'inherit' })
+    const child = spawn(process.execPath, [cdk, ...args], {
+      cwd: PROJECT_ROOT,
+      env: { ...env },
+      stdio: 'inherit',
+    })
     child.on('error', reject)
     child.on('close', (code) => resolve(code ?? 1))
   })
+}
 
-const leftToDo = ({ settings: { name }, domain, alarmRecipients }: DeployedStage): string => {
-  const domainLeft = domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
+function leftToDo({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
+  const domainLeft =
+    domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
   const left = [
     ...(domainLeft ? [domainLeft] : []),
     `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
-    ...(alarmRecipients.length > 0 ? [`have ${alarmRecipients.join(', ')} confirm each subscription`] : []),
+    ...(alarmRecipients.length > 0
+      ? [`have ${alarmRecipients.join(', ')} confirm each subscription`]
+      : []),
     `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
   ]
   return `\nManual steps, each described in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
 }
 
-const show = (findings: readonly Finding[]): void =>
-  console.log(printableLines(renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' })))
+function show(findings: readonly Finding[]): void {
+  console.log(
+    printableLines(
+      renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
+    ),
+  )
+}
 
 /** Checks what a deployment needs, and deploys all stacks of the stage if nothing is missing. */
-export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number> =>
-  runCommand(DEPLOY_HELP, argv, async () => {
+export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number> {
+  return runCommand(DEPLOY_HELP, argv, async () => {
     const { stage: name, checkOnly, init, flags } = parseDeployCommand(argv)
     const region = await regionOf(io.env)
     const env = { ...io.env, AWS_REGION: region }
@@ -97,7 +117,11 @@ export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number
     }
     // Reads the stage's file again, because --init may have changed it.
     const stage = stageNamed(name)
-    const { findings, first } = await (io.preflight ?? preflight)({ stage, region, root: PROJECT_ROOT })
+    const { findings, first } = await (io.preflight ?? preflight)({
+      stage,
+      region,
+      root: PROJECT_ROOT,
+    })
     show(findings)
     if (hasWrong(findings)) {
       console.error('\nNothing was deployed.')
@@ -105,8 +129,16 @@ export const runDeploy = (argv: readonly string[], io: DeployIo): Promise<number
       return 1
     }
     if (checkOnly) return 0
-    const code = await cdk(['deploy', '--all', '--no-notices', '-c', `stage=${stage.settings.name}`, ...flags])
+    const code = await cdk([
+      'deploy',
+      '--all',
+      '--no-notices',
+      '-c',
+      `stage=${stage.settings.name}`,
+      ...flags,
+    ])
     if (code !== 0 || flags.includes('prepare-change-set')) return code
     if (first) console.log(leftToDo(stage))
     return init && !first ? io.finish(stage.settings.name, env) : 0
   })
+}

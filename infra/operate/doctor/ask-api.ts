@@ -3,12 +3,22 @@ import { lostBy } from '../check/finding.ts'
 /** The gateway answers within a second. API Gateway would wait thirty. */
 const TIMEOUT_MS = 10_000
 
-export type ApiAnswer = { readonly status: number; readonly body: unknown } | { readonly lost: string }
+export type ApiAnswer =
+  | { readonly status: number; readonly body: unknown }
+  | { readonly lost: string }
 
 /** Sends one request to the API. Answers its status and its JSON body, or what broke the connection. */
-export const askApi = async (url: string, request: RequestInit, timeoutMs = TIMEOUT_MS): Promise<ApiAnswer> => {
+export async function askApi(
+  url: string,
+  request: RequestInit,
+  timeoutMs = TIMEOUT_MS,
+): Promise<ApiAnswer> {
   try {
-    const response = await fetch(url, { ...request, redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) })
+    const response = await fetch(url, {
+      ...request,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(timeoutMs),
+    })
     const body: unknown = await response.json().catch(() => undefined)
     return { status: response.status, body }
   } catch (error) {

@@ -5,22 +5,35 @@ import { outputOf } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
-export const checkAlerts = async (sns: SNSClient, stack: Stack, hasAlarms: boolean): Promise<readonly Finding[]> => {
+export async function checkAlerts(
+  sns: SNSClient,
+  stack: Stack,
+  hasAlarms: boolean,
+): Promise<readonly Finding[]> {
   const outputs = hasAlarms ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
   const found = outputs.map(async (output) => {
     const TopicArn = outputOf(stack, output)
     const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
-    if (TopicArn === undefined) return [wrong(what, 'is not an output of the stack', 'npm run deploy')]
+    if (TopicArn === undefined)
+      return [wrong(what, 'is not an output of the stack', 'npm run deploy')]
     return runCheck(what, async () => {
       // One page is enough: it holds a hundred subscriptions.
-      const { Subscriptions: all = [] } = await sns.send(new ListSubscriptionsByTopicCommand({ TopicArn }))
+      const { Subscriptions: all = [] } = await sns.send(
+        new ListSubscriptionsByTopicCommand({ TopicArn }),
+      )
       // AWS lists a subscription as `Deleted` for some days.
       const confirmed = all.filter(({ SubscriptionArn: arn }) => arn?.startsWith('arn:')).length
-      const pending = all.filter(({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation').length
+      const pending = all.filter(
+        ({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation',
+      ).length
       const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
       if (confirmed > 0) return ok(what, detail)
       if (!hasAlarms) return ok(what, `${detail}; a stage without alarms needs none`)
-      return wrong(what, detail, pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER)
+      return wrong(
+        what,
+        detail,
+        pending > 0 ? 'confirm by the link in the mail AWS sent' : NO_SUBSCRIBER,
+      )
     })
   })
   return (await Promise.all(found)).flat()
@@ -36,23 +49,31 @@ const UNSEEN = 'not checked: holders through a group or an assumed role, and cop
  * No person holds both `admin` and `finance` (design section 11), so no person can change bank details and pay out. It
  * names each user, group and role to which both policies are attached.
  */
-export const checkDuties = (iam: IAMClient, stack: Stack): Promise<readonly Finding[]> => {
+export function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
   const what = 'duties admin and finance'
   const [admin, finance] = [outputOf(stack, 'AdminPolicyArn'), outputOf(stack, 'FinancePolicyArn')]
   return runCheck(what, async () => {
-    if (!admin || !finance) return wrong(what, 'their policies are no outputs of the stack', 'npm run deploy')
+    if (!admin || !finance)
+      return wrong(what, 'their policies are no outputs of the stack', 'npm run deploy')
     const [admins, financiers] = await Promise.all([holdersOf(iam, admin), holdersOf(iam, finance)])
     const both = [...admins.intersection(financiers)]
     return both.length === 0
       ? ok(what, `no user, group or role holds both; ${UNSEEN}`)
-      : wrong(what, `both are held by ${both.join(', ')}; ${UNSEEN}`, 'detach one of the two policies')
+      : wrong(
+          what,
+          `both are held by ${both.join(', ')}; ${UNSEEN}`,
+          'detach one of the two policies',
+        )
   })
 }
 
 /** The users, groups and roles to which a policy is attached. */
-const holdersOf = async (client: IAMClient, PolicyArn: string): Promise<Set<string>> => {
+async function holdersOf(client: IAMClient, PolicyArn: string): Promise<Set<string>> {
   const holders = new Set<string>()
-  for await (const page of paginateListEntitiesForPolicy({ client, stopOnSameToken: true }, { PolicyArn })) {
+  for await (const page of paginateListEntitiesForPolicy(
+    { client, stopOnSameToken: true },
+    { PolicyArn },
+  )) {
     for (const { UserName: name } of page.PolicyUsers ?? []) holders.add(`user ${name}`)
     for (const { GroupName: name } of page.PolicyGroups ?? []) holders.add(`group ${name}`)
     for (const { RoleName: name } of page.PolicyRoles ?? []) holders.add(`role ${name}`)

@@ -1,7 +1,11 @@
 import { GetSecretValueCommand, type SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import * as v from 'valibot'
 import { type Answer, type Provider } from '../../../shared/provider/provider.ts'
-import { isCallbackSecret, isProviderSecret, readCallbackTokens } from '../../../shared/provider/provider-secrets.ts'
+import {
+  isCallbackSecret,
+  isProviderSecret,
+  readCallbackTokens,
+} from '../../../shared/provider/provider-secrets.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK_PATHS } from '../../stack/edge/rate-rules.ts'
@@ -15,10 +19,10 @@ const WHERE = 'docs/operations.md, "3. The provider"'
  * Whether the gateway can call the provider, and the provider the gateway. Without a well-formed secret there is no key,
  * and no token for the callback URL.
  */
-export const checkProvider = async (
+export async function checkProvider(
   { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
   apiUrl: string | undefined,
-): Promise<readonly Finding[]> => {
+): Promise<readonly Finding[]> {
   const [key, callback] = await Promise.all([
     checkSecret(secretsManager, {
       what: 'provider secret',
@@ -35,13 +39,17 @@ export const checkProvider = async (
       where: WHERE,
     }),
   ])
-  const tokens = callback.text ? await readCallbackTokens({ get: async () => callback.text }, settings.name) : []
+  const tokens = callback.text
+    ? await readCallbackTokens({ get: async () => callback.text }, settings.name)
+    : []
   const secrets = { get: async () => key.text }
   const provider = chosenProvider({ baseUrl: providerUrl, stage: settings.name, secrets, nowMs })
   const [knocks, answers] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
-      : runCheck('callback URL', () => checkCallback({ url: `${apiUrl}${CALLBACK_PATHS.join('')}`, tokens })),
+      : runCheck('callback URL', () =>
+          checkCallback({ url: `${apiUrl}${CALLBACK_PATHS.join('')}`, tokens }),
+        ),
     key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
   return [...key.findings, ...callback.findings, ...knocks, ...answers]
@@ -62,10 +70,10 @@ const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
  * Whether a secret that a person fills in exists and has the form that functions read. It names the form, never a
  * value. `text` is only for further checks, and only of a well-formed secret.
  */
-export const checkSecret = async (
+export async function checkSecret(
   client: SecretsManagerClient,
   { what, name, isValid, form, where }: FilledSecret,
-): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> => {
+): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> {
   let text: string | undefined
   const findings = await runCheck(what, async () => {
     const ask = client.send(new GetSecretValueCommand({ SecretId: name }))
@@ -82,9 +90,9 @@ export const checkSecret = async (
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
 /** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */
-export const checkProviderKey = async (
+export async function checkProviderKey(
   provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
-): Promise<readonly Finding[]> => {
+): Promise<readonly Finding[]> {
   const [transactions, request] = await Promise.all([
     provider.listTransactions({ limit: 1 }),
     provider.getRequest(UNUSED_REQUEST_ID),
@@ -95,10 +103,14 @@ export const checkProviderKey = async (
   ]
 }
 
-const keyFinding = (what: string, answer: Answer<unknown>): Finding => {
+function keyFinding(what: string, answer: Answer<unknown>): Finding {
   if (answer.kind !== 'unanswered') return ok(what, 'accepted')
   return answer.reason === 'misconfigured'
-    ? wrong(what, 'refused', 'give the key read permission in the dashboard, or put the right key into the secret')
+    ? wrong(
+        what,
+        'refused',
+        'give the key read permission in the dashboard, or put the right key into the secret',
+      )
     : unclear(what, answer.reason, 'read the status page of the provider and try again')
 }
 
@@ -115,7 +127,11 @@ type CallbackTarget = {
 }
 
 /** Whether the gateway accepts a callback with each valid token, and refuses one with a wrong token. */
-export const checkCallback = async ({ url, tokens, timeoutMs }: CallbackTarget): Promise<readonly Finding[]> => {
+export async function checkCallback({
+  url,
+  tokens,
+  timeoutMs,
+}: CallbackTarget): Promise<readonly Finding[]> {
   const post = (token: string) => {
     const headers = { 'content-type': 'application/json', 'x-callback-token': token }
     return askApi(url, { method: 'POST', headers, body: HARMLESS }, timeoutMs)
@@ -127,19 +143,24 @@ export const checkCallback = async ({ url, tokens, timeoutMs }: CallbackTarget):
   }
   const findings = [strangerFinding(url, refused.status)]
   for (const [at, token] of tokens.entries()) {
-    findings.push(tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await post(token)))
+    findings.push(
+      tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await post(token)),
+    )
   }
   return findings
 }
 
-const strangerFinding = (url: string, status: number): Finding => {
+function strangerFinding(url: string, status: number): Finding {
   const what = 'callback with a wrong token'
   if (status === 401) return ok(what, 'refused')
-  const todo = status < 400 ? 'take the API off the network: it accepts any token' : `check that ${url} is our API`
+  const todo =
+    status < 400
+      ? 'take the API off the network: it accepts any token'
+      : `check that ${url} is our API`
   return wrong(what, `answered ${status}, not 401`, todo)
 }
 
-const tokenFinding = (what: string, answer: ApiAnswer): Finding => {
+function tokenFinding(what: string, answer: ApiAnswer): Finding {
   if ('lost' in answer) return unclear(what, answer.lost, 'try again')
   if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
   const todo =

@@ -6,7 +6,10 @@ import { describedStack, wasCreated } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
 /** How the doctor waits. */
-export type Waiting = { readonly nowMs: () => number; readonly sleep: (ms: number) => Promise<unknown> }
+export type Waiting = {
+  readonly nowMs: () => number
+  readonly sleep: (ms: number) => Promise<unknown>
+}
 
 export type Examination = Waiting & {
   readonly stage: DeployedStage
@@ -22,30 +25,35 @@ const DEADLINE_MS = 600_000
 const MEND =
   'repair what its events name, then aws cloudformation continue-update-rollback or rollback-stack; if the stack was never created: docs/operations.md, section 1'
 const RESTORE = 'docs/operations.md, "7. Restoring the table"'
-const REVERT = 'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
+const REVERT =
+  'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
 /** Whether a stack exists and has not drifted. Answers the stack only if it was ever created. */
-export const checkStack = async (
+export async function checkStack(
   { stage, aws: clients, ...waiting }: Examination,
   what: string,
   part?: string,
-): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> => {
+): Promise<{ readonly stack: aws.Stack | undefined; readonly findings: readonly Finding[] }> {
   const client = part === 'front' ? clients.globalCloudFormation : clients.cloudFormation
   const StackName = stackNameOf(stage, part)
   let stack: aws.Stack | undefined
   const findings = await runCheck(what, async () => {
     const found = await describedStack(client, StackName)
-    if (!found) return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
+    if (!found)
+      return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
     const status: string = found.StackStatus ?? '?'
     const detail = `${StackName} is ${status}`
     // Checks of a stage during its deployment prove nothing.
-    if (status.endsWith('_IN_PROGRESS')) return unclear(what, detail, 'wait until the deployment is over')
+    if (status.endsWith('_IN_PROGRESS'))
+      return unclear(what, detail, 'wait until the deployment is over')
     if (wasCreated(found)) stack = found
     return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, MEND) : ok(what, detail)
   })
   if (!stack) return { stack, findings }
-  const drift = await runCheck(`drift of ${StackName}`, () => checkDrift(client, StackName, waiting))
+  const drift = await runCheck(`drift of ${StackName}`, () =>
+    checkDrift(client, StackName, waiting),
+  )
   return { stack, findings: [...findings, ...drift] }
 }
 
@@ -53,11 +61,14 @@ export const checkStack = async (
  * Manual changes that CloudFormation can see, of properties that the template sets. It names properties, never their
  * values, because a value may be secret.
  */
-const checkDrift = async (client: aws.CloudFormationClient, StackName: string, waiting: Waiting) => {
+async function checkDrift(client: aws.CloudFormationClient, StackName: string, waiting: Waiting) {
   const what = `drift of ${StackName}`
-  const { StackDriftDetectionId: id } = await client.send(new aws.DetectStackDriftCommand({ StackName }))
+  const { StackDriftDetectionId: id } = await client.send(
+    new aws.DetectStackDriftCommand({ StackName }),
+  )
   const status = await endOf(client, id, waiting)
-  if (status === undefined) return unclear(what, 'CloudFormation has not compared everything yet', 'try again later')
+  if (status === undefined)
+    return unclear(what, 'CloudFormation has not compared everything yet', 'try again later')
   const findings: Finding[] = []
   for await (const { StackResourceDrifts: drifts = [] } of aws.paginateDescribeStackResourceDrifts(
     { client, pageSize: 100, stopOnSameToken: true },
@@ -65,11 +76,16 @@ const checkDrift = async (client: aws.CloudFormationClient, StackName: string, w
   )) {
     findings.push(...drifts.flatMap(driftFinding))
   }
-  if (status !== 'DETECTION_COMPLETE') findings.push(unclear(what, 'not everything could be compared', MAY_NOT_READ))
+  if (status !== 'DETECTION_COMPLETE')
+    findings.push(unclear(what, 'not everything could be compared', MAY_NOT_READ))
   return findings.length > 0 ? findings : ok(what, 'none')
 }
 
-const endOf = async (client: aws.CloudFormationClient, id: string | undefined, { nowMs, sleep }: Waiting) => {
+async function endOf(
+  client: aws.CloudFormationClient,
+  id: string | undefined,
+  { nowMs, sleep }: Waiting,
+) {
   const command = new aws.DescribeStackDriftDetectionStatusCommand({ StackDriftDetectionId: id })
   const deadlineMs = nowMs() + DEADLINE_MS
   for (let poll = 0; poll < DEADLINE_MS / POLL_MS && nowMs() < deadlineMs; poll++) {
@@ -80,17 +96,27 @@ const endOf = async (client: aws.CloudFormationClient, id: string | undefined, {
   return undefined
 }
 
-const driftFinding = (drift: aws.StackResourceDrift): readonly Finding[] => {
-  const { ResourceType: type = '?', StackResourceDriftStatus: status, PropertyDifferences: differences = [] } = drift
+function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
+  const {
+    ResourceType: type = '?',
+    StackResourceDriftStatus: status,
+    PropertyDifferences: differences = [],
+  } = drift
   const what = `${type} ${drift.PhysicalResourceId ?? drift.LogicalResourceId ?? '?'}`
   const todo = type === 'AWS::DynamoDB::GlobalTable' ? RESTORE : REVERT
   if (status === 'DELETED') return [wrong(what, 'is missing', todo)]
   if (status === 'UNKNOWN') return [unclear(what, 'could not be compared', MAY_NOT_READ)]
-  const paths = differences.filter((one) => !isTheSame(one)).map(({ PropertyPath: path = '?' }) => path)
+  const paths = differences
+    .filter((one) => !isTheSame(one))
+    .map(({ PropertyPath: path = '?' }) => path)
   if (paths.length === 0 && differences.length > 0) return []
   return [wrong(what, `was changed: ${paths.join(', ')}`, todo)]
 }
 
 /** DynamoDB answers a key's id where the template has its ARN: CloudFormation calls every such table changed. */
-const isTheSame = ({ ExpectedValue: expected = '', ActualValue: actual = '?' }: aws.PropertyDifference): boolean =>
-  /^arn:[\w-]+:kms:/.test(expected) && expected.endsWith(`:key/${actual}`)
+function isTheSame({
+  ExpectedValue: expected = '',
+  ActualValue: actual = '?',
+}: aws.PropertyDifference): boolean {
+  return /^arn:[\w-]+:kms:/.test(expected) && expected.endsWith(`:key/${actual}`)
+}

@@ -8,13 +8,18 @@ import { checkAccountQuotas } from '../check/check-account.ts'
 import { originCertificateProblems } from '../check/check-settings.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 import { missingSettings } from '../restore/missing-settings.ts'
-import { checkConcurrency, checkEventSources, checkOperatorFunctions, checkRoutes } from './check-functions.ts'
+import {
+  checkConcurrency,
+  checkEventSources,
+  checkOperatorFunctions,
+  checkRoutes,
+} from './check-functions.ts'
 import { checkAlerts, checkDuties } from './check-people.ts'
 import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
 /** Checks a deployed stage from outside, for faults that raise no alarm and for drift. */
-export const examineStage = async (examination: Examination): Promise<readonly Finding[]> => {
+export async function examineStage(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
     checkStack(examination, 'data stack', 'data'),
@@ -42,10 +47,15 @@ export const examineStage = async (examination: Examination): Promise<readonly F
 }
 
 /** Finds a stage that is still closed, and missing settings of a restored table. No stack detects that table's drift. */
-export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): Promise<readonly Finding[]> => {
+export async function checkTable(
+  client: DynamoDBClient,
+  stage: DeployedStage,
+): Promise<readonly Finding[]> {
   const { name } = stage.settings
   const role =
-    stage.role === 'open' ? [] : [wrong('role', `${name} is closed`, 'docs/operations.md, "7. Restoring the table"')]
+    stage.role === 'open'
+      ? []
+      : [wrong('role', `${name} is closed`, 'docs/operations.md, "7. Restoring the table"')]
   if (stage.table.generation === stage.table.adopted) return role
   const TableName = tableNameOf(stage)
   const what = `table ${TableName}`
@@ -60,7 +70,7 @@ export const checkTable = async (client: DynamoDBClient, stage: DeployedStage): 
 }
 
 /** The front's stack, its certificate, and the secret by which functions recognise requests from the front. */
-const checkFront = async (examination: Examination): Promise<readonly Finding[]> => {
+async function checkFront(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws, nowMs } = examination
   const what = 'origin certificate'
   const { originCertificate } = stage.frontSettings
@@ -74,7 +84,8 @@ const checkFront = async (examination: Examination): Promise<readonly Finding[]>
       where: 'docs/operations.md, "4. Rotating secrets"',
     }),
     runCheck(what, async () => {
-      if (!originCertificate) return ok(what, 'none: functions refuse requests that did not come through the front')
+      if (!originCertificate)
+        return ok(what, 'none: functions refuse requests that did not come through the front')
       const problems = originCertificateProblems(originCertificate, nowMs())
       if (problems.length === 0) return ok(what, `${originCertificate.authority} is valid`)
       return wrong(what, problems.join('; '), 'docs/operations.md, "The front\'s certificate"')

@@ -23,8 +23,8 @@ export type DoctorIo = Waiting & {
 }
 
 /** The doctor's command line. */
-export const runDoctor = (argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> =>
-  runCommand(USAGE, argv, async () => {
+export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> {
+  return runCommand(USAGE, argv, async () => {
     const { json, stage: name } = readOptions(argv, OPTIONS)
     const stage = stageNamed(name)
     const region = await regionOf(env)
@@ -33,7 +33,10 @@ export const runDoctor = (argv: readonly string[], { env, ...io }: DoctorIo): Pr
         ? [wrong('region', 'none is set', 'set AWS_REGION, or a region in the profile')]
         : await examineStage({ stage, aws: awsClients(region), ...io })
     const words = { ok: 'ok', wrong: 'wrong', unclear: 'could not look' }
-    console.log(printableLines(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, words)))
+    console.log(
+      printableLines(json ? JSON.stringify(findings, null, 2) : renderFindings(findings, words)),
+    )
     if (hasWrong(findings)) return 1
     return findings.every(({ state }) => state === 'ok') ? 0 : 3
   })
+}

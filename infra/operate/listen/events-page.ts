@@ -20,30 +20,42 @@ const Event = v.object({
 const Refusal = v.object({ message: v.string() })
 
 export type FeedEvent = v.InferOutput<typeof Event> & { readonly body: Buffer }
-export type EventsPage = { readonly events: readonly FeedEvent[]; readonly next: string; readonly hasMore: boolean }
+export type EventsPage = {
+  readonly events: readonly FeedEvent[]
+  readonly next: string
+  readonly hasMore: boolean
+}
 
 export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
 
 /** The next page of the feed, each event with the bytes that its webhook has. Throws `Unreached` or `GatewayRefusal`. */
-export const eventsPage = async (
+export async function eventsPage(
   feed: Feed,
   position: { readonly after: string } | { readonly since: string },
   signal: AbortSignal,
-): Promise<EventsPage> => {
-  const { status, text } = await ask(feed, new URLSearchParams({ ...position, limit: PER_PAGE }), signal)
+): Promise<EventsPage> {
+  const { status, text } = await ask(
+    feed,
+    new URLSearchParams({ ...position, limit: PER_PAGE }),
+    signal,
+  )
   if (status !== 200) throw refusalOf(feed, status, text)
   const page = v.safeParse(Page, readJson(text))
-  if (!page.success) throw new GatewayRefusal(`${feed.url} is no gateway: it answered something else than events`)
+  if (!page.success)
+    throw new GatewayRefusal(`${feed.url} is no gateway: it answered something else than events`)
   const { data, next, has_more: hasMore } = page.output
   const bodies = partTexts(memberText(text, 'data') ?? '')
   return {
-    events: data.map((one, at) => ({ ...v.parse(Event, one), body: Buffer.from(bodies[at] ?? '') })),
+    events: data.map((one, at) => ({
+      ...v.parse(Event, one),
+      body: Buffer.from(bodies[at] ?? ''),
+    })),
     next,
     hasMore,
   }
 }
 
-const ask = async ({ stage, url, apiKey }: Feed, query: URLSearchParams, signal: AbortSignal) => {
+async function ask({ stage, url, apiKey }: Feed, query: URLSearchParams, signal: AbortSignal) {
   try {
     const answer = await fetch(`${url}/v1/events?${query.toString()}`, {
       headers: { authorization: `Bearer ${apiKey}` },
@@ -53,12 +65,14 @@ const ask = async ({ stage, url, apiKey }: Feed, query: URLSearchParams, signal:
     return { status: answer.status, text: await answer.text() }
   } catch (error) {
     const todo =
-      stage === 'local' ? 'npm start starts it, and PORT says where it is' : 'check the network and the stage'
+      stage === 'local'
+        ? 'npm start starts it, and PORT says where it is'
+        : 'check the network and the stage'
     throw new Unreached(`${url} cannot be reached (${lostBy(error)}): ${todo}`)
   }
 }
 
-const refusalOf = ({ stage, url }: Feed, status: number, text: string): GatewayRefusal => {
+function refusalOf({ stage, url }: Feed, status: number, text: string): GatewayRefusal {
   if (status === 401) {
     const todo = `npm run admin -- issue-api-key CLIENT_ID --stage ${stage} issues another`
     return new GatewayRefusal(
@@ -70,7 +84,7 @@ const refusalOf = ({ stage, url }: Feed, status: number, text: string): GatewayR
   return status === 429 || status >= 500 ? new Unreached(said) : new GatewayRefusal(said)
 }
 
-const readJson = (text: string): unknown => {
+function readJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

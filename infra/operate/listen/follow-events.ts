@@ -29,7 +29,7 @@ export type Following = {
  * Posts each event of the feed, oldest first, until the signal. Throws `Unreached` after a server was unreachable for
  * minutes. The progress is kept after each page and at the end. Only a killed run posts up to a page again.
  */
-export const followEvents = async (following: Following): Promise<void> => {
+export async function followEvents(following: Following): Promise<void> {
   const { feed, since, post, progress, keep, sleep, signal } = following
   const posted = new Set(progress.posted)
   let { next } = progress
@@ -55,7 +55,10 @@ export const followEvents = async (following: Following): Promise<void> => {
   }
 }
 
-const untilReached = async <T>({ warn, sleep, signal }: Following, call: () => Promise<T>): Promise<T> => {
+async function untilReached<T>(
+  { warn, sleep, signal }: Following,
+  call: () => Promise<T>,
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await call()

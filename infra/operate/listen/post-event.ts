@@ -12,12 +12,14 @@ const TIMEOUT_MS = 10_000
  * The signing secret of the copies for one API key. It is the same in every run, and does not reveal the key. It is not
  * the endpoint's secret, which only the delivery worker can read.
  */
-export const listeningSecret = (apiKey: string): string =>
-  `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
+export function listeningSecret(apiKey: string): string {
+  return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
+}
 
 /** A stored position has this name. It is a hash, so that it reveals nothing of the key. */
-export const followedName = (...parts: readonly string[]): string =>
-  createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+export function followedName(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
+}
 
 type Target = { readonly url: string; readonly signingSecret: string }
 
@@ -25,7 +27,7 @@ type Target = { readonly url: string; readonly signingSecret: string }
  * Posts the event once, signed as a webhook. Answers the result for a person. Throws `Unreached` if no server listens.
  * The end of the command does not abort it, because the server would get the event again.
  */
-export const postEvent = async ({ url, signingSecret }: Target, event: FeedEvent): Promise<string> => {
+export async function postEvent({ url, signingSecret }: Target, event: FeedEvent): Promise<string> {
   const { event: eventName, event_id: eventId, body } = event
   const deliveryId = deliveryIdFor(eventId, v.parse(EndpointIdSchema, derivedUuid('listen', url)))
   const sentAtMs = Date.now()
@@ -33,7 +35,10 @@ export const postEvent = async ({ url, signingSecret }: Target, event: FeedEvent
   try {
     const answer = await fetch(url, {
       method: 'POST',
-      headers: webhookHeaders({ eventName, eventId, deliveryId }, { body, signingSecret, sentAtMs }),
+      headers: webhookHeaders(
+        { eventName, eventId, deliveryId },
+        { body, signingSecret, sentAtMs },
+      ),
       body,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -2,7 +2,12 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { readJsonFile, writeJsonFile } from '../../local/process/json-file.ts'
 import { exitCodeOf, GatewayRefusal } from '../../local/terminal/call-gateway.ts'
-import { addressAt, readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
+import {
+  addressAt,
+  readOptions,
+  runCommand,
+  UsageError,
+} from '../../local/terminal/command-line.ts'
 import { printable, printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
@@ -30,7 +35,11 @@ Environment:
   AWS_REGION, AWS_PROFILE  the region of a stage without a domain, and your credentials
 Exit code: 0 stopped by Ctrl-C or after a day, 1 refused or not reached, 2 wrong arguments.`
 
-const OPTIONS = { stage: { type: 'string' }, forward: { type: 'string' }, since: { type: 'string' } } as const
+const OPTIONS = {
+  stage: { type: 'string' },
+  forward: { type: 'string' },
+  since: { type: 'string' },
+} as const
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
 
@@ -49,21 +58,25 @@ export type ListenIo = {
 }
 
 /** Events carry customers' data: they stay on this machine. */
-const localUrl = (text: string | undefined): string => {
+function localUrl(text: string | undefined): string {
   const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
   if (url && /^https?:$/.test(url.protocol) && LOOPBACK.includes(url.hostname)) return url.href
-  throw new UsageError('--forward takes the URL of a server on this machine: http://127.0.0.1:4000/hooks')
+  throw new UsageError(
+    '--forward takes the URL of a server on this machine: http://127.0.0.1:4000/hooks',
+  )
 }
 
-const keyFrom = async ({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> => {
+async function keyFrom({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
   const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key
-  throw new UsageError('set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input')
+  throw new UsageError(
+    'set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input',
+  )
 }
 
 /** The command line of a merchant's developer. The key is no argument, because all users of a machine see arguments. */
-export const runListen = (argv: readonly string[], io: ListenIo): Promise<number> =>
-  runCommand(USAGE, argv, async () => {
+export function runListen(argv: readonly string[], io: ListenIo): Promise<number> {
+  return runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
     if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
     const target = localUrl(forward)
@@ -74,7 +87,8 @@ export const runListen = (argv: readonly string[], io: ListenIo): Promise<number
       const signingSecret = listeningSecret(apiKey)
       const file = join(io.directory ?? KEPT, `${followedName(feed.url, apiKey, target)}.json`)
       const kept = readJsonFile(file, ProgressSchema)
-      const progress = since === undefined && kept ? { next: kept.next, posted: kept.posted } : undefined
+      const progress =
+        since === undefined && kept ? { next: kept.next, posted: kept.posted } : undefined
       console.log(
         printableLines(`Events of ${stage} (${feed.url}) go to ${target}, ${progress ? 'after the last run’s' : `since ${since ?? 'now'}`}.
 Signing secret: ${signingSecret}`),
@@ -94,20 +108,27 @@ Signing secret: ${signingSecret}`),
       })
     }, warn)
   })
+}
 
 /**
  * The address of a stage's API. The stage's file names the domain. Without a domain only the stack knows the address,
  * and reading it needs AWS credentials.
  */
-const apiUrl = async (name: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<string> => {
+async function apiUrl(
+  name: string | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
   if (name === LOCAL_STAGE) return addressAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`
   const { cloudFormation } = awsClients(await regionNamed(env))
   const stack = await describedStack(cloudFormation, stackNameOf(stage)).catch((error: unknown) => {
-    throw new GatewayRefusal(`the address of ${name} is not known: ${errorName(error)}; ${remedyFor(error)}`)
+    throw new GatewayRefusal(
+      `the address of ${name} is not known: ${errorName(error)}; ${remedyFor(error)}`,
+    )
   })
   const url = stack && outputOf(stack, 'ApiUrl')
-  if (url === undefined) throw new GatewayRefusal(`${name} is not deployed here; set AWS_REGION and AWS_PROFILE`)
+  if (url === undefined)
+    throw new GatewayRefusal(`${name} is not deployed here; set AWS_REGION and AWS_PROFILE`)
   return url
 }

@@ -8,67 +8,109 @@ import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
 /** The table that a stage is to have. */
-export type Wanted = { readonly client: aws.DynamoDBClient; readonly stage: DeployedStage; readonly TableName: string }
+export type Wanted = {
+  readonly client: aws.DynamoDBClient
+  readonly stage: DeployedStage
+  readonly TableName: string
+}
 
-const asked = async ({ client, TableName }: Wanted) => {
-  const [{ Table: table = {} }, { TimeToLiveDescription: expiry }, { ContinuousBackupsDescription: backups }] =
-    await Promise.all([
-      client.send(new aws.DescribeTableCommand({ TableName })),
-      client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
-      client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
-    ])
-  const { Tags: tags = [] } = await client.send(new aws.ListTagsOfResourceCommand({ ResourceArn: table.TableArn }))
+async function asked({ client, TableName }: Wanted) {
+  const [
+    { Table: table = {} },
+    { TimeToLiveDescription: expiry },
+    { ContinuousBackupsDescription: backups },
+  ] = await Promise.all([
+    client.send(new aws.DescribeTableCommand({ TableName })),
+    client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
+    client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
+  ])
+  const { Tags: tags = [] } = await client.send(
+    new aws.ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
+  )
   return { table, expiry, recovery: backups?.PointInTimeRecoveryDescription, tags }
 }
 
 /** The settings that a table of the stage lacks, in the order of their repair. It changes nothing. */
-export const missingSettings = async (wanted: Wanted): Promise<readonly MissingSetting[]> => {
+export async function missingSettings(wanted: Wanted): Promise<readonly MissingSetting[]> {
   const { client, stage, TableName } = wanted
   const { table, expiry, recovery, tags } = await asked(wanted)
   const update = (change: Omit<aws.UpdateTableInput, 'TableName'>) => () =>
     client.send(new aws.UpdateTableCommand({ TableName, ...change }))
-  const limits = { MaxReadRequestUnits: stage.table.maxReadUnits, MaxWriteRequestUnits: stage.table.maxWriteUnits }
-  const hasLimits = ({ OnDemandThroughput: now }: { readonly OnDemandThroughput?: aws.OnDemandThroughput }): boolean =>
-    now?.MaxReadRequestUnits === limits.MaxReadRequestUnits && now.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
+  const limits = {
+    MaxReadRequestUnits: stage.table.maxReadUnits,
+    MaxWriteRequestUnits: stage.table.maxWriteUnits,
+  }
+  const hasLimits = ({
+    OnDemandThroughput: now,
+  }: {
+    readonly OnDemandThroughput?: aws.OnDemandThroughput
+  }): boolean =>
+    now?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
+    now.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
   const { warm } = stage.table
-  const WarmThroughput = warm && { ReadUnitsPerSecond: warm.readUnits, WriteUnitsPerSecond: warm.writeUnits }
-  const isWarm = ({ WarmThroughput: now }: { readonly WarmThroughput?: aws.TableWarmThroughputDescription }): boolean =>
-    !warm || ((now?.ReadUnitsPerSecond ?? 0) >= warm.readUnits && (now?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
-  const expires = expiry?.TimeToLiveStatus?.startsWith('ENABL') === true && expiry.AttributeName === TABLE_SCHEMA.ttl
+  const WarmThroughput = warm && {
+    ReadUnitsPerSecond: warm.readUnits,
+    WriteUnitsPerSecond: warm.writeUnits,
+  }
+  const isWarm = ({
+    WarmThroughput: now,
+  }: {
+    readonly WarmThroughput?: aws.TableWarmThroughputDescription
+  }): boolean =>
+    !warm ||
+    ((now?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
+      (now?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
+  const expires =
+    expiry?.TimeToLiveStatus?.startsWith('ENABL') === true &&
+    expiry.AttributeName === TABLE_SCHEMA.ttl
   const TimeToLiveSpecification = { Enabled: true, AttributeName: TABLE_SCHEMA.ttl }
-  const recovers = recovery?.PointInTimeRecoveryStatus === 'ENABLED' && recovery.RecoveryPeriodInDays === RECOVERY_DAYS
-  const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: RECOVERY_DAYS }
+  const recovers =
+    recovery?.PointInTimeRecoveryStatus === 'ENABLED' &&
+    recovery.RecoveryPeriodInDays === RECOVERY_DAYS
+  const PointInTimeRecoverySpecification = {
+    PointInTimeRecoveryEnabled: true,
+    RecoveryPeriodInDays: RECOVERY_DAYS,
+  }
   const Tags = Object.entries(tagsOf(stage))
     .map(([Key, Value]) => ({ Key, Value }))
     .filter(({ Key, Value }) => !tags.some((tag) => tag.Key === Key && tag.Value === Value))
-  const settings: readonly (readonly [what: string, isSet: boolean, put: MissingSetting['put']])[] = [
+  const settings: readonly (readonly [what: string, isSet: boolean, put: MissingSetting['put']])[] =
     [
-      'deletion protection',
-      !stage.deletionProtection || table.DeletionProtectionEnabled === true,
-      update({ DeletionProtectionEnabled: true }),
-    ],
-    ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
-    ['warm units of the table', isWarm(table), update({ WarmThroughput })],
-    // Of the table and of each index: DynamoDB changes one of them at a time.
-    ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
-      const { IndexName = '?' } = index
-      const change = (Update: object) => update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, ...Update } }] })
-      return [
-        [`most units of ${IndexName}`, hasLimits(index), change({ OnDemandThroughput: limits })],
-        [`warm units of ${IndexName}`, isWarm(index), change({ WarmThroughput })],
-      ] as const
-    }),
-    [
-      'expiry of items',
-      expires,
-      () => client.send(new aws.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification })),
-    ],
-    [
-      'point-in-time recovery',
-      recovers,
-      () => client.send(new aws.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification })),
-    ],
-    ['tags', Tags.length === 0, () => client.send(new aws.TagResourceCommand({ ResourceArn: table.TableArn, Tags }))],
-  ]
+      [
+        'deletion protection',
+        !stage.deletionProtection || table.DeletionProtectionEnabled === true,
+        update({ DeletionProtectionEnabled: true }),
+      ],
+      ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
+      ['warm units of the table', isWarm(table), update({ WarmThroughput })],
+      // Of the table and of each index: DynamoDB changes one of them at a time.
+      ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
+        const { IndexName = '?' } = index
+        const change = (Update: object) =>
+          update({ GlobalSecondaryIndexUpdates: [{ Update: { IndexName, ...Update } }] })
+        return [
+          [`most units of ${IndexName}`, hasLimits(index), change({ OnDemandThroughput: limits })],
+          [`warm units of ${IndexName}`, isWarm(index), change({ WarmThroughput })],
+        ] as const
+      }),
+      [
+        'expiry of items',
+        expires,
+        () => client.send(new aws.UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification })),
+      ],
+      [
+        'point-in-time recovery',
+        recovers,
+        () =>
+          client.send(
+            new aws.UpdateContinuousBackupsCommand({ TableName, PointInTimeRecoverySpecification }),
+          ),
+      ],
+      [
+        'tags',
+        Tags.length === 0,
+        () => client.send(new aws.TagResourceCommand({ ResourceArn: table.TableArn, Tags })),
+      ],
+    ]
   return settings.flatMap(([what, isSet, put]) => (isSet ? [] : [{ what, put }]))
 }

@@ -44,14 +44,16 @@ export type RestoreIo = {
 
 type Source = { readonly at: Date } | { readonly backup: string }
 
-const say = (text: string): void => console.log(printable(text))
+function say(text: string): void {
+  console.log(printable(text))
+}
 
 /**
  * Restores the stage's table as its next generation, and sets what a restore does not carry (design section 13). Refused
  * while the stage takes traffic, because payments after the restored time would be missing in its books.
  */
-export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<number> =>
-  runCommand(USAGE, argv, async () => {
+export function runRestore(argv: readonly string[], io: RestoreIo): Promise<number> {
+  return runCommand(USAGE, argv, async () => {
     const { stage: name, at, backup, finish } = readOptions(argv, OPTIONS)
     const stage = io.stageNamed(name)
     if ([at, backup, finish || undefined].filter((one) => one !== undefined).length !== 1) {
@@ -64,27 +66,35 @@ export const runRestore = (argv: readonly string[], io: RestoreIo): Promise<numb
         await complete({ client: clients.dynamodb, stage, TableName: tableNameOf(stage) }, io.sleep)
         return 0
       }
-      const refused = (await whyNotClosed(clients, stage)) ?? (await restore(clients.dynamodb, stage, source, io.sleep))
+      const refused =
+        (await whyNotClosed(clients, stage)) ??
+        (await restore(clients.dynamodb, stage, source, io.sleep))
       if (refused === undefined) return 0
       console.error(printable(refused))
       return 1
     } catch (error) {
-      console.error(printable(`${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`))
+      console.error(
+        printable(
+          `${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`,
+        ),
+      )
       return 1
     }
   })
+}
 
-const timeOf = (at: string | undefined): Source | undefined => {
+function timeOf(at: string | undefined): Source | undefined {
   if (at === undefined) return undefined
   const time = parseForeignTime(at)
-  if (time === undefined) throw new UsageError('--at must be an RFC 3339 time such as 2026-11-20T04:00:00Z')
+  if (time === undefined)
+    throw new UsageError('--at must be an RFC 3339 time such as 2026-11-20T04:00:00Z')
   return { at: new Date(time) }
 }
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
 /** Reads the version that serves requests. During or after a failed deployment the alias serves an older one. */
-const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) => {
+async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
   const [FunctionName] = MANIFEST.filter(isHttp).map((spec) => liveName(spec, stage))
@@ -94,15 +104,23 @@ const whyNotClosed = async ({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
 }
 
 /** Whether the table is no copy of the source: another time's, or a table that no restore made. */
-const isFromElsewhere = (restored: aws.RestoreSummary | undefined, source: Source) =>
-  'at' in source
+function isFromElsewhere(restored: aws.RestoreSummary | undefined, source: Source) {
+  return 'at' in source
     ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)
     : restored?.SourceBackupArn !== source.backup
+}
 
-const secondOf = (time: Date | undefined) => Math.floor(Number(time) / SECOND_MS)
+function secondOf(time: Date | undefined) {
+  return Math.floor(Number(time) / SECOND_MS)
+}
 
 /** Continues a restore that an earlier call began. Answers why not, if that call had another source. */
-const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source: Source, sleep: RestoreIo['sleep']) => {
+async function restore(
+  client: aws.DynamoDBClient,
+  stage: DeployedStage,
+  source: Source,
+  sleep: RestoreIo['sleep'],
+) {
   const generation = stage.table.generation + 1
   const wanted = { client, stage, TableName: tableNameOf(stage, generation) }
   const ask = client.send(new aws.DescribeTableCommand({ TableName: wanted.TableName }))
@@ -120,7 +138,7 @@ const restore = async (client: aws.DynamoDBClient, stage: DeployedStage, source:
   return undefined
 }
 
-const begin = async ({ client, stage, TableName: TargetTableName }: Wanted, source: Source) => {
+async function begin({ client, stage, TableName: TargetTableName }: Wanted, source: Source) {
   const SSESpecificationOverride = encryptsAll(stage)
     ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
     : undefined
@@ -128,11 +146,14 @@ const begin = async ({ client, stage, TableName: TargetTableName }: Wanted, sour
   if ('at' in source) {
     const from = { SourceTableName: tableNameOf(stage), RestoreDateTime: source.at }
     await client.send(new aws.RestoreTableToPointInTimeCommand({ ...target, ...from }))
-  } else await client.send(new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup }))
+  } else
+    await client.send(
+      new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup }),
+    )
   say(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
 }
 
-const complete = async (wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> => {
+async function complete(wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> {
   await untilActive(wanted, sleep)
   for (const { what, put } of await missingSettings(wanted)) {
     await put()
@@ -143,10 +164,13 @@ const complete = async (wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void
 }
 
 /** Waits for the table and its indexes, because DynamoDB accepts no change before. */
-const untilActive = async ({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) => {
+async function untilActive({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
-    const states = [Table?.TableStatus, ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus)]
+    const states = [
+      Table?.TableStatus,
+      ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus),
+    ]
     if (states.every((state) => state === 'ACTIVE')) return
     await sleep(POLL_MS)
   }

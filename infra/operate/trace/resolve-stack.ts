@@ -4,10 +4,11 @@ import type { SourceMap } from 'node:module'
 const BUNDLED_PLACE = /[^\s()]*index\.mjs:(\d+):(\d+)/g
 
 /** The stack trace with places in the source instead of the bundle. A place that the map does not know stays. */
-export const resolveStack = (stack: string, map: SourceMap): string =>
-  stack.replaceAll(BUNDLED_PLACE, (place, line: string, column: string) => {
+export function resolveStack(stack: string, map: SourceMap): string {
+  return stack.replaceAll(BUNDLED_PLACE, (place, line: string, column: string) => {
     const origin = map.findOrigin(Number(line), Number(column))
     if (!('fileName' in origin)) return place
     // Maps name sources relative to the directory of the bundle.
     return `${origin.fileName.replace(/^(?:\.\.\/)+/, '')}:${origin.lineNumber}:${origin.columnNumber}`
   })
+}

@@ -12,10 +12,16 @@ import { carriedUnits, lowest, type Station, stationsOf, tableStations } from '.
  */
 const RESERVE = 2
 
-const shown = (perSecond: number): number => Math.floor(perSecond * 10) / 10
+function shown(perSecond: number): number {
+  return Math.floor(perSecond * 10) / 10
+}
 
 /** The station that carries too little, with its number and the remedy; undefined when all carry enough. */
-const tooSmall = (wanted: string, perSecond: number, stations: readonly Station[]): string | undefined => {
+function tooSmall(
+  wanted: string,
+  perSecond: number,
+  stations: readonly Station[],
+): string | undefined {
   const small = stations
     .filter((station) => station.perSecond < perSecond)
     .map(({ name, perSecond: carries, remedy }) => `${name}: ${shown(carries)} (${remedy})`)
@@ -24,7 +30,7 @@ const tooSmall = (wanted: string, perSecond: number, stations: readonly Station[
     : undefined
 }
 
-const refuse = ({ settings }: DeployedStage, problems: readonly (string | undefined)[]): void => {
+function refuse({ settings }: DeployedStage, problems: readonly (string | undefined)[]): void {
   const refused = problems.filter((problem) => problem !== undefined)
   if (refused.length > 0) throw new Error(`stage ${settings.name}: ${refused.join('; ')}`)
 }
@@ -34,7 +40,7 @@ const refuse = ({ settings }: DeployedStage, problems: readonly (string | undefi
  * carries. API Gateway must refuse the excess (429, nothing begun), not DynamoDB or Lambda (500, half done). The pace
  * of creates limits all later work of a payment.
  */
-export const assertCarried = (stage: DeployedStage): void => {
+export function assertCarried(stage: DeployedStage): void {
   const { requestsPerSecond, burst } = throttleOf(stage, CREATE_ROUTE)
   const { callsPerMinute } = loadOf(stage)
   const carried = carriedUnits(stage)
@@ -48,7 +54,11 @@ export const assertCarried = (stage: DeployedStage): void => {
     tooSmall(throttled, requestsPerSecond * RESERVE, tableStations(stage)),
     burstOf('writes'),
     burstOf('reads'),
-    tooSmall(`${callsPerMinute} calls of the provider a minute are`, callsPerMinute / 60, stationsOf(stage)),
+    tooSmall(
+      `${callsPerMinute} calls of the provider a minute are`,
+      callsPerMinute / 60,
+      stationsOf(stage),
+    ),
   ])
 }
 
@@ -57,7 +67,11 @@ const QUARTER = 1 / 4
 
 type Bound = Pick<Station, 'name' | 'perSecond'>
 
-const atMostAQuarter = (name: string, limit: number | undefined, bounds: readonly Bound[]): string | undefined => {
+function atMostAQuarter(
+  name: string,
+  limit: number | undefined,
+  bounds: readonly Bound[],
+): string | undefined {
   if (limit === undefined) return `${name} is missing`
   const least = lowest(bounds)
   const most = Math.max(1, Math.floor(least.perSecond * QUARTER))
@@ -65,11 +79,16 @@ const atMostAQuarter = (name: string, limit: number | undefined, bounds: readonl
 }
 
 /** Throws on a stage in which one client may use more than a quarter by default. An operator may grant one client more. */
-export const assertClientLimits = (stage: DeployedStage): void => {
+export function assertClientLimits(stage: DeployedStage): void {
   const { clientRateLimit, clientCreateLimit } = stage.settings
   const { reads, writes } = carriedUnits(stage)
-  const routes = API_FUNCTIONS.flatMap((spec) => routeKeyOf(spec) ?? []).filter((route) => route !== CREATE_ROUTE)
-  const boundOf = (route: string): Bound => ({ name: route, perSecond: throttleOf(stage, route).requestsPerSecond })
+  const routes = API_FUNCTIONS.flatMap((spec) => routeKeyOf(spec) ?? []).filter(
+    (route) => route !== CREATE_ROUTE,
+  )
+  const boundOf = (route: string): Bound => ({
+    name: route,
+    perSecond: throttleOf(stage, route).requestsPerSecond,
+  })
   refuse(stage, [
     atMostAQuarter('clientCreateLimit', clientCreateLimit, [
       boundOf(CREATE_ROUTE),

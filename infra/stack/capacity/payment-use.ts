@@ -13,7 +13,12 @@ export const PAYMENT_UNITS = {
 } as const
 
 /** Write units of one payment in one kind of key. Slots divide the keys of due work among them. */
-export const KEY_UNITS = { duePayments: 7, dueDeliveries: 3, dueSync: 0.61, ledgerOfClient: 6 } as const
+export const KEY_UNITS = {
+  duePayments: 7,
+  dueDeliveries: 3,
+  dueSync: 0.61,
+  ledgerOfClient: 6,
+} as const
 
 /**
  * Seconds of function time of a payment, the wait for the provider included. They are assumed: replace them by the

@@ -14,8 +14,9 @@ export type Station = {
   readonly remedy: string
 }
 
-export const lowest = <One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One =>
-  stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+export function lowest<One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One {
+  return stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+}
 
 /** Units a second that DynamoDB gives a new on-demand table, and each of its indexes. It doubles what was reached before. */
 const FRESH = { reads: 12_000, writes: 4_000 } as const
@@ -23,13 +24,19 @@ const FRESH = { reads: 12_000, writes: 4_000 } as const
 const KEY_WRITES = 1_000
 
 /** The units that the table, and each index, carries from its first minute. */
-export const carriedUnits = ({ table: { maxReadUnits, maxWriteUnits, warm } }: Pick<DeployedStage, 'table'>) => ({
-  reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
-  writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
-})
+export function carriedUnits({
+  table: { maxReadUnits, maxWriteUnits, warm },
+}: Pick<DeployedStage, 'table'>) {
+  return {
+    reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
+    writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
+  }
+}
 
 /** The table and each index. */
-export const tableStations = (stage: Pick<DeployedStage, 'table' | 'deliveries'>): readonly Station[] => {
+export function tableStations(
+  stage: Pick<DeployedStage, 'table' | 'deliveries'>,
+): readonly Station[] {
   const carried = carriedUnits(stage)
   const { writes, reads, delivery } = PAYMENT_UNITS
   const further = stage.deliveries.endpointsAPayment - 1
@@ -47,21 +54,22 @@ export const tableStations = (stage: Pick<DeployedStage, 'table' | 'deliveries'>
   return [...written, read]
 }
 
-const deliveries = (stage: DeployedStage): Station => {
-  const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(({ trigger }) =>
-    queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
+function deliveries(stage: DeployedStage): Station {
+  const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
+    ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
   )
   return {
     name: 'the runs of deliver-webhook',
     perSecond: runs / webhookSeconds(stage.deliveries),
-    remedy: 'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
+    remedy:
+      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
   }
 }
 
 /**
  * Keys that all clients' payments share, and the ledger of a client that creates as much as its default limit allows.
  */
-const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station => {
+function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station {
   const shared = {
     'payments in by-due': KEY_UNITS.duePayments / WORK_SLOTS.payment,
     'deliveries in by-due': (KEY_UNITS.dueDeliveries * endpointsAPayment) / WORK_SLOTS.delivery,
@@ -75,13 +83,14 @@ const hottestKey = ({ settings, deliveries: { endpointsAPayment } }: DeployedSta
   const ofClient = KEY_WRITES / KEY_UNITS.ledgerOfClient
   const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
   const remedy = `lower clientCreateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
-  if (clientCreateLimit > ofClient) keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
+  if (clientCreateLimit > ofClient)
+    keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
   const hottest = lowest(keys)
   return { ...hottest, name: `the hottest key (${hottest.name})` }
 }
 
 /** Functions with reserved runs; all others share the rest of the account. */
-const runStations = (stage: DeployedStage): readonly Station[] => {
+function runStations(stage: DeployedStage): readonly Station[] {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
     'deliver-webhook': webhookSeconds(stage.deliveries),
@@ -107,9 +116,6 @@ const runStations = (stage: DeployedStage): readonly Station[] => {
 }
 
 /** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
-export const stationsOf = (stage: DeployedStage): readonly Station[] => [
-  deliveries(stage),
-  ...tableStations(stage),
-  hottestKey(stage),
-  ...runStations(stage),
-]
+export function stationsOf(stage: DeployedStage): readonly Station[] {
+  return [deliveries(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
+}

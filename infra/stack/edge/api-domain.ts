@@ -1,7 +1,13 @@
 import { resolve } from 'node:path'
 import * as apigateway from 'aws-cdk-lib/aws-apigatewayv2'
 import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatemanager'
-import { AaaaRecord, ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53'
+import {
+  AaaaRecord,
+  ARecord,
+  HostedZone,
+  type IHostedZone,
+  RecordTarget,
+} from 'aws-cdk-lib/aws-route53'
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets'
 import { Asset } from 'aws-cdk-lib/aws-s3-assets'
 import { Construct } from 'constructs'
@@ -11,19 +17,34 @@ import type { StageDomain } from '../stage-file.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 
 /** The zone by its attributes: looking it up would need the account at synth. */
-export const hostedZone = (scope: Construct, id: string, { zone }: StageDomain): IHostedZone =>
-  HostedZone.fromHostedZoneAttributes(scope, id, { hostedZoneId: zone.id, zoneName: zone.name })
+export function hostedZone(scope: Construct, id: string, { zone }: StageDomain): IHostedZone {
+  return HostedZone.fromHostedZoneAttributes(scope, id, {
+    hostedZoneId: zone.id,
+    zoneName: zone.name,
+  })
+}
 
 /** It renews itself, because its proof stays in the zone. */
-export const certificateOf = (scope: Construct, domainName: string, zone: IHostedZone): Certificate =>
-  new Certificate(scope, 'Certificate', { domainName, validation: CertificateValidation.fromDns(zone) })
+export function certificateOf(
+  scope: Construct,
+  domainName: string,
+  zone: IHostedZone,
+): Certificate {
+  return new Certificate(scope, 'Certificate', {
+    domainName,
+    validation: CertificateValidation.fromDns(zone),
+  })
+}
 
 /** The domain name of API Gateway. With a front it is the front's origin, and the stage's name belongs to the front. */
-export const apiDomainName = ({ name }: StageDomain, front: DeployedStage['front']): string =>
-  front === 'cloudfront' ? `origin.${name}` : name
+export function apiDomainName({ name }: StageDomain, front: DeployedStage['front']): string {
+  return front === 'cloudfront' ? `origin.${name}` : name
+}
 
 /** The authority's certificate, which contains no secret. It is part of the code and is uploaded for API Gateway. */
-export const originAuthorityPath = (authority: string): string => resolve(PROJECT_ROOT, authority)
+export function originAuthorityPath(authority: string): string {
+  return resolve(PROJECT_ROOT, authority)
+}
 
 type Props = {
   readonly stage: DeployedStage
@@ -48,10 +69,16 @@ export class ApiDomain extends Construct {
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,
       ...this.frontOnly(stage),
     })
-    new apigateway.ApiMapping(this, 'Mapping', { api: httpApi.api, stage: httpApi.stage, domainName })
+    new apigateway.ApiMapping(this, 'Mapping', {
+      api: httpApi.api,
+      stage: httpApi.stage,
+      domainName,
+    })
 
     const { regionalDomainName, regionalHostedZoneId } = domainName
-    const target = RecordTarget.fromAlias(new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId))
+    const target = RecordTarget.fromAlias(
+      new ApiGatewayv2DomainProperties(regionalDomainName, regionalHostedZoneId),
+    )
     new ARecord(this, 'Ipv4', { zone, recordName: this.name, target })
     new AaaaRecord(this, 'Ipv6', { zone, recordName: this.name, target })
   }
@@ -60,10 +87,15 @@ export class ApiDomain extends Construct {
    * With a front's certificate, a caller without a certificate of its authority gets no TLS connection: no throttle
    * counts it and no function runs.
    */
-  private frontOnly({ front, frontSettings }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {
+  private frontOnly({
+    front,
+    frontSettings,
+  }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {
     const { originCertificate } = frontSettings
     if (front !== 'cloudfront' || originCertificate === undefined) return {}
-    const authority = new Asset(this, 'OriginAuthority', { path: originAuthorityPath(originCertificate.authority) })
+    const authority = new Asset(this, 'OriginAuthority', {
+      path: originAuthorityPath(originCertificate.authority),
+    })
     return { mtls: { bucket: authority.bucket, key: authority.s3ObjectKey } }
   }
 }

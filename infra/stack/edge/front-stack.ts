@@ -66,16 +66,23 @@ export class FrontStack extends StageStack {
 
     // Here, because CloudFormation has budgets in this region, and not in every stage's region.
     addMonthlyBudget(this, stage)
-    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId, description: 'The CloudFront front' })
+    new CfnOutput(this, 'DistributionId', {
+      value: distribution.distributionId,
+      description: 'The CloudFront front',
+    })
   }
 }
 
 /** As an override: the origin's construct has no certificate yet (aws-cdk, issue 37842). */
-const showCertificate = (distribution: cloudfront.Distribution, { frontSettings }: DeployedStage): void => {
+function showCertificate(
+  distribution: cloudfront.Distribution,
+  { frontSettings }: DeployedStage,
+): void {
   const { originCertificate } = frontSettings
   if (originCertificate === undefined) return
   const { defaultChild: resource } = distribution.node
-  if (!(resource instanceof cloudfront.CfnDistribution)) throw new Error('the distribution has no resource')
+  if (!(resource instanceof cloudfront.CfnDistribution))
+    throw new Error('the distribution has no resource')
   resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
     ClientCertificateArn: arnOf(distribution, 'acm', `certificate/${originCertificate.id}`),
   })
@@ -85,8 +92,8 @@ const showCertificate = (distribution: cloudfront.Distribution, { frontSettings 
  * Every request carries the secret by which functions recognise the front. CloudFront replaces a value that a caller
  * sends.
  */
-const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
-  new HttpOrigin(apiDomainName(domain, stage.front), {
+function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
+  return new HttpOrigin(apiDomainName(domain, stage.front), {
     protocolPolicy: cloudfront.OriginProtocolPolicy.HTTPS_ONLY,
     originSslProtocols: [cloudfront.OriginSslPolicy.TLS_V1_2],
     readTimeout: ORIGIN_TIMEOUT,
@@ -97,6 +104,7 @@ const originOf = (stage: DeployedStage, domain: StageDomain): HttpOrigin =>
       }).unsafeUnwrap(),
     },
   })
+}
 
 /** A mail while there is time to act, and one when the forecast for the month exceeds the amount. */
 const NOTIFICATIONS = [
@@ -108,7 +116,7 @@ const NOTIFICATIONS = [
  * A monthly budget, if the stage names an amount. It mails the recipients of alarms directly, because their topic is in
  * another region. It counts the whole account: a tag counts no costs until a person activates it.
  */
-const addMonthlyBudget = (stack: Stack, stage: DeployedStage): void => {
+function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage
   if (amount === undefined) return
   const subscribers = alarmRecipients.map((address) => ({ subscriptionType: 'EMAIL', address }))
@@ -147,7 +155,11 @@ export const FRONT_LOG_FIELDS = [
 ] as const
 
 /** One JSON line a request at the front, for 14 days. */
-const addFrontLog = (parent: Construct, stage: DeployedStage, { distributionArn }: cloudfront.Distribution): void => {
+function addFrontLog(
+  parent: Construct,
+  stage: DeployedStage,
+  { distributionArn }: cloudfront.Distribution,
+): void {
   const scope = new Construct(parent, 'Log')
   const name = stackNameOf(stage, 'front')
   // If it were kept, its name would prevent a new front.

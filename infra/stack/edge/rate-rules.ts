@@ -13,19 +13,27 @@ export const CALLBACK_PATHS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.path.startsWith('/callbacks/') ? [trigger.path] : [],
 )
 
-const isCallback = (routeKey: string): boolean => CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
+function isCallback(routeKey: string): boolean {
+  return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
+}
 
-export const visible = (metricName: string) => ({
-  cloudWatchMetricsEnabled: true,
-  metricName,
-  // A sample would show headers, also those that the log leaves out.
-  sampledRequestsEnabled: false,
-})
+export function visible(metricName: string) {
+  return {
+    cloudWatchMetricsEnabled: true,
+    metricName,
+    // A sample would show headers, also those that the log leaves out.
+    sampledRequestsEnabled: false,
+  }
+}
 
 type Statement = CfnWebACL.StatementProperty
 
-const both = (...statements: Statement[]): Statement => ({ andStatement: { statements } })
-export const not = (statement: Statement): Statement => ({ notStatement: { statement } })
+function both(...statements: Statement[]): Statement {
+  return { andStatement: { statements } }
+}
+export function not(statement: Statement): Statement {
+  return { notStatement: { statement } }
+}
 
 type RateRule = {
   readonly name: string
@@ -41,7 +49,12 @@ type RateRule = {
  * delays money by 15 minutes. Creates are counted twice, because their route costs most and has the lowest throttle.
  */
 const RATE_RULES: readonly RateRule[] = [
-  { name: 'callbacks-per-address', counts: isCallback, scope: () => exactly(CALLBACK_PATHS), exceptKnown: false },
+  {
+    name: 'callbacks-per-address',
+    counts: isCallback,
+    scope: () => exactly(CALLBACK_PATHS),
+    exceptKnown: false,
+  },
   {
     name: 'creates-per-address',
     counts: (routeKey) => routeKey === CREATE_ROUTE,
@@ -64,22 +77,23 @@ export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => n
  * full. The same tenth of the lowest other route is 1,800 a minute. For callbacks it is 6,000, a hundred a second; the
  * provider calls twice for each payment.
  */
-const limitOf = (stage: DeployedStage, { counts }: RateRule): number => {
+function limitOf(stage: DeployedStage, { counts }: RateRule): number {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
     .filter(counts)
     .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
   return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
 }
 
-const besides = (scope: Statement, known: string | undefined): Statement =>
-  known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
+function besides(scope: Statement, known: string | undefined): Statement {
+  return known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
+}
 
 /**
  * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
  * have registered; only their clients' limits apply.
  */
-export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] =>
-  RATE_RULES.map((rule, at) => ({
+export function rateRules(stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] {
+  return RATE_RULES.map((rule, at) => ({
     name: rule.name,
     priority: at + 1,
     action: {
@@ -101,53 +115,58 @@ export const rateRules = (stage: DeployedStage, known?: string): CfnWebACL.RuleP
     },
     visibilityConfig: visible(rule.name),
   }))
+}
 
 /**
  * Refuses a create without a key of this stage's form with the 401 of spec section 5. It costs no function and no read,
  * and counts against no address.
  */
-export const createsWithoutKey = ({ settings }: DeployedStage): CfnWebACL.RuleProperty => ({
-  name: CREATES_WITHOUT_KEY,
-  priority: 0,
-  action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
-  statement: both(
-    requestsTo(CREATE_ROUTE),
-    not({
-      regexMatchStatement: {
-        fieldToMatch: { singleHeader: { Name: 'authorization' } },
-        regexString: bearerPattern(settings.name),
-        textTransformations: [{ priority: 0, type: 'NONE' }],
-      },
-    }),
-  ),
-  visibilityConfig: visible(CREATES_WITHOUT_KEY),
-})
+export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
+  return {
+    name: CREATES_WITHOUT_KEY,
+    priority: 0,
+    action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
+    statement: both(
+      requestsTo(CREATE_ROUTE),
+      not({
+        regexMatchStatement: {
+          fieldToMatch: { singleHeader: { Name: 'authorization' } },
+          regexString: bearerPattern(settings.name),
+          textTransformations: [{ priority: 0, type: 'NONE' }],
+        },
+      }),
+    ),
+    visibilityConfig: visible(CREATES_WITHOUT_KEY),
+  }
+}
 
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /** Any spelling of the path: it may count too much, never too little. */
-const requestsTo = (routeKey: string): Statement => {
+function requestsTo(routeKey: string): Statement {
   const [method = '', path = ''] = routeKey.split(' ')
   const spelled = matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
   return both(matching({ method: {} }, method, ['NONE']), spelled)
 }
 
 /** The path as it was sent: a callback with another spelling reaches no callback route. */
-export const exactly = (paths: readonly string[]): Statement => {
+export function exactly(paths: readonly string[]): Statement {
   const [first, ...others] = paths.map((path) => matching({ uriPath: {} }, path, ['NONE']))
   if (!first) throw new Error('the manifest has no callback path')
   return others.length > 0 ? { orStatement: { statements: [first, ...others] } } : first
 }
 
-const matching = (
+function matching(
   fieldToMatch: CfnWebACL.FieldToMatchProperty,
   searchString: string,
   transformations: readonly string[],
-): Statement => ({
-  byteMatchStatement: {
-    fieldToMatch,
-    positionalConstraint: 'EXACTLY',
-    searchString,
-    textTransformations: transformations.map((type, priority) => ({ priority, type })),
-  },
-})
+): Statement {
+  return {
+    byteMatchStatement: {
+      fieldToMatch,
+      positionalConstraint: 'EXACTLY',
+      searchString,
+      textTransformations: transformations.map((type, priority) => ({ priority, type })),
+    },
+  }
+}

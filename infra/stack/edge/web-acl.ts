@@ -5,7 +5,15 @@ import { invalidCredentials } from '../../../shared/client/authenticate.ts'
 import { toErrorReply } from '../../../shared/errors.ts'
 import type { DeployedStage } from '../stage.ts'
 import { addLog, bareArn } from '../stage-stack.ts'
-import { CALLBACK_PATHS, createsWithoutKey, exactly, not, RATE_RULE_NAMES, rateRules, visible } from './rate-rules.ts'
+import {
+  CALLBACK_PATHS,
+  createsWithoutKey,
+  exactly,
+  not,
+  RATE_RULE_NAMES,
+  rateRules,
+  visible,
+} from './rate-rules.ts'
 
 /**
  * Descriptions and metadata may hold any text, in bodies of 64 KB (spec 4.1): nothing here puts it into a page, a shell
@@ -28,8 +36,8 @@ const MANAGED: readonly { readonly name: string; readonly counted: readonly stri
   { name: 'AWSManagedRulesCommonRuleSet', counted: ONLY_COUNTED },
 ]
 
-const managedRules = (): CfnWebACL.RuleProperty[] =>
-  MANAGED.map(({ name, counted }, at) => ({
+function managedRules(): CfnWebACL.RuleProperty[] {
+  return MANAGED.map(({ name, counted }, at) => ({
     name,
     priority: 1 + RATE_RULE_NAMES.length + at,
     overrideAction: { none: {} },
@@ -44,10 +52,13 @@ const managedRules = (): CfnWebACL.RuleProperty[] =>
     },
     visibilityConfig: visible(name),
   }))
+}
 
 /** Never logged: the caller's key, the provider's token, and the query (design: no path, no query in logs). */
 const REDACTED = [
-  ...['authorization', 'x-callback-token', 'cookie', 'idempotency-key'].map((Name) => ({ singleHeader: { Name } })),
+  ...['authorization', 'x-callback-token', 'cookie', 'idempotency-key'].map((Name) => ({
+    singleHeader: { Name },
+  })),
   { uriPath: {} },
   { queryString: {} },
 ]
@@ -68,11 +79,21 @@ export class WebAcl extends Construct {
         rate_limit: {
           contentType: 'APPLICATION_JSON',
           // The envelope of spec section 7, which clients parse.
-          content: JSON.stringify({ message: 'too many requests from this address', code: 'rate_limit' }),
+          content: JSON.stringify({
+            message: 'too many requests from this address',
+            code: 'rate_limit',
+          }),
         },
-        auth: { contentType: 'APPLICATION_JSON', content: JSON.stringify(toErrorReply(invalidCredentials()).body) },
+        auth: {
+          contentType: 'APPLICATION_JSON',
+          content: JSON.stringify(toErrorReply(invalidCredentials()).body),
+        },
       },
-      rules: [createsWithoutKey(stage), ...rateRules(stage, this.knownAddresses(stage)), ...managedRules()],
+      rules: [
+        createsWithoutKey(stage),
+        ...rateRules(stage, this.knownAddresses(stage)),
+        ...managedRules(),
+      ],
     })
     this.arn = acl.attrArn
     this.logRefusals(name, acl)
@@ -82,7 +103,12 @@ export class WebAcl extends Construct {
     const addresses = [...frontSettings.merchantAddresses]
     if (addresses.length === 0) return undefined
     const name = `gateway-${settings.name}-merchants`
-    return new CfnIPSet(this, 'Merchants', { name, scope: 'CLOUDFRONT', ipAddressVersion: 'IPV4', addresses }).attrArn
+    return new CfnIPSet(this, 'Merchants', {
+      name,
+      scope: 'CLOUDFRONT',
+      ipAddressVersion: 'IPV4',
+      addresses,
+    }).attrArn
   }
 
   /** The API's own log has the requests that were let through. */
@@ -98,7 +124,10 @@ export class WebAcl extends Construct {
       resourceArn: acl.attrArn,
       logDestinationConfigs: [bareArn(log)],
       redactedFields: REDACTED,
-      loggingFilter: { DefaultBehavior: 'DROP', Filters: [keep('BLOCK'), keep('COUNT'), keep('EXCLUDED_AS_COUNT')] },
+      loggingFilter: {
+        DefaultBehavior: 'DROP',
+        Filters: [keep('BLOCK'), keep('COUNT'), keep('EXCLUDED_AS_COUNT')],
+      },
     })
   }
 }

@@ -4,15 +4,24 @@ import type { Construct } from 'constructs'
 type Conditions = Record<string, Record<string, unknown>>
 
 /** The statement that allows these actions on these resources; none where there are no actions or no resources. */
-export const allow = (
+export function allow(
   actions: readonly string[],
   resources: readonly string[],
   conditions: Conditions = {},
-): PolicyStatement[] =>
-  actions.length > 0 && resources.length > 0
+): PolicyStatement[] {
+  return actions.length > 0 && resources.length > 0
     ? [new PolicyStatement({ actions: [...actions], resources: [...resources], conditions })]
     : []
+}
 
 /** A role that has its permissions inline: it is never there without them when something is connected to it. */
-export const roleWith = (scope: Construct, assumedBy: IPrincipal, statements: PolicyStatement[]): Role =>
-  new Role(scope, 'Role', { assumedBy, inlinePolicies: { access: new PolicyDocument({ statements }) } })
+export function roleWith(
+  scope: Construct,
+  assumedBy: IPrincipal,
+  statements: PolicyStatement[],
+): Role {
+  return new Role(scope, 'Role', {
+    assumedBy,
+    inlinePolicies: { access: new PolicyDocument({ statements }) },
+  })
+}

@@ -15,7 +15,7 @@ import type { DeployedStage } from '../stage.ts'
  * Dependencies that the manifest gives a function no use for, by their names in shared/runtime/runtime-deps.ts. A
  * literal lets the bundler leave out what only they would load.
  */
-const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
+function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   const uses = {
     TABLE: Object.keys(spec.table).length > 0,
     QUEUES: spec.sends.length > 0,
@@ -27,29 +27,38 @@ const withheldFrom = (spec: FunctionSpec, stage: DeployedStage) => {
     // Registering an endpoint also checks where its webhooks would go.
     ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
-  return Object.entries(uses).flatMap(([means, used]) => (used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']]))
+  return Object.entries(uses).flatMap(([means, used]) =>
+    used ? [] : [[`process.env.WITHHOLD_${means}`, '"yes"']],
+  )
 }
 
 /** The first of several reads that the role allows, by the name under which shared/runtime/injectable.ts asks for it. */
-const firstAllowed = (reads: readonly (readonly [name: string, value: string | undefined])[]) =>
-  reads
-    .flatMap(([name, value]) => (value === undefined ? [] : [[`process.env.${name}`, JSON.stringify(value)]]))
+function firstAllowed(reads: readonly (readonly [name: string, value: string | undefined])[]) {
+  return reads
+    .flatMap(([name, value]) =>
+      value === undefined ? [] : [[`process.env.${name}`, JSON.stringify(value)]],
+    )
     .slice(0, 1)
+}
 
-const firstOf = (partitions: readonly Partition[] | undefined) => partitions?.slice(0, 1).map(pkPrefix)[0]
+function firstOf(partitions: readonly Partition[] | undefined) {
+  return partitions?.slice(0, 1).map(pkPrefix)[0]
+}
 
 /** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
-const warmingRead = ({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) =>
-  firstAllowed([
+function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
+  return firstAllowed([
     ['WARM_QUERY', firstOf(Query ?? QueryFields)],
     ['WARM_INDEX', indexes?.[0]],
     ['WARM_BATCH_GET', firstOf(BatchGetItem)],
     ['WARM_GET', firstOf(GetItem)],
   ])
+}
 
 /** Everything that the bundler puts into the code of a function. */
-const literalsOf = (spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> =>
-  Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
+function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
+  return Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
+}
 
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
@@ -67,7 +76,9 @@ export const BUNDLE_OPTIONS = {
   mainFields: ['module', 'main'],
   minify: true,
   // A function never uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
-  alias: { '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts') },
+  alias: {
+    '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts'),
+  },
 } as const satisfies BuildOptions
 
 /**
@@ -77,14 +88,17 @@ export const BUNDLE_OPTIONS = {
 const NEVER_LOADED = ['@smithy/core/event-streams']
 
 /** Each bundle has the clients that its function uses, no others. */
-const bundle = (
+function bundle(
   specs: readonly Bundled[],
   define: Readonly<Record<string, string>>,
   external: readonly string[] = NEVER_LOADED,
-): ReadonlyMap<string, Uint8Array> => {
+): ReadonlyMap<string, Uint8Array> {
   const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
-    alias: { ...BUNDLE_OPTIONS.alias, 'node:http': join(PROJECT_ROOT, 'shared/runtime/node-http.ts') },
+    alias: {
+      ...BUNDLE_OPTIONS.alias,
+      'node:http': join(PROJECT_ROOT, 'shared/runtime/node-http.ts'),
+    },
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
     outdir: 'bundles',
     write: false,
@@ -106,13 +120,15 @@ const bundle = (
  * is written next to the assets instead, without the sources' text: `npm run trace -- <function>` reads a stack trace
  * with it.
  */
-export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) => {
+export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
   const made = new Map<string, Uint8Array>()
   return (spec) =>
     assetFrom(stage, spec.name, () => {
       if (!made.has(`${spec.name}.js`)) {
         const literals = literalsOf(spec, stage)
-        const alike = MANIFEST.filter((other) => isDeepStrictEqual(literalsOf(other, stage), literals))
+        const alike = MANIFEST.filter((other) =>
+          isDeepStrictEqual(literalsOf(other, stage), literals),
+        )
         for (const [file, contents] of bundle(alike, literals)) made.set(file, contents)
       }
       return made
@@ -120,10 +136,15 @@ export const assetsOf = (stage: DeployedStage): ((spec: FunctionSpec) => Code) =
 }
 
 /** The asset of one handler that is no function of the manifest. It may use a client that loads event streams at once. */
-export const assetOf = (stage: DeployedStage, handler: Bundled): Code =>
-  assetFrom(stage, handler.name, () => bundle([handler], {}, []))
+export function assetOf(stage: DeployedStage, handler: Bundled): Code {
+  return assetFrom(stage, handler.name, () => bundle([handler], {}, []))
+}
 
-const assetFrom = (stage: DeployedStage, name: string, bundles: () => ReadonlyMap<string, Uint8Array>): Code => {
+function assetFrom(
+  stage: DeployedStage,
+  name: string,
+  bundles: () => ReadonlyMap<string, Uint8Array>,
+): Code {
   const tryBundle = (outputDir: string) => {
     const made = bundles()
     const maps = join(dirname(outputDir), SOURCE_MAPS)

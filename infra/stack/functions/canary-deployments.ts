@@ -1,7 +1,11 @@
 import { Duration } from 'aws-cdk-lib'
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2'
 import { Alarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch'
-import { LambdaApplication, LambdaDeploymentConfig, LambdaDeploymentGroup } from 'aws-cdk-lib/aws-codedeploy'
+import {
+  LambdaApplication,
+  LambdaDeploymentConfig,
+  LambdaDeploymentGroup,
+} from 'aws-cdk-lib/aws-codedeploy'
 import { type IRole, ServicePrincipal } from 'aws-cdk-lib/aws-iam'
 import { Alias, type IFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct } from 'constructs'
@@ -18,7 +22,11 @@ const MINUTE = Duration.minutes(1)
 /** A tenth of ten requests a second makes 60 failures a minute if it is broken. A good version has a few too. */
 const SERVER_ERRORS_A_MINUTE = 5
 
-type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions; readonly api: HttpApi }
+type Props = {
+  readonly stage: DeployedStage
+  readonly functions: GatewayFunctions
+  readonly api: HttpApi
+}
 
 /**
  * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If it crashes, or
@@ -29,18 +37,24 @@ type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctio
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
     super(scope, id)
-    const application = new LambdaApplication(this, 'Application', { applicationName: stackNameOf(stage) })
+    const application = new LambdaApplication(this, 'Application', {
+      applicationName: stackNameOf(stage),
+    })
     const role = this.deployerRole(stage)
     const serverErrors = new Alarm(this, 'ServerErrors', {
       alarmName: `${alarmPrefix(stage)}server-errors`,
-      alarmDescription: 'Takes back a new version while it is tried: the API answers with server errors',
+      alarmDescription:
+        'Takes back a new version while it is tried: the API answers with server errors',
       // The specification answers 500 when the provider refuses one payment. That is no fault of a version.
       metric: cloudWatchMetric(faults(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
     })
 
-    for (const { spec, live } of [...functions.triggeredBy('http'), ...functions.triggeredBy('http-default')]) {
+    for (const { spec, live } of [
+      ...functions.triggeredBy('http'),
+      ...functions.triggeredBy('http-default'),
+    ]) {
       // Lookups move to the new version at once: no payment waits for them, and each canary takes two resources.
       if (!(live instanceof Alias) || spec.lookup) continue
       const crashes = this.crashes(spec.name, live, stage)
@@ -68,7 +82,11 @@ export class CanaryDeployments extends Construct {
 
   /** The permissions of AWSCodeDeployRoleForLambdaLimited that this needs, for this stage only. */
   private deployerRole(stage: DeployedStage): IRole {
-    const moves = ['lambda:GetAlias', 'lambda:GetProvisionedConcurrencyConfig', 'lambda:UpdateAlias']
+    const moves = [
+      'lambda:GetAlias',
+      'lambda:GetProvisionedConcurrencyConfig',
+      'lambda:UpdateAlias',
+    ]
     const role = roleWith(this, new ServicePrincipal('codedeploy.amazonaws.com'), [
       ...allow(moves, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
       // CloudWatch can allow this call only on all alarms.
@@ -79,13 +97,15 @@ export class CanaryDeployments extends Construct {
   }
 }
 
-const faults = ({ settings }: DeployedStage, { apiId }: HttpApi): Measure => ({
-  formula: `${orZero('errors')} - ${orZero('refused')}`,
-  of: {
-    errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
-    refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
-  },
-})
+function faults({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
+  return {
+    formula: `${orZero('errors')} - ${orZero('refused')}`,
+    of: {
+      errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
+      refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
+    },
+  }
+}
 
 const ONE_MINUTE_IS_ENOUGH = {
   evaluationPeriods: 1,
@@ -93,4 +113,6 @@ const ONE_MINUTE_IS_ENOUGH = {
   treatMissingData: TreatMissingData.NOT_BREACHING,
 } as const
 
-const alarmPrefix = ({ settings }: DeployedStage) => `gateway-${settings.name}-canary-`
+function alarmPrefix({ settings }: DeployedStage) {
+  return `gateway-${settings.name}-canary-`
+}

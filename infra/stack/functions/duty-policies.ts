@@ -25,7 +25,10 @@ export class DutyPolicies extends Construct {
     const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
     // The doctor uses it to ask whether operators' functions work. It starts no action.
     const functions = role === 'deploy' ? [...started, PROVER] : started
-    const does = role === 'deploy' ? 'deploy, hold the secrets of the stage, start what schedules start' : DUTIES[role]
+    const does =
+      role === 'deploy'
+        ? 'deploy, hold the secrets of the stage, start what schedules start'
+        : DUTIES[role]
     const policy = new ManagedPolicy(this, role, {
       // No description: CloudFormation replaces a policy to change it, and cannot make two of one name.
       managedPolicyName: stackNameOf(stage, role),
@@ -33,7 +36,9 @@ export class DutyPolicies extends Construct {
         {
           sid: 'Invoke',
           actions: ['lambda:InvokeFunction'],
-          resources: functions.map((called) => arnOf(this, 'lambda', `function:${stackNameOf(stage, called)}`)),
+          resources: functions.map((called) =>
+            arnOf(this, 'lambda', `function:${stackNameOf(stage, called)}`),
+          ),
         },
         ...(role === 'deploy' ? this.deploying(props) : []),
       ].map((allowed) => new PolicyStatement(allowed)),
@@ -48,17 +53,25 @@ export class DutyPolicies extends Construct {
   private deploying({ data: { provider, originSecret, key } }: Props): PolicyStatementProps[] {
     const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
     const { partition, account, region } = Stack.of(this)
-    const conditions = { StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` } }
+    const conditions = {
+      StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
+    }
     const forKey = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
     return [
       {
         sid: 'Deploy',
         actions: ['sts:AssumeRole'],
-        resources: [`arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`],
+        resources: [
+          `arn:${partition}:iam::${account}:role/cdk-${DefaultStackSynthesizer.DEFAULT_QUALIFIER}-*`,
+        ],
       },
       {
         sid: 'Secrets',
-        actions: ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretValue', 'secretsmanager:PutSecretValue'],
+        actions: [
+          'secretsmanager:DescribeSecret',
+          'secretsmanager:GetSecretValue',
+          'secretsmanager:PutSecretValue',
+        ],
         resources: secrets.map(({ secretArn }) => secretArn),
       },
       ...(key ? [{ ...forKey, resources: [key.keyArn] }] : []),

@@ -3,7 +3,12 @@ import type { ITableV2 } from 'aws-cdk-lib/aws-dynamodb'
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam'
 import type { IKey } from 'aws-cdk-lib/aws-kms'
 import type { LogGroup } from 'aws-cdk-lib/aws-logs'
-import { type FunctionSpec, isHttp, queuesOf, type SecretAccess } from '../../../functions/function-spec.ts'
+import {
+  type FunctionSpec,
+  isHttp,
+  queuesOf,
+  type SecretAccess,
+} from '../../../functions/function-spec.ts'
 import { sealContext } from '../../../shared/secrets.ts'
 import {
   type FieldAction,
@@ -25,13 +30,18 @@ export type GrantedResources = {
   readonly egress?: WebhookEgress | undefined
 }
 
-export const logGrant = ({ logGroupArn }: LogGroup): PolicyStatement[] =>
-  allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
+export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
+  return allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
+}
 
 const READ_SECRET = ['secretsmanager:GetSecretValue']
 
 /** All permissions of a function: those of its manifest entry, reading from its trigger, and its own log. */
-export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGroup: LogGroup): PolicyStatement[] => {
+export function grantsOf(
+  spec: FunctionSpec,
+  resources: GrantedResources,
+  logGroup: LogGroup,
+): PolicyStatement[] {
   const { stage, data } = resources
   return [
     ...logGrant(logGroup),
@@ -51,7 +61,9 @@ export const grantsOf = (spec: FunctionSpec, resources: GrantedResources, logGro
   ]
 }
 
-const anyOf = (partition: Partition) => `${pkPrefix(partition)}*`
+function anyOf(partition: Partition) {
+  return `${pkPrefix(partition)}*`
+}
 
 /** Only the named attributes are answered. */
 const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
@@ -61,38 +73,51 @@ const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> =
 }
 
 /** The open fields of a kind of items, and its keys. A request for all attributes is refused. */
-const fieldGrants = (action: FieldAction, partition: Partition, { tableArn }: ITableV2): PolicyStatement[] =>
-  allow([iamAction(action)], [tableArn], {
+function fieldGrants(
+  action: FieldAction,
+  partition: Partition,
+  { tableArn }: ITableV2,
+): PolicyStatement[] {
+  return allow([iamAction(action)], [tableArn], {
     'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
-    'ForAllValues:StringEquals': { 'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])] },
+    'ForAllValues:StringEquals': {
+      'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])],
+    },
     StringEqualsIfExists: ANSWERS[action],
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   })
+}
 
 /**
  * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which would
  * match "all of them" trivially. An index has other keys, shared by several kinds, so the index itself is the limit.
  */
-const tableGrants = ({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] => [
-  ...TABLE_ACTIONS.flatMap((action) =>
-    action === 'GetFields' || action === 'QueryFields' || action === 'UpdateFields'
-      ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
-      : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
-          'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf) },
-          Null: { 'dynamodb:LeadingKeys': 'false' },
-        }),
-  ),
-  ...allow(
-    ['dynamodb:Query'],
-    (access.indexes ?? []).map((name) => `${table.tableArn}/index/${name}`),
-  ),
-]
+function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] {
+  return [
+    ...TABLE_ACTIONS.flatMap((action) =>
+      action === 'GetFields' || action === 'QueryFields' || action === 'UpdateFields'
+        ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
+        : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
+            'ForAllValues:StringLike': {
+              'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf),
+            },
+            Null: { 'dynamodb:LeadingKeys': 'false' },
+          }),
+    ),
+    ...allow(
+      ['dynamodb:Query'],
+      (access.indexes ?? []).map((name) => `${table.tableArn}/index/${name}`),
+    ),
+  ]
+}
 
-const secretOf = (access: SecretAccess, { provider }: DataStack): string =>
-  ({ 'read-provider': provider.key, 'read-callback-tokens': provider.callbackTokens })[access].secretArn
+function secretOf(access: SecretAccess, { provider }: DataStack): string {
+  return { 'read-provider': provider.key, 'read-callback-tokens': provider.callbackTokens }[access]
+    .secretArn
+}
 
 /** Lambda reads queues with the function's role. */
-const triggerGrants = ({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] => {
+function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] {
   switch (trigger.kind) {
     case 'queue':
       return allow(
@@ -116,7 +141,13 @@ const READ = ['kms:Decrypt']
 /** A sender gets a data key, and reads the one it may use again. */
 const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey']
-const WRITE_TABLE = [...READ_TABLE, 'kms:Encrypt', 'kms:GenerateDataKey', 'kms:ReEncryptFrom', 'kms:ReEncryptTo']
+const WRITE_TABLE = [
+  ...READ_TABLE,
+  'kms:Encrypt',
+  'kms:GenerateDataKey',
+  'kms:ReEncryptFrom',
+  'kms:ReEncryptTo',
+]
 
 const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
 
@@ -124,41 +155,56 @@ const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
  * Lets a function seal or unseal endpoints' secrets by its own calls. Only the context of these secrets is allowed, so
  * the function cannot read other data that the key encrypts.
  */
-const sealGrants = ({ endpointSecrets }: FunctionSpec, key: IKey, stage: string): PolicyStatement[] =>
-  endpointSecrets === undefined
+function sealGrants(
+  { endpointSecrets }: FunctionSpec,
+  key: IKey,
+  stage: string,
+): PolicyStatement[] {
+  return endpointSecrets === undefined
     ? []
     : allow([SEALS[endpointSecrets]], [key.keyArn], {
         StringEquals: { 'kms:EncryptionContext:stage': stage },
-        'ForAllValues:StringEquals': { 'kms:EncryptionContextKeys': Object.keys(sealContext(stage, NO_OWNER)) },
-        Null: { 'kms:EncryptionContext:client': 'false', 'kms:EncryptionContext:endpoint': 'false' },
+        'ForAllValues:StringEquals': {
+          'kms:EncryptionContextKeys': Object.keys(sealContext(stage, NO_OWNER)),
+        },
+        Null: {
+          'kms:EncryptionContext:client': 'false',
+          'kms:EncryptionContext:endpoint': 'false',
+        },
       })
+}
 
 const NO_OWNER = { clientId: '', endpointId: '' }
 
 const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
 
 /** How a function may use the stage's key: never by itself, only through the services that its entry uses. */
-const keyGrants = (spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] =>
-  key === undefined
+function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
+  return key === undefined
     ? []
     : Object.entries(keyUses(spec)).flatMap(([service, actions]) =>
         allow([...new Set(actions)], [key.keyArn], {
           StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
         }),
       )
+}
 
-const keyUses = (spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> => ({
-  dynamodb: tableUses(spec),
-  sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
-  sns: spec.alerts ? SEND : [],
-  secretsmanager: spec.secrets.length > 0 ? READ : [],
-})
+function keyUses(spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> {
+  return {
+    dynamodb: tableUses(spec),
+    sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
+    sns: spec.alerts ? SEND : [],
+    secretsmanager: spec.secrets.length > 0 ? READ : [],
+  }
+}
 
-const tableUses = ({ table }: FunctionSpec): readonly string[] => {
+function tableUses({ table }: FunctionSpec): readonly string[] {
   if (WRITES.some((action) => table[action])) return WRITE_TABLE
   const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
   return reads ? READ_TABLE : []
 }
 
 /** The function's code sends, or Lambda does in its name when it gives up on a message or run. */
-const isSender = ({ sends, trigger: { kind } }: FunctionSpec): boolean => sends.length > 0 || kind === 'schedule'
+function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
+  return sends.length > 0 || kind === 'schedule'
+}

@@ -7,11 +7,11 @@ import { addLog } from '../stage-stack.ts'
 import { roleWith } from './allow.ts'
 
 /** How a function of a stage runs and logs, with a role and a log of its own. */
-export const nodeRuntime = (
+export function nodeRuntime(
   scope: Construct,
   { stage, functionName }: { readonly stage: DeployedStage; readonly functionName: string },
   grants: (logGroup: LogGroup) => PolicyStatement[],
-) => {
+) {
   const logGroup = addLog(scope, `/aws/lambda/${functionName}`, removalPolicyBesidesTable(stage))
   return {
     functionName,

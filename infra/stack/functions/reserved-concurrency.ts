@@ -1,15 +1,21 @@
-import { answersClients, type FunctionSpec, type Load, queuesOf } from '../../../functions/function-spec.ts'
+import {
+  answersClients,
+  type FunctionSpec,
+  type Load,
+  queuesOf,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
 
-const runsOfQueues = ({ trigger }: FunctionSpec, load?: Load): number =>
-  queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
+  return queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+}
 
 /** The concurrent runs that the stage reserves for a function, as Lambda names them. Empty if the stage reserves none. */
-export const reservedConcurrency = (
+export function reservedConcurrency(
   spec: FunctionSpec,
   stage: DeployedStage,
-): { readonly reservedConcurrentExecutions?: number } => {
+): { readonly reservedConcurrentExecutions?: number } {
   // Without a reservation runs may overlap. That does no harm, because they claim their work. They only read twice.
   const { reservedConcurrency: reserved } = stage
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
@@ -20,33 +26,44 @@ export const reservedConcurrency = (
 }
 
 /** The number of environments that can serve one client's requests. Undefined for a function that serves no clients. */
-export const clientEnvironments = (spec: FunctionSpec, stage: DeployedStage): number | undefined =>
-  answersClients(spec)
+export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): number | undefined {
+  return answersClients(spec)
     ? MANIFEST.filter(answersClients)
         .map((api) => reservedConcurrency(api, stage).reservedConcurrentExecutions)
-        .reduce<number>((sum, runs) => Math.min(stage.accountConcurrency, sum + (runs ?? stage.accountConcurrency)), 0)
+        .reduce<number>(
+          (sum, runs) =>
+            Math.min(stage.accountConcurrency, sum + (runs ?? stage.accountConcurrency)),
+          0,
+        )
     : undefined
+}
 
 /** AWS keeps this many runs for functions without a reservation. */
 export const UNRESERVED_MINIMUM = 100
 
 /** All runs at a time that the stage sets aside. */
-export const reservedRuns = (stage: DeployedStage): number =>
-  MANIFEST.reduce((sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0), 0)
+export function reservedRuns(stage: DeployedStage): number {
+  return MANIFEST.reduce(
+    (sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0),
+    0,
+  )
+}
 
 /**
  * Throws if a reservation names no function, if reservations leave too little of the account, or if one has no run more
  * than the function's queues may start. A release probes the function while all of these are busy. With even fewer runs,
  * Lambda's refusals would count as receives, and a message that no worker read would end in the dead-letter queue.
  */
-export const assertReservable = (stage: DeployedStage): void => {
+export function assertReservable(stage: DeployedStage): void {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = MANIFEST.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
     const started = runsOfQueues(spec)
     if (runs <= started) {
-      throw new Error(`reservedConcurrency: ${name} needs ${started + 1}, one more than its queues start`)
+      throw new Error(
+        `reservedConcurrency: ${name} needs ${started + 1}, one more than its queues start`,
+      )
     }
   }
   const runs = reservedRuns(stage)

@@ -11,14 +11,25 @@ import {
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions'
 import type { ITopic } from 'aws-cdk-lib/aws-sns'
 import { Construct } from 'constructs'
-import { type AlarmSpec, alarmDescription, alarmName, PAGES, type Page, thresholdOf } from './alarms/alarm-spec.ts'
+import {
+  type AlarmSpec,
+  alarmDescription,
+  alarmName,
+  PAGES,
+  type Page,
+  thresholdOf,
+} from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
 import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 import type { Watched } from './watched-stack.ts'
 
 /** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
-const QUIET = { namespace: 'PaymentGateway/Operators', name: 'Quiet', statistic: 'Maximum' } as const
+const QUIET = {
+  namespace: 'PaymentGateway/Operators',
+  name: 'Quiet',
+  statistic: 'Maximum',
+} as const
 /** A quiet period must end by itself, even if no operator ends it. */
 const QUIET_MINUTES = 60
 
@@ -33,7 +44,11 @@ export class GatewayAlarms extends Construct {
   constructor(
     scope: Construct,
     id: string,
-    { watched, topic, pageTopic }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
+    {
+      watched,
+      topic,
+      pageTopic,
+    }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
   ) {
     super(scope, id)
     const made = alarmTable(watched)
@@ -59,7 +74,9 @@ export class GatewayAlarms extends Construct {
       comparisonOperator: comparisonOf(spec),
       evaluationPeriods: outOf,
       datapointsToAlarm: periods,
-      treatMissingData: spec.whenMissing ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+      treatMissingData: spec.whenMissing
+        ? TreatMissingData.BREACHING
+        : TreatMissingData.NOT_BREACHING,
     })
   }
 
@@ -79,11 +96,17 @@ export class GatewayAlarms extends Construct {
   }
 
   /** Suppressed while an operator asks for quiet. Mails are still sent; the pager gets nothing. */
-  private page(stage: string, { id, summary }: Page, { alarms, quiet }: Suppressible): CompositeAlarm {
+  private page(
+    stage: string,
+    { id, summary }: Page,
+    { alarms, quiet }: Suppressible,
+  ): CompositeAlarm {
     return new CompositeAlarm(this, id, {
       compositeAlarmName: alarmName(stage, { id }),
       alarmDescription: `${summary} Each alarm of this page also sends a mail. docs/runbook.md#page`,
-      alarmRule: AlarmRule.anyOf(...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM))),
+      alarmRule: AlarmRule.anyOf(
+        ...alarms.map((alarm) => AlarmRule.fromAlarm(alarm, AlarmState.ALARM)),
+      ),
       actionsSuppressor: quiet,
       actionsSuppressorWaitPeriod: Duration.minutes(2),
       actionsSuppressorExtensionPeriod: Duration.minutes(2),
@@ -91,14 +114,14 @@ export class GatewayAlarms extends Construct {
   }
 }
 
-const comparisonOf = ({ when }: AlarmSpec): ComparisonOperator => {
+function comparisonOf({ when }: AlarmSpec): ComparisonOperator {
   if ('above' in when) return ComparisonOperator.GREATER_THAN_THRESHOLD
   if ('below' in when) return ComparisonOperator.LESS_THAN_THRESHOLD
   return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 }
 
 /** Writes to the topic when an alarm goes on and when it goes off. */
-const tell = (topic: ITopic, alarms: readonly AlarmBase[]): void => {
+function tell(topic: ITopic, alarms: readonly AlarmBase[]): void {
   const action = new SnsAction(topic)
   for (const alarm of alarms) {
     alarm.addAlarmAction(action)

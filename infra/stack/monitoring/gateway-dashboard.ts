@@ -26,8 +26,8 @@ const GRAPHS_A_LINE = 4
 const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
-const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
-  'searchOver' in line
+function metricOf(line: Line, at: number, periodMinutes: number): IMetric {
+  return 'searchOver' in line
     ? new MathExpression({
         expression: line.searchOver(periodMinutes),
         usingMetrics: {},
@@ -36,9 +36,17 @@ const metricOf = (line: Line, at: number, periodMinutes: number): IMetric =>
         label: '',
       })
     : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
+}
 
-const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1, threshold }: Graph): GraphWidget =>
-  new GraphWidget({
+function widgetOf({
+  title,
+  unit,
+  lines,
+  stacked = false,
+  periodMinutes = 1,
+  threshold,
+}: Graph): GraphWidget {
+  return new GraphWidget({
     title: `${title} (${unit})`,
     left: lines.map((line, at) => metricOf(line, at, periodMinutes)),
     ...(threshold !== undefined && { leftAnnotations: [{ value: threshold, label: 'alarm' }] }),
@@ -48,15 +56,19 @@ const widgetOf = ({ title, unit, lines, stacked = false, periodMinutes = 1, thre
     width: WIDTH,
     height: HEIGHT,
   })
+}
 
-const inLines = (graphs: readonly Graph[]): readonly (readonly IWidget[])[] =>
-  chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
+function inLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
+  return chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
+}
 
-const heading = (markdown: string): IWidget => new TextWidget({ markdown, width: 24, height: 1 })
+function heading(markdown: string): IWidget {
+  return new TextWidget({ markdown, width: 24, height: 1 })
+}
 
 /** The measure of each alarm, with its threshold. A stage without alarms shows them too. */
-const alarmRows = (watched: Watched): readonly DashboardRow[] =>
-  alarmTable(watched).map((group) => ({
+function alarmRows(watched: Watched): readonly DashboardRow[] {
+  return alarmTable(watched).map((group) => ({
     heading: `Alarms: ${group.heading}`,
     graphs: group.alarms.map((spec) => ({
       title: spec.id,
@@ -66,16 +78,26 @@ const alarmRows = (watched: Watched): readonly DashboardRow[] =>
       threshold: thresholdOf(spec),
     })),
   }))
+}
 
 /**
  * Shows "is money moving?" first, then the machines below. Every stage has one: an account's first three dashboards are
  * free, and stages without alarms need it most.
  */
 export class GatewayDashboard extends Construct {
-  constructor(scope: Construct, id: string, props: { readonly watched: Watched; readonly pages: readonly IAlarm[] }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { readonly watched: Watched; readonly pages: readonly IAlarm[] },
+  ) {
     super(scope, id)
     const { watched, pages } = props
-    const status = new AlarmStatusWidget({ title: 'Pages', alarms: [...pages], height: 2, width: 24 })
+    const status = new AlarmStatusWidget({
+      title: 'Pages',
+      alarms: [...pages],
+      height: 2,
+      width: 24,
+    })
     new Dashboard(this, 'Dashboard', {
       dashboardName: `gateway-${watched.stage}`,
       defaultInterval: Duration.hours(3),
@@ -83,10 +105,12 @@ export class GatewayDashboard extends Construct {
       periodOverride: PeriodOverride.INHERIT,
       widgets: [
         ...(pages.length > 0 ? [[status]] : []),
-        ...[...moneyRows(watched), ...machineRows(watched), ...alarmRows(watched)].flatMap((row) => [
-          [heading(`## ${row.heading}`)],
-          ...inLines(row.graphs).map((widgets) => [...widgets]),
-        ]),
+        ...[...moneyRows(watched), ...machineRows(watched), ...alarmRows(watched)].flatMap(
+          (row) => [
+            [heading(`## ${row.heading}`)],
+            ...inLines(row.graphs).map((widgets) => [...widgets]),
+          ],
+        ),
       ],
     })
   }

@@ -1,6 +1,11 @@
 import { CfnOutput, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib'
 import { DataResourceType, ReadWriteType, Trail } from 'aws-cdk-lib/aws-cloudtrail'
-import { BlockPublicAccess, Bucket, BucketEncryption, ObjectLockRetention } from 'aws-cdk-lib/aws-s3'
+import {
+  BlockPublicAccess,
+  Bucket,
+  BucketEncryption,
+  ObjectLockRetention,
+} from 'aws-cdk-lib/aws-s3'
 import { Construct } from 'constructs'
 import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { stackNameOf } from '../stack-name-of.ts'
@@ -23,7 +28,9 @@ export class InvocationTrail extends Construct {
       versioned: true,
       objectLockEnabled: true,
       objectLockDefaultRetention: ObjectLockRetention.compliance(KEPT),
-      lifecycleRules: [{ expiration: KEPT.plus(Duration.days(1)), noncurrentVersionExpiration: Duration.days(1) }],
+      lifecycleRules: [
+        { expiration: KEPT.plus(Duration.days(1)), noncurrentVersionExpiration: Duration.days(1) },
+      ],
       // CloudFormation cannot delete a bucket that has content.
       removalPolicy: RemovalPolicy.RETAIN,
     })
@@ -36,7 +43,9 @@ export class InvocationTrail extends Construct {
       managementEvents: ReadWriteType.NONE,
     })
     const operated = functions.triggeredBy('operator').map(({ lambda }) => lambda.functionArn)
-    trail.addEventSelector(DataResourceType.LAMBDA_FUNCTION, operated, { includeManagementEvents: false })
+    trail.addEventSelector(DataResourceType.LAMBDA_FUNCTION, operated, {
+      includeManagementEvents: false,
+    })
     new CfnOutput(Stack.of(this), 'InvocationTrailBucket', {
       value: bucket.bucketName,
       description: 'Who invoked which operator function. No one can delete its records',

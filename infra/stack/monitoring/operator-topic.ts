@@ -20,7 +20,11 @@ type Props = {
  * A topic for operators. AWS asks its recipients once to confirm, by e-mail or at their address. Other subscriptions
  * are made after the deployment.
  */
-export const operatorTopic = (parent: Construct, id: string, { stage, name, recipients, key }: Props): sns.ITopic => {
+export function operatorTopic(
+  parent: Construct,
+  id: string,
+  { stage, name, recipients, key }: Props,
+): sns.ITopic {
   const scope = new Construct(parent, id)
   const topicName = stackNameOf(stage, name)
   const topic = new sns.Topic(scope, 'Topic', {
@@ -43,5 +47,8 @@ export const operatorTopic = (parent: Construct, id: string, { stage, name, reci
   return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))
 }
 
-const subscriptionOf = (recipient: string): sns.ITopicSubscription =>
-  recipient.startsWith('https://') ? new UrlSubscription(recipient) : new EmailSubscription(recipient)
+function subscriptionOf(recipient: string): sns.ITopicSubscription {
+  return recipient.startsWith('https://')
+    ? new UrlSubscription(recipient)
+    : new EmailSubscription(recipient)
+}

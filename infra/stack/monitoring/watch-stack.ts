@@ -13,12 +13,17 @@ export class WatchStack extends StageStack {
   constructor(
     scope: App,
     stage: DeployedStage,
-    { data: { topic, pageTopic }, gateway }: { readonly data: DataStack; readonly gateway: GatewayStack },
+    {
+      data: { topic, pageTopic },
+      gateway,
+    }: { readonly data: DataStack; readonly gateway: GatewayStack },
   ) {
     super(scope, stage, { part: 'watch', holds: 'alarms and dashboard' })
     this.addStackDependency(gateway)
     const { watched } = gateway
-    const pages = pageTopic ? new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages : []
+    const pages = pageTopic
+      ? new GatewayAlarms(this, 'Alarms', { watched, topic, pageTopic }).pages
+      : []
     new GatewayDashboard(this, 'Dashboard', { watched, pages })
   }
 }

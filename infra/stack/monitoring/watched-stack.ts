@@ -11,34 +11,43 @@ import { ourMetrics } from './alarms/metric-ref.ts'
  * The names that CloudWatch uses for the stack's resources, because alarms are in another stack. Queues and indexes are
  * enumerated, so new ones are watched automatically.
  */
-export const watchedStack = (stage: DeployedStage, apiId: string) => ({
-  stage: stage.settings.name,
-  our: ourMetrics(stage.settings.name),
-  apiId,
-  table: {
-    name: tableNameOf(stage),
-    indexes: Object.keys(TABLE_SCHEMA.indexes),
-    maxReadUnits: stage.table.maxReadUnits,
-    maxWriteUnits: stage.table.maxWriteUnits,
-  },
-  queues: byQueue((name) => stackNameOf(stage, name)),
-  // `id`: the name without the stage.
-  deadLetterQueues: [...QUEUE_NAMES, 'schedules'].map((name) => {
-    const id = `${name}-dead`
-    return { id, queueName: stackNameOf(stage, id) }
-  }),
-  functions: MANIFEST.map((spec) => ({ spec, functionName: functionName(stage.settings.name, spec) })),
-  // Concurrent runs of the account, and those of them that the stage reserves for single functions.
-  accountConcurrency: stage.accountConcurrency,
-  reservedRuns: reservedRuns(stage),
-})
+export function watchedStack(stage: DeployedStage, apiId: string) {
+  return {
+    stage: stage.settings.name,
+    our: ourMetrics(stage.settings.name),
+    apiId,
+    table: {
+      name: tableNameOf(stage),
+      indexes: Object.keys(TABLE_SCHEMA.indexes),
+      maxReadUnits: stage.table.maxReadUnits,
+      maxWriteUnits: stage.table.maxWriteUnits,
+    },
+    queues: byQueue((name) => stackNameOf(stage, name)),
+    // `id`: the name without the stage.
+    deadLetterQueues: [...QUEUE_NAMES, 'schedules'].map((name) => {
+      const id = `${name}-dead`
+      return { id, queueName: stackNameOf(stage, id) }
+    }),
+    functions: MANIFEST.map((spec) => ({
+      spec,
+      functionName: functionName(stage.settings.name, spec),
+    })),
+    // Concurrent runs of the account, and those of them that the stage reserves for single functions.
+    accountConcurrency: stage.accountConcurrency,
+    reservedRuns: reservedRuns(stage),
+  }
+}
 
 /** The parts of a stage, by their names in CloudWatch. */
 export type Watched = ReturnType<typeof watchedStack>
 
 /** The name of the one function that an alarm is about. */
-export const functionNameOf = ({ functions }: Watched, has: (spec: FunctionSpec) => boolean): string => {
+export function functionNameOf(
+  { functions }: Watched,
+  has: (spec: FunctionSpec) => boolean,
+): string {
   const [found, ...others] = functions.filter(({ spec }) => has(spec))
-  if (found === undefined || others.length > 0) throw new Error('an alarm must watch exactly one function')
+  if (found === undefined || others.length > 0)
+    throw new Error('an alarm must watch exactly one function')
   return found.functionName
 }

@@ -42,7 +42,12 @@ export class WebhookEgress extends Construct {
         eipAllocationIds: addresses.map(({ attrAllocationId }) => attrAllocationId),
       }),
       subnetConfiguration: [
-        { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 28, mapPublicIpOnLaunch: false },
+        {
+          name: 'Public',
+          subnetType: ec2.SubnetType.PUBLIC,
+          cidrMask: 28,
+          mapPublicIpOnLaunch: false,
+        },
         { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 27 },
       ],
       // Emptying the unused default group would need a function outside the manifest.
@@ -82,9 +87,14 @@ export class WebhookEgress extends Construct {
   /** The function reaches this table without the NAT gateways and their price. It reaches no other table. */
   private tableEndpoint(table: ITableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
-    const actions = TABLE_ACTIONS.filter((action) => callers.some(({ table: access }) => access[action])).map(iamAction)
+    const actions = TABLE_ACTIONS.filter((action) =>
+      callers.some(({ table: access }) => access[action]),
+    ).map(iamAction)
     this.vpc
-      .addGatewayEndpoint('Table', { service: ec2.GatewayVpcEndpointAwsService.DYNAMODB, subnets: [this.subnets] })
+      .addGatewayEndpoint('Table', {
+        service: ec2.GatewayVpcEndpointAwsService.DYNAMODB,
+        subnets: [this.subnets],
+      })
       .addToPolicy(
         new PolicyStatement({
           principals: [new AnyPrincipal()],
@@ -109,20 +119,29 @@ export const INTERFACE_ACTIONS = [
  * Lets Lambda connect the function to the network. Two of the actions can only be allowed on everything, and interfaces
  * have no names yet; so the function's own code, which talks to strangers, is denied all of them.
  */
-export const egressGrants = (
+export function egressGrants(
   spec: FunctionSpec,
   { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
-): PolicyStatement[] => {
+): PolicyStatement[] {
   if (!egress || spec.callsMerchants !== true) return []
   const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
   const itself = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
   // The ARN is named only in calls that the function's code makes; Lambda's own come without it.
   const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': itself } }
-  return [new PolicyStatement(everything), new PolicyStatement({ ...everything, effect: Effect.DENY, conditions })]
+  return [
+    new PolicyStatement(everything),
+    new PolicyStatement({ ...everything, effect: Effect.DENY, conditions }),
+  ]
 }
 
 /** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
-const NOT_PUBLIC = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '169.254.0.0/16', '100.64.0.0/10']
+const NOT_PUBLIC = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+]
 
 /** Where a network's resolver also answers. */
 const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
@@ -133,13 +152,19 @@ const EPHEMERAL = [1024, 65_535] as const
  * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside, even
  * if a URL passed the checks. A list is stateless, so answers need their own rule.
  */
-const closedSubnets = (
+function closedSubnets(
   scope: Construct,
-  { vpc, subnets, range }: { readonly vpc: ec2.IVpc; readonly subnets: ec2.SubnetSelection; readonly range: string },
-): ec2.NetworkAcl => {
+  {
+    vpc,
+    subnets,
+    range,
+  }: { readonly vpc: ec2.IVpc; readonly subnets: ec2.SubnetSelection; readonly range: string },
+): ec2.NetworkAcl {
   const list = new ec2.NetworkAcl(scope, 'AccessList', { vpc, subnetSelection: subnets })
-  const rule = (id: string, options: Omit<ec2.CommonNetworkAclEntryOptions, 'cidr'> & { readonly range: string }) =>
-    list.addEntry(id, { ...options, cidr: ec2.AclCidr.ipv4(options.range) })
+  const rule = (
+    id: string,
+    options: Omit<ec2.CommonNetworkAclEntryOptions, 'cidr'> & { readonly range: string },
+  ) => list.addEntry(id, { ...options, cidr: ec2.AclCidr.ipv4(options.range) })
   const { EGRESS, INGRESS } = ec2.TrafficDirection
 
   for (const [at, resolver] of [range, LINK_LOCAL_RESOLVER].entries()) {
@@ -147,10 +172,25 @@ const closedSubnets = (
     const names = { range: resolver, ruleAction: ec2.Action.ALLOW }
     const udpAnswers = ec2.AclTraffic.udpPortRange(...EPHEMERAL)
     const tcpAnswers = ec2.AclTraffic.tcpPortRange(...EPHEMERAL)
-    rule(`AskUdp${at}`, { ...names, ruleNumber: number, traffic: ec2.AclTraffic.udpPort(53), direction: EGRESS })
-    rule(`AskTcp${at}`, { ...names, ruleNumber: number + 1, traffic: ec2.AclTraffic.tcpPort(53), direction: EGRESS })
+    rule(`AskUdp${at}`, {
+      ...names,
+      ruleNumber: number,
+      traffic: ec2.AclTraffic.udpPort(53),
+      direction: EGRESS,
+    })
+    rule(`AskTcp${at}`, {
+      ...names,
+      ruleNumber: number + 1,
+      traffic: ec2.AclTraffic.tcpPort(53),
+      direction: EGRESS,
+    })
     rule(`ToldUdp${at}`, { ...names, ruleNumber: number, traffic: udpAnswers, direction: INGRESS })
-    rule(`ToldTcp${at}`, { ...names, ruleNumber: number + 1, traffic: tcpAnswers, direction: INGRESS })
+    rule(`ToldTcp${at}`, {
+      ...names,
+      ruleNumber: number + 1,
+      traffic: tcpAnswers,
+      direction: INGRESS,
+    })
   }
   for (const [at, inside] of NOT_PUBLIC.entries()) {
     const closed = {
@@ -164,16 +204,28 @@ const closedSubnets = (
   }
   const open = { range: '0.0.0.0/0', ruleNumber: 200, ruleAction: ec2.Action.ALLOW }
   rule('Https', { ...open, traffic: ec2.AclTraffic.tcpPort(443), direction: EGRESS })
-  rule('Answers', { ...open, traffic: ec2.AclTraffic.tcpPortRange(...EPHEMERAL), direction: INGRESS })
+  rule('Answers', {
+    ...open,
+    traffic: ec2.AclTraffic.tcpPortRange(...EPHEMERAL),
+    direction: INGRESS,
+  })
   return list
 }
 
 /** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
 class FlowLogs extends Construct {
-  constructor(scope: Construct, id: string, { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
+  ) {
     super(scope, id)
     // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
-    const log = addLog(this, `/gateway-${stage.settings.name}/webhook-egress`, removalPolicyBesidesTable(stage))
+    const log = addLog(
+      this,
+      `/gateway-${stage.settings.name}/webhook-egress`,
+      removalPolicyBesidesTable(stage),
+    )
     const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
       StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
     })

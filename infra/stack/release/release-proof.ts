@@ -1,8 +1,20 @@
 import { createHash } from 'node:crypto'
-import { CfnResource, CustomResource, Duration, type IResolveContext, Lazy, Stack } from 'aws-cdk-lib'
+import {
+  CfnResource,
+  CustomResource,
+  Duration,
+  type IResolveContext,
+  Lazy,
+  Stack,
+} from 'aws-cdk-lib'
 import { Alias, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda'
 import { Construct, type IConstruct } from 'constructs'
-import { answersClients, functionName, routeKeyOf, runsByItself } from '../../../functions/function-spec.ts'
+import {
+  answersClients,
+  functionName,
+  routeKeyOf,
+  runsByItself,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV } from '../../../shared/runtime/config.ts'
 import { allow } from '../functions/allow.ts'
@@ -85,14 +97,17 @@ export class ReleaseProof extends Construct {
     }
     // Computed once: the name is read at each reference, and a digest takes a tenth of a second.
     let name: string | undefined
-    const produce = ({ preparing }: IResolveContext) => (preparing ? 'ReleaseProof' : (name ??= digested()))
+    const produce = ({ preparing }: IResolveContext) =>
+      preparing ? 'ReleaseProof' : (name ??= digested())
     defaultChild.overrideLogicalId(Lazy.uncachedString({ produce }))
   }
 }
 
-const templateOf = (resource: IConstruct | undefined): object =>
-  resource instanceof CfnResource ? resource._toCloudFormation() : {}
+function templateOf(resource: IConstruct | undefined): object {
+  return resource instanceof CfnResource ? resource._toCloudFormation() : {}
+}
 
 /** The version that the release brings, or the function itself where the stage has no versions. */
-const targetOf = ({ lambda, live }: GatewayFunction): string =>
-  live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn
+function targetOf({ lambda, live }: GatewayFunction): string {
+  return live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn
+}

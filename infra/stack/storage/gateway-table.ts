@@ -8,39 +8,53 @@ import type { DeployedStage } from '../stage.ts'
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
 /** A key attribute with its declared type. Throws if the schema does not declare it. */
-const attribute = (name: string): dynamodb.Attribute => {
+function attribute(name: string): dynamodb.Attribute {
   const type = ATTRIBUTE_TYPES[name]
   if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
-  return { name, type: type === 'N' ? dynamodb.AttributeType.NUMBER : dynamodb.AttributeType.STRING }
+  return {
+    name,
+    type: type === 'N' ? dynamodb.AttributeType.NUMBER : dynamodb.AttributeType.STRING,
+  }
 }
 
 /** As far back as DynamoDB can restore to any second. */
 export const RECOVERY_DAYS = 35
 
 /** For the table and for each index, because DynamoDB limits each separately. */
-const throughputOf = ({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) => ({
-  maxReadRequestUnits: maxReadUnits,
-  maxWriteRequestUnits: maxWriteUnits,
-  ...(warm && { warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits } }),
-})
+function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) {
+  return {
+    maxReadRequestUnits: maxReadUnits,
+    maxWriteRequestUnits: maxWriteUnits,
+    ...(warm && {
+      warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits },
+    }),
+  }
+}
 
-const globalIndex = (
+function globalIndex(
   indexName: string,
   index: IndexSchema,
   stage: DeployedStage,
-): dynamodb.GlobalSecondaryIndexPropsV2 => ({
-  indexName,
-  partitionKeys: index.partition.map(attribute),
-  sortKeys: index.sort.map(attribute),
-  projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-  ...throughputOf(stage),
-})
+): dynamodb.GlobalSecondaryIndexPropsV2 {
+  return {
+    indexName,
+    partitionKeys: index.partition.map(attribute),
+    sortKeys: index.sort.map(attribute),
+    projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+    ...throughputOf(stage),
+  }
+}
 
 /**
  * The table, from the same schema as in the local gateway and the tests. Answers the table that functions use: the
  * stack's own, or a restored one.
  */
-export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage, key?: Key): dynamodb.ITableV2 => {
+export function gatewayTable(
+  parent: Construct,
+  id: string,
+  stage: DeployedStage,
+  key?: Key,
+): dynamodb.ITableV2 {
   const scope = new Construct(parent, id)
   const { adopted } = stage.table
   const { warmThroughput, ...maximum } = throughputOf(stage)
@@ -54,8 +68,13 @@ export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage
     billing: dynamodb.Billing.onDemand(maximum),
     ...(warmThroughput && { warmThroughput }),
     timeToLiveAttribute: TABLE_SCHEMA.ttl,
-    pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true, recoveryPeriodInDays: RECOVERY_DAYS },
-    encryption: key ? dynamodb.TableEncryptionV2.awsManagedKey() : dynamodb.TableEncryptionV2.dynamoOwnedKey(),
+    pointInTimeRecoverySpecification: {
+      pointInTimeRecoveryEnabled: true,
+      recoveryPeriodInDays: RECOVERY_DAYS,
+    },
+    encryption: key
+      ? dynamodb.TableEncryptionV2.awsManagedKey()
+      : dynamodb.TableEncryptionV2.dynamoOwnedKey(),
     deletionProtection: stage.deletionProtection,
     removalPolicy: stage.removalPolicy,
   })
@@ -64,8 +83,9 @@ export const gatewayTable = (parent: Construct, id: string, stage: DeployedStage
 }
 
 /** An override, because the construct accepts a key only in a stack with a fixed region. This stack has none. */
-const encryptWith = (table: dynamodb.TableV2, keyArn: string): void => {
+function encryptWith(table: dynamodb.TableV2, keyArn: string): void {
   const { defaultChild } = table.node
-  if (!(defaultChild instanceof dynamodb.CfnGlobalTable)) throw new Error('the table has no resource to encrypt')
+  if (!(defaultChild instanceof dynamodb.CfnGlobalTable))
+    throw new Error('the table has no resource to encrypt')
   defaultChild.addPropertyOverride('Replicas.0.SSESpecification', { KMSMasterKeyId: keyArn })
 }

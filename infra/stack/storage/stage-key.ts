@@ -14,14 +14,16 @@ const PENDING_DELETION = Duration.days(30)
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
-export const encryptsAll = ({ table }: DeployedStage): boolean => table.encryption === 'customer'
+export function encryptsAll({ table }: DeployedStage): boolean {
+  return table.encryption === 'customer'
+}
 
 /**
  * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
  * every log group encrypted with it too. Its material rotates every year. Roles let functions use it
  * (grants.ts), and its policy lets AWS services use it.
  */
-export const stageKey = (parent: Construct, id: string, stage: DeployedStage): Key => {
+export function stageKey(parent: Construct, id: string, stage: DeployedStage): Key {
   const name = stackNameOf(stage)
   const isForAll = encryptsAll(stage)
   const key = new Key(new Construct(parent, id), 'Key', {
@@ -36,19 +38,38 @@ export const stageKey = (parent: Construct, id: string, stage: DeployedStage): K
   return key
 }
 
-const letServicesUse = (key: Key, prefix: string): void => {
+function letServicesUse(key: Key, prefix: string): void {
   const { region, account } = Stack.of(key)
-  const allow = (service: string, actions: string[], conditions: PolicyStatementProps['conditions']): void => {
+  const allow = (
+    service: string,
+    actions: string[],
+    conditions: PolicyStatementProps['conditions'],
+  ): void => {
     const principals = [new ServicePrincipal(service)]
     // In a key's own policy every resource is the key.
-    key.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }))
+    key.addToResourcePolicy(
+      new PolicyStatement({ principals, actions, resources: ['*'], conditions }),
+    )
   }
   // Only this stage's log groups: the encryption context has the name of the log group.
   const names = [`/aws/lambda/${prefix}-*`, `/aws/vendedlogs/http-api/${prefix}`, `/${prefix}/*`]
   allow(
     `logs.${region}.amazonaws.com`,
-    ['kms:Encrypt', 'kms:Decrypt', 'kms:ReEncryptFrom', 'kms:ReEncryptTo', 'kms:GenerateDataKey', 'kms:DescribeKey'],
-    { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': names.map((name) => arnOf(key, 'logs', `log-group:${name}`)) } },
+    [
+      'kms:Encrypt',
+      'kms:Decrypt',
+      'kms:ReEncryptFrom',
+      'kms:ReEncryptTo',
+      'kms:GenerateDataKey',
+      'kms:DescribeKey',
+    ],
+    {
+      ArnLike: {
+        'kms:EncryptionContext:aws:logs:arn': names.map((name) =>
+          arnOf(key, 'logs', `log-group:${name}`),
+        ),
+      },
+    },
   )
   // Alarms publish to the topics.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
@@ -58,7 +79,7 @@ const letServicesUse = (key: Key, prefix: string): void => {
 }
 
 /** Encrypts every log group of a stack with the stage's key, if the stage encrypts all its data. */
-export const encryptLogs = (stack: Stack, key: IKey | undefined): void => {
+export function encryptLogs(stack: Stack, key: IKey | undefined): void {
   if (key === undefined) return
   const visit = (node: IConstruct): void => {
     if (node instanceof CfnLogGroup) node.kmsKeyId = key.keyArn

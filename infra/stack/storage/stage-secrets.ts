@@ -2,7 +2,11 @@ import { Aws, CfnCondition, Fn, RemovalPolicy } from 'aws-cdk-lib'
 import type { Key } from 'aws-cdk-lib/aws-kms'
 import { CfnSecret, Secret } from 'aws-cdk-lib/aws-secretsmanager'
 import { Construct } from 'constructs'
-import { callbackSecretName, originSecretName, providerSecretName } from '../../../shared/secrets.ts'
+import {
+  callbackSecretName,
+  originSecretName,
+  providerSecretName,
+} from '../../../shared/secrets.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 
 export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
@@ -12,9 +16,17 @@ export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: S
  * stack makes each with a random, invalid text. So every provider call and callback fails until an operator puts the
  * real value. Later deployments keep the operator's values, and so does the deletion of a stack that keeps its data.
  */
-export const providerSecrets = (parent: Construct, id: string, stage: DeployedStage, key?: Key): ProviderSecrets => {
+export function providerSecrets(
+  parent: Construct,
+  id: string,
+  stage: DeployedStage,
+  key?: Key,
+): ProviderSecrets {
   const scope = new Construct(parent, id)
-  const props = { removalPolicy: removalPolicyBesidesTable(stage), ...(key && { encryptionKey: key }) }
+  const props = {
+    removalPolicy: removalPolicyBesidesTable(stage),
+    ...(key && { encryptionKey: key }),
+  }
   return {
     key: new Secret(scope, 'Secret', {
       ...props,
@@ -24,7 +36,8 @@ export const providerSecrets = (parent: Construct, id: string, stage: DeployedSt
     callbackTokens: new Secret(scope, 'Callback', {
       ...props,
       secretName: callbackSecretName(stage.settings.name),
-      description: 'JSON {"callback_tokens": [one, or two during a rotation]}; filled in by an operator',
+      description:
+        'JSON {"callback_tokens": [one, or two during a rotation]}; filled in by an operator',
     }),
   }
 }
@@ -36,11 +49,12 @@ export const FRONT_REGION = 'us-east-1'
  * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region.
  * shared/runtime/origin-guard.ts says how to rotate it.
  */
-export const originSecret = (parent: Construct, id: string, stage: DeployedStage): Secret => {
+export function originSecret(parent: Construct, id: string, stage: DeployedStage): Secret {
   const scope = new Construct(parent, id)
   const secret = new Secret(scope, 'Secret', {
     secretName: originSecretName(stage.settings.name),
-    description: 'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by the functions',
+    description:
+      'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by the functions',
     generateSecretString: {
       secretStringTemplate: '{}',
       generateStringKey: 'current',

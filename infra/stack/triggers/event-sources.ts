@@ -14,7 +14,11 @@ import type { GatewayFunctions } from '../functions/gateway-functions.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
 import type { GatewayQueues } from './gateway-queues.ts'
 
-type Props = { readonly stage: DeployedStage; readonly queues: GatewayQueues; readonly functions: GatewayFunctions }
+type Props = {
+  readonly stage: DeployedStage
+  readonly queues: GatewayQueues
+  readonly functions: GatewayFunctions
+}
 
 /** Connects each queue to the function that reads it. */
 export class EventSources extends Construct {
@@ -35,7 +39,7 @@ export class EventSources extends Construct {
   }
 }
 
-const scheduleOf = (spec: ScheduleSpec, times: DailyTimes): Schedule => {
+function scheduleOf(spec: ScheduleSpec, times: DailyTimes): Schedule {
   if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
   const { hour, minute } = times[spec.dailyAt]
   return Schedule.cron({ hour: String(hour), minute: String(minute) })

@@ -45,7 +45,11 @@ export class GatewayHttpApi extends Construct {
       disableExecuteApiEndpoint: stage.domain !== undefined,
     })
     for (const { spec, trigger, live } of functions.triggeredBy('http')) {
-      this.route(spec.name, apigateway.HttpRouteKey.with(trigger.path, apigateway.HttpMethod[trigger.method]), live)
+      this.route(
+        spec.name,
+        apigateway.HttpRouteKey.with(trigger.path, apigateway.HttpMethod[trigger.method]),
+        live,
+      )
     }
     for (const { spec, live } of functions.triggeredBy('http-default')) {
       this.route(spec.name, apigateway.HttpRouteKey.DEFAULT, live)

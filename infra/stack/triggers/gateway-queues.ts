@@ -16,8 +16,9 @@ const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
 
 /** Other stacks refer to a queue by its name, so that no stack depends on the data stack. */
-const queueNamed = (scope: Construct, name: string): sqs.IQueue =>
-  sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
+function queueNamed(scope: Construct, name: string): sqs.IQueue {
+  return sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
+}
 
 /** Every queue of the gateway, each with its dead-letter queue. */
 export class GatewayQueues extends Construct {
@@ -65,7 +66,9 @@ export class GatewayQueues extends Construct {
       ...this.secure,
       queueName: stackNameOf(this.stage, `${name}-dead`),
       retentionPeriod: DEAD_RETENTION,
-      redriveAllowPolicy: source ? { sourceQueues: [source] } : { redrivePermission: sqs.RedrivePermission.DENY_ALL },
+      redriveAllowPolicy: source
+        ? { sourceQueues: [source] }
+        : { redrivePermission: sqs.RedrivePermission.DENY_ALL },
     })
   }
 

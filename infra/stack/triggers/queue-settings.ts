@@ -18,10 +18,16 @@ type QueueSettings = {
  * claim expires. A second worker that gets the message too early meets the claim and waits. So more receives are
  * allowed, to the same total time as with six timeouts.
  */
-const RECOVERED_SOON: QueueSettings = { hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2, maxReceives: 20 }
+const RECOVERED_SOON: QueueSettings = {
+  hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2,
+  maxReceives: 20,
+}
 
 /** As AWS advises. With less, a second worker could get a batch that Lambda still retries. */
-const HANDED_OUT_ONCE: QueueSettings = { hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds, maxReceives: 5 }
+const HANDED_OUT_ONCE: QueueSettings = {
+  hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds,
+  maxReceives: 5,
+}
 
 export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
   webhooks: RECOVERED_SOON,
@@ -36,7 +42,11 @@ export const QUEUE_SETTINGS: Readonly<Record<QueueName, QueueSettings>> = {
 }
 
 /** The visibility timeout of a queue, by the longest timeout of the functions that read it. */
-export const hiddenSecondsOf = (name: QueueName): number => {
-  const readers = MANIFEST.filter(({ trigger }) => queuesOf(trigger).some(({ queue }) => queue === name))
-  return QUEUE_SETTINGS[name].hiddenSeconds(Math.max(...readers.map(({ timeoutSeconds }) => timeoutSeconds)))
+export function hiddenSecondsOf(name: QueueName): number {
+  const readers = MANIFEST.filter(({ trigger }) =>
+    queuesOf(trigger).some(({ queue }) => queue === name),
+  )
+  return QUEUE_SETTINGS[name].hiddenSeconds(
+    Math.max(...readers.map(({ timeoutSeconds }) => timeoutSeconds)),
+  )
 }

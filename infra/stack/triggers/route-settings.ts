@@ -7,22 +7,25 @@ import type { Throttle } from '../stage-file.ts'
 export const CREATE_ROUTE = 'POST /v1/payments'
 
 /** The throttle of a route: its own, or the stage's default. */
-export const throttleOf = (
+export function throttleOf(
   { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
   routeKey: string,
-): Throttle => routeThrottles[routeKey] ?? throttle
+): Throttle {
+  return routeThrottles[routeKey] ?? throttle
+}
 
 /**
  * The stage's throttles of single routes, in the format of API Gateway; undefined without any. Throws for a route that
  * is not in the manifest. Before a route leaves the manifest, an earlier deployment must remove its throttle, because
  * API Gateway looks for the route.
  */
-export const routeSettings = ({
+export function routeSettings({
   routeThrottles: throttles,
-}: DeployedStage): Readonly<Record<string, object>> | undefined => {
+}: DeployedStage): Readonly<Record<string, object>> | undefined {
   const routes = new Set(MANIFEST.map(routeKeyOf))
   const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
-  if (unknown.length > 0) throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
+  if (unknown.length > 0)
+    throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
   const settings = Object.entries(throttles).map(([route, { requestsPerSecond, burst }]) => [
     route,
     {

@@ -15,27 +15,42 @@ import type { ClientBooks } from './client-books.ts'
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
 /** Fields of an entry that differ; another field is named when these are the same. `source`: names a lost one. */
-export const compareEntries = (expected: Entry, found: Entry | undefined, source?: string): readonly Difference[] => {
+export function compareEntries(
+  expected: Entry,
+  found: Entry | undefined,
+  source?: string,
+): readonly Difference[] {
   if (found === undefined) return differs('entry', expected.entryId, source, 'missing')
   if (fieldsText(expected) === fieldsText(found)) return []
   const named = FIELDS.flatMap((field) =>
     differs(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
   )
-  return named.length > 0 ? named : differs('entry', found.entryId, 'as its payment says', 'different')
+  return named.length > 0
+    ? named
+    : differs('entry', found.entryId, 'as its payment says', 'different')
 }
 
 /** A re-credit replaces a settlement that failed, or an entry that its settlement has noted as left out. */
-const auditRecredit = ({ settlements }: ClientBooks, entry: Entry): readonly Difference[] => {
+function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Difference[] {
   const { entryId: id, standsForEntryId, recreditedSettlementId, postedAt } = entry
   if (standsForEntryId !== undefined) {
     const noted = settlements.flatMap(({ settlement: { leftOut = [] } }) => leftOut)
-    const isNoted = noted.some((one) => one.entryId === standsForEntryId && one.recreditedAt === postedAt)
+    const isNoted = noted.some(
+      (one) => one.entryId === standsForEntryId && one.recreditedAt === postedAt,
+    )
     return when(!isNoted, differs('entry', id, 'of an entry left out', entry.type))
   }
-  const found = settlements.find(({ settlement: { settlementId } }) => settlementId === recreditedSettlementId)
+  const found = settlements.find(
+    ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
+  )
   const at = found?.settlement.recreditedAt
   if (found === undefined || at === undefined) {
-    return differs('entry.recredited_settlement_id', id, 'a settlement that was re-credited', recreditedSettlementId)
+    return differs(
+      'entry.recredited_settlement_id',
+      id,
+      'a settlement that was re-credited',
+      recreditedSettlementId,
+    )
   }
   const expected = madeOf(() => recreditEntry(found.settlement, at))
   return expected
@@ -43,8 +58,8 @@ const auditRecredit = ({ settlements }: ClientBooks, entry: Entry): readonly Dif
     : differs('settlement', found.settlement.settlementId, 'figures that add up', 'different')
 }
 
-const compareAdjustment = ({ reference, ...adjustment }: Adjustment, entry: Entry | undefined) =>
-  entry === undefined
+function compareAdjustment({ reference, ...adjustment }: Adjustment, entry: Entry | undefined) {
+  return entry === undefined
     ? differs('entry', adjustment.entryId, `that of adjustment ${reference}`, 'missing')
     : compared('entry', entry.entryId, [
         ['type', adjustment.kind, entry.type],
@@ -52,9 +67,10 @@ const compareAdjustment = ({ reference, ...adjustment }: Adjustment, entry: Entr
         ['eligible_at', adjustment.eligibleAt, entry.eligibleAt],
         ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
       ])
+}
 
 /** Compares each entry of a client with itself and with its source: a payment, a settlement, or an adjustment. */
-export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) => {
+export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
@@ -74,21 +90,29 @@ export const auditEntries = async (deps: StoreDeps, books: ClientBooks, entries:
     }
     if (type === 'recredit') return auditRecredit(books, entry)
     const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
-    return adjustment ? compareAdjustment(adjustment, entry) : differs('entry', id, 'one of an adjustment', type)
+    return adjustment
+      ? compareAdjustment(adjustment, entry)
+      : differs('entry', id, 'one of an adjustment', type)
   }
   return entries.flatMap((entry) => {
     const isTwice = seen.has(entry.entryId)
     seen.add(entry.entryId)
     return [
       ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
-      ...when(!isBalanced(entry), differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor)),
+      ...when(
+        !isBalanced(entry),
+        differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+      ),
       ...auditSource(entry),
     ]
   })
 }
 
 /** Every adjustment has its entry and its record, and every record its adjustment. */
-export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments, clientRecords }: ClientBooks) => {
+export async function auditAdjustments(
+  deps: StoreDeps,
+  { clientId, adjustments, clientRecords }: ClientBooks,
+) {
   const recorded = new Set(
     clientRecords.flatMap(({ action, after }) => {
       const reference = action === 'adjust-ledger' && after?.['reference']
@@ -105,11 +129,18 @@ export const auditAdjustments = async (deps: StoreDeps, { clientId, adjustments,
       ...compareAdjustment(adjustment, await findEntry(deps, { clientId }, adjustment)),
     ]),
   )
-  return [...found.flat(), ...[...lost].flatMap((reference) => differs('adjustment', reference, 'present', 'missing'))]
+  return [
+    ...found.flat(),
+    ...[...lost].flatMap((reference) => differs('adjustment', reference, 'present', 'missing')),
+  ]
 }
 
 /** Each entry outside its settlement has its re-credit, with the same figures. */
-export const auditLeftOut = async (deps: StoreDeps, settlement: Settlement, entries: readonly Entry[]) => {
+export async function auditLeftOut(
+  deps: StoreDeps,
+  settlement: Settlement,
+  entries: readonly Entry[],
+) {
   const { clientId, leftOut = [] } = settlement
   const found = await Promise.all(
     leftOut.map(async ({ entryId, type, netMinor, recreditedAt }) => {
@@ -119,7 +150,11 @@ export const auditLeftOut = async (deps: StoreDeps, settlement: Settlement, entr
       return [
         ...differs('settlement.left_out.type', entryId, entry.type, type),
         ...differs('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
-        ...compareEntries(expected, await findEntry(deps, { clientId }, expected), `that of entry ${entryId}`),
+        ...compareEntries(
+          expected,
+          await findEntry(deps, { clientId }, expected),
+          `that of entry ${entryId}`,
+        ),
       ]
     }),
   )

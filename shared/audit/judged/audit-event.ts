@@ -1,5 +1,10 @@
 import type { StoreDeps } from '../../deps.ts'
-import { type Event, envelopeBody, reversedEventName, STATUS_EVENT_TYPES } from '../../event/event.ts'
+import {
+  type Event,
+  envelopeBody,
+  reversedEventName,
+  STATUS_EVENT_TYPES,
+} from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
@@ -15,42 +20,47 @@ import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
 /** The events that a payment must have written, by name: of its status, and of each movement of its money. */
-export const eventNamesOf = ({ status, movements }: Payment): readonly string[] => [
-  ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
-  ...movements.map(reversedEventName),
-]
+export function eventNamesOf({ status, movements }: Payment): readonly string[] {
+  return [
+    ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
+    ...movements.map(reversedEventName),
+  ]
+}
 
-const movementOf = ({ movements }: Payment, { name }: Event) =>
-  movements.find((movement) => reversedEventName(movement) === name)
+function movementOf({ movements }: Payment, { name }: Event) {
+  return movements.find((movement) => reversedEventName(movement) === name)
+}
 
 /** The payment with the fee that was known before its own one. */
-export const asEstimated = (payment: Payment): Payment => ({
-  ...payment,
-  ...estimateOf(payment),
-  feeStatus: 'estimated',
-})
+export function asEstimated(payment: Payment): Payment {
+  return { ...payment, ...estimateOf(payment), feeStatus: 'estimated' }
+}
 
 /** The payment right after one of its movements. */
-export const asMovedBy = (payment: Payment, movement: Movement): Payment => {
-  const moved = { ...payment, movements: payment.movements.slice(0, payment.movements.indexOf(movement) + 1) }
+export function asMovedBy(payment: Payment, movement: Movement): Payment {
+  const moved = {
+    ...payment,
+    movements: payment.movements.slice(0, payment.movements.indexOf(movement) + 1),
+  }
   return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
 /** The bytes that announce the payment (spec 6.2). Undefined when its figures do not add up. */
-const bodyOf = (payment: Payment, event: Event): string | undefined =>
-  madeOf(() => {
+function bodyOf(payment: Payment, event: Event): string | undefined {
+  return madeOf(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
     const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
     return envelopeBody(event.type, event.eventId, event.firedAt, data)
   })
+}
 
 /** Compares the event of a name with its payment, in whose transaction it was written. */
-export const auditEvent = (
+export function auditEvent(
   payment: Payment,
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   now: Timestamp,
-): readonly Difference[] => {
+): readonly Difference[] {
   const { paymentId: id, clientId, part, transitions } = payment
   const ended = transitions.at(-1)
   if (item === undefined) {
@@ -65,7 +75,10 @@ export const auditEvent = (
   // The content is never reported.
   return [
     // Money moves at its own time.
-    ...when(movementOf(payment, event) === undefined, differs('event.fired_at', id, ended?.at, event.firedAt)),
+    ...when(
+      movementOf(payment, event) === undefined,
+      differs('event.fired_at', id, ended?.at, event.firedAt),
+    ),
     ...differs('event.owner', id, ownerOf(clientId, part), shown(item['owner'])),
     ...differs('event.entity', id, 'event', shown(item['entity'])),
     ...when(!isOf, differs('event.body', id, 'as in the payment', 'different')),
@@ -75,23 +88,29 @@ export const auditEvent = (
 export const STRAY_EVENT = 'only events that the payment explains'
 
 /** Whether a payment has this event. A payment that is being created or absent has none. */
-export const tellsOf = (item: Item | undefined, name: string): boolean => {
+export function tellsOf(item: Item | undefined, name: string): boolean {
   const payment = ifValid(PaymentSchema, item)
   return payment !== undefined && eventNamesOf(payment).includes(name)
 }
 
 /** Events that their payments do not show: a restore brought them alone, and no later news changes such a payment. */
-export const auditStrayEvents = async (
+export async function auditStrayEvents(
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
   between: readonly [string, string],
-): Promise<readonly Difference[]> => {
+): Promise<readonly Difference[]> {
   const differences: Difference[] = []
   for await (const positions of eventPositionPages(deps, { clientId, parts, between })) {
-    const items = await deps.table.getMany([...new Set(positions.map(({ paymentId }) => paymentId))].map(paymentKey))
+    const items = await deps.table.getMany(
+      [...new Set(positions.map(({ paymentId }) => paymentId))].map(paymentKey),
+    )
     const byPk = new Map(items.map((item) => [item?.['pk'], item]))
-    const strays = positions.filter(({ paymentId, name }) => !tellsOf(byPk.get(paymentKey(paymentId).pk), name))
-    differences.push(...strays.flatMap(({ paymentId, name }) => differs('event', paymentId, STRAY_EVENT, name)))
+    const strays = positions.filter(
+      ({ paymentId, name }) => !tellsOf(byPk.get(paymentKey(paymentId).pk), name),
+    )
+    differences.push(
+      ...strays.flatMap(({ paymentId, name }) => differs('event', paymentId, STRAY_EVENT, name)),
+    )
   }
   return differences
 }

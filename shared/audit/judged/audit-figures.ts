@@ -17,12 +17,19 @@ import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
 /** What the settlements add to the ledger's sums. Plain numbers: tampered ones can exceed the range of money, and are reported. */
-const settledSums = ({ settlements }: ClientBooks) => {
-  const sums = { netMinor: 0, recreditedMinor: 0, writtenOffMinor: 0, inSettlementMinor: 0, paidOutMinor: 0 }
+function settledSums({ settlements }: ClientBooks) {
+  const sums = {
+    netMinor: 0,
+    recreditedMinor: 0,
+    writtenOffMinor: 0,
+    inSettlementMinor: 0,
+    paidOutMinor: 0,
+  }
   for (const { settlement } of settlements) {
     const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
     sums.netMinor += netMinor - recreditedMinor
-    for (const total of totals) if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
+    for (const total of totals)
+      if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
     // A left-out entry counts here. Its later re-credit does not.
     for (const entry of leftOut) sums.netMinor += entry.netMinor
     if (status === 'manual_paid') sums.paidOutMinor += netMinor
@@ -32,14 +39,15 @@ const settledSums = ({ settlements }: ClientBooks) => {
 }
 
 /** Compares entries that are in no settlement yet with their sources. Answers the sums with them and open payments. */
-const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks) => {
+async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const sums = settledSums(books)
   const differences: Difference[] = []
   const open = new Map<PaymentId | undefined, Payment>()
   for await (const page of ownedPayments(deps, books, 'open')) {
     for (const owned of page) {
       const payment = storedPayment(owned)
-      if (payment === undefined) differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
+      if (payment === undefined)
+        differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
       // The index may list a payment that is posted already.
       else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
     }
@@ -56,7 +64,9 @@ const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks) => {
   }
   // Without payments that were posted meanwhile: the entries' sum already has them.
   const items = await deps.table.getMany([...seen].map(({ paymentId }) => paymentKey(paymentId)))
-  const posted = new Set([...seen].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined))
+  const posted = new Set(
+    [...seen].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined),
+  )
   for (const payment of open.values()) {
     if (!posted.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
   }
@@ -64,7 +74,7 @@ const auditUnsettled = async (deps: JudgeDeps, books: ClientBooks) => {
 }
 
 /** Compares a client's stored figures with its settlements, open payments and unsettled entries (design section 4). */
-export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
+export async function auditFigures(deps: JudgeDeps, books: ClientBooks) {
   const { clientId, ledger, parts } = books
   const chain = [...books.differences, ...auditChain(books)]
   if (ledger === undefined) return chain
@@ -84,7 +94,10 @@ export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
     ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
       when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
     ),
-    ...when(shards.length > count, differs('ledger_shard', clientId, `${count} shards`, shards.length)),
+    ...when(
+      shards.length > count,
+      differs('ledger_shard', clientId, `${count} shards`, shards.length),
+    ),
     ...differences,
     ...(await auditAdjustments(deps, books)),
     ...auditTimes(books, ledger, deps.now()),
@@ -95,13 +108,18 @@ export const auditFigures = async (deps: JudgeDeps, books: ClientBooks) => {
 const KEYS_COUNTED = 5_000
 
 /** Compares the counts of the shards with the payments that the index lists in each status. */
-export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) => {
+export async function auditCounts(deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) {
   if (ledger === undefined) return []
   const counted = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
       const lists = ownersOf(clientId, parts).map((owner) => {
         const partition = [owner, 'payment', status]
-        const pages = queryPages(deps, { index: 'by-status', partition, limit: KEYS_COUNTED, countOnly: true })
+        const pages = queryPages(deps, {
+          index: 'by-status',
+          partition,
+          limit: KEYS_COUNTED,
+          countOnly: true,
+        })
         return Array.fromAsync(pages, ({ count }) => count)
       })
       const expected = (await Promise.all(lists)).flat().reduce((sum, count) => sum + count, 0)
@@ -115,18 +133,25 @@ export const auditCounts = async (deps: StoreDeps, { clientId, parts, ledger }: 
 const SKEW_MS = 5 * MINUTE_MS
 
 /** The time, if it is in the span. */
-const within = (from: Timestamp, to: Timestamp, time: Timestamp) => (time < from || time > to ? undefined : time)
+function within(from: Timestamp, to: Timestamp, time: Timestamp) {
+  return time < from || time > to ? undefined : time
+}
 
 /** The times at which settlements and re-credits changed the window. */
-export const changeTimes = (settlements: ClientBooks['settlements']): readonly Timestamp[] =>
-  settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
+export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
+  return settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
     createdAt,
     recreditedAt ?? createdAt,
     ...leftOut.map((entry) => entry.recreditedAt),
   ])
+}
 
 /** The times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
-const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, shards }: Ledger, now: Timestamp) => {
+function auditTimes(
+  { client, clientId, settlements }: ClientBooks,
+  { window, shards }: Ledger,
+  now: Timestamp,
+) {
   const { settledUntil, closedUntil, changedAt } = window
   const times = changeTimes(settlements)
   // A settlement and a re-credit run concurrently, so the last commit may have the earlier time.
@@ -135,8 +160,16 @@ const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, sh
   const latestFence = later(latest, addMs(settledUntil, SKEW_MS))
   return [
     ...compared('window', clientId, [
-      ['closed_until', within(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now', closedUntil],
-      ['changed_at', isUnknownTime ? 'the time of a settlement or of a re-credit' : changedAt, changedAt],
+      [
+        'closed_until',
+        within(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now',
+        closedUntil,
+      ],
+      [
+        'changed_at',
+        isUnknownTime ? 'the time of a settlement or of a re-credit' : changedAt,
+        changedAt,
+      ],
     ]),
     ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => {
       const rule = 'from settled_until to closed_until of the window'
@@ -151,7 +184,7 @@ const auditTimes = ({ client, clientId, settlements }: ClientBooks, { window, sh
 }
 
 /** Windows follow one another without a gap, from the client's creation to its settled time. */
-export const auditChain = (books: ClientBooks): readonly Difference[] => {
+export function auditChain(books: ClientBooks): readonly Difference[] {
   const { client, clientId, settlements, unsettled, ledger } = books
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement

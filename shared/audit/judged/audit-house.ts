@@ -5,7 +5,12 @@ import type { StoreDeps } from '../../deps.ts'
 import { ifValid } from '../../if-valid.ts'
 import { bookDay } from '../../journal/day-totals.ts'
 import { HOUSE_SIDES, houseOf } from '../../journal/entry.ts'
-import { type HouseEntry, type HouseTotal, houseEntriesOf, houseTotals } from '../../journal/house-store.ts'
+import {
+  type HouseEntry,
+  type HouseTotal,
+  houseEntriesOf,
+  houseTotals,
+} from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
 import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
 import { idOf, suspenseKey } from '../../table/keys.ts'
@@ -17,23 +22,31 @@ import { readTrail } from './client-books.ts'
 
 type HouseDifference = Difference & { readonly clientId: string | undefined }
 
-const ofClient = (clientId: string | undefined, differences: readonly Difference[]): readonly HouseDifference[] =>
-  differences.map((difference) => ({ ...difference, clientId }))
+function ofClient(
+  clientId: string | undefined,
+  differences: readonly Difference[],
+): readonly HouseDifference[] {
+  return differences.map((difference) => ({ ...difference, clientId }))
+}
 
 const SIDE_BY_SIDE = 16
 
 /** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
 
-const startOf = (day: string): Timestamp => v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
+function startOf(day: string): Timestamp {
+  return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
+}
 
 /** The whole house journal: rows without a client, and suspense. Few. */
-const readHouse = async (deps: StoreDeps) => {
+async function readHouse(deps: StoreDeps) {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
   const [first] = totals
   // A restore may have lost the total of the very first row.
-  const start = startOf((first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10))
+  const start = startOf(
+    (first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10),
+  )
   // A row may be dated a little ahead of us.
   const count = Math.max(0, Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1)
   const days = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
@@ -41,29 +54,41 @@ const readHouse = async (deps: StoreDeps) => {
   return { entries: entries.flat(), totals }
 }
 
-const compareTotals = (entries: readonly HouseEntry[], totals: readonly HouseTotal[]): readonly Difference[] => {
+function compareTotals(
+  entries: readonly HouseEntry[],
+  totals: readonly HouseTotal[],
+): readonly Difference[] {
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)} ${type}`)
   const found = new Map(totals.map((total) => [`${total.day} ${total.type}`, total]))
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) => {
     const [own, total] = [expected.get(name) ?? [], found.get(name)]
     return compared('house_total', name, [
       // Plain numbers, because a tampered side can exceed the range of money.
-      ...HOUSE_SIDES.map((side) => [side, own.reduce((sum, one) => sum + one[side], 0), total?.[side] ?? 0] as const),
+      ...HOUSE_SIDES.map(
+        (side) => [side, own.reduce((sum, one) => sum + one[side], 0), total?.[side] ?? 0] as const,
+      ),
       ['count', own.length, total?.count ?? 0],
     ])
   })
 }
 
-const isByOperator = ({ status, resolution, cause }: Suspense): boolean =>
-  status === 'resolved' && resolution !== 'refunded' && !MOVED_CAUSES.some((moved) => moved === cause)
+function isByOperator({ status, resolution, cause }: Suspense): boolean {
+  return (
+    status === 'resolved' &&
+    resolution !== 'refunded' &&
+    !MOVED_CAUSES.some((moved) => moved === cause)
+  )
+}
 
 /** Compares an item with its audit record, both ways, and with what the house journal holds for it. */
-const auditItem = async (deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) => {
+async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const booked = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
   const noted = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
-  const isBack = entries.some(({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id)
+  const isBack = entries.some(
+    ({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id,
+  )
   const { records, differences } = await readTrail(deps, id)
   const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
   const expected = resolved && String(resolved['resolution'])
@@ -72,11 +97,20 @@ const auditItem = async (deps: StoreDeps, item: Suspense, entries: readonly Hous
   const isUnknown = noted === 'none' && isByOperator(item)
   return [
     ...differences,
-    ...differs('suspense.resolution', id, expected, isByOperator(item) ? item.resolution : undefined),
+    ...differs(
+      'suspense.resolution',
+      id,
+      expected,
+      isByOperator(item) ? item.resolution : undefined,
+    ),
     ...(kind === 'money'
       ? compared('suspense', id, [
           ['posted_minor', bookedMinor, postedMinor],
-          ['amount_minor', refundedMinor === undefined ? (bookedMinor ?? amountMinor) : amountMinor, amountMinor],
+          [
+            'amount_minor',
+            refundedMinor === undefined ? (bookedMinor ?? amountMinor) : amountMinor,
+            amountMinor,
+          ],
           ['held_minor', heldOf(item), heldMinor],
           ['refunded_minor', isBack && !isUnknown ? 'booked' : 'none', noted],
         ])
@@ -84,23 +118,34 @@ const auditItem = async (deps: StoreDeps, item: Suspense, entries: readonly Hous
   ]
 }
 
-const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Promise<readonly HouseDifference[]> => {
+async function auditItems(
+  deps: StoreDeps,
+  entries: readonly HouseEntry[],
+): Promise<readonly HouseDifference[]> {
   const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
   const found = new Set([''])
   const differences: HouseDifference[] = []
-  const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']], limit: 100 } as const
+  const list = {
+    kind: 'SUSPENSE',
+    index: 'by-owner',
+    partitions: [[GATEWAY_OWNER, 'suspense']],
+    limit: 100,
+  } as const
   const judge = async (owned: readonly KeyedItem[]) => {
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)
       found.add(id)
-      if (stored === undefined) return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
+      if (stored === undefined)
+        return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
       const item = ifValid(SuspenseSchema, stored)
-      if (item === undefined) return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
+      if (item === undefined)
+        return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
       return ofClient(item.clientId, await auditItem(deps, item, of.get(id) ?? []))
     })
     differences.push(...judged.flat())
   }
-  const clientOf = (id: string) => of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
+  const clientOf = (id: string) =>
+    of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const page of itemPages(deps, list)) await judge(page)
   // The index shows an item later than the journal does: an item that only entries name is read by its key.
   const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
@@ -109,11 +154,18 @@ const auditItems = async (deps: StoreDeps, entries: readonly HouseEntry[]): Prom
 }
 
 /** Compares the house journal with its totals and with suspense, both ways. `unstable`: it changed during the read. */
-export const auditHouse = async (deps: StoreDeps): Promise<readonly HouseDifference[] | 'unstable'> => {
+export async function auditHouse(
+  deps: StoreDeps,
+): Promise<readonly HouseDifference[] | 'unstable'> {
   const { entries, totals } = await readHouse(deps)
   const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
     const expected = houseOf({ ...entry, netMinor: ZERO })
-    return differs('house_entry.house_minor', `${transactionId}#${type}`, expected, entry.houseMinor)
+    return differs(
+      'house_entry.house_minor',
+      `${transactionId}#${type}`,
+      expected,
+      entry.houseMinor,
+    )
   })
   const own = [...unequal, ...compareTotals(entries, totals)]
   const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]

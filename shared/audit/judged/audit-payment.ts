@@ -7,27 +7,52 @@ import { replayMovements } from '../../posting/reversal-after.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf } from '../../table/keys.ts'
 import { WORK_SLOTS } from '../../table/schema.ts'
-import { addMs, DAY_MS, END_OF_TIME, earlier, HOUR_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { compared, type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
+import {
+  addMs,
+  DAY_MS,
+  END_OF_TIME,
+  earlier,
+  HOUR_MS,
+  later,
+  MINUTE_MS,
+  type Timestamp,
+} from '../../time.ts'
+import {
+  compared,
+  type Difference,
+  differs,
+  madeOf,
+  shown,
+  when,
+} from '../../verdict/difference.ts'
 
 /** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
-export const estimateOf = (payment: Payment): Pricing | undefined =>
-  madeOf(() => estimatePricing(payment, payment.createdAt))
+export function estimateOf(payment: Payment): Pricing | undefined {
+  return madeOf(() => estimatePricing(payment, payment.createdAt))
+}
 
-const auditAmounts = (payment: Payment): readonly Difference[] => {
+function auditAmounts(payment: Payment): readonly Difference[] {
   const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment
   const estimate = estimateOf(payment)
   const final = payment.status === 'succeeded' ? finalFee : undefined
   const assumed = final?.status === 'assumed' ? final.feeMinor : undefined
   const feeTooEarly = final ? undefined : finalFee?.at
   return compared('payment', id, [
-    ['notional_minor', estimate ? notionalMinor : 'an amount and channel with a tariff', notionalMinor],
+    [
+      'notional_minor',
+      estimate ? notionalMinor : 'an amount and channel with a tariff',
+      notionalMinor,
+    ],
     // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
     ['net_minor', notionalMinor - providerFeeMinor - markupMinor, payment.netMinor],
     ['markup_minor', estimate?.markupMinor ?? markupMinor, markupMinor],
     ['fee_status', final?.status ?? 'estimated', payment.feeStatus],
     ['provider_fee_minor', final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor],
-    ['final_fee', assumed === undefined ? undefined : (estimate?.providerFeeMinor ?? assumed), assumed],
+    [
+      'final_fee',
+      assumed === undefined ? undefined : (estimate?.providerFeeMinor ?? assumed),
+      assumed,
+    ],
     ['final_fee', feeTooEarly && 'none before success', feeTooEarly],
   ])
 }
@@ -38,12 +63,16 @@ const FARTHEST_CHECK_MS = 2 * HOUR_MS
 const SKEW_MS = MINUTE_MS
 
 /** Times that no other item repeats: they must be possible. */
-const auditPlausibility = (payment: Payment, now: Timestamp): readonly Difference[] => {
+function auditPlausibility(payment: Payment, now: Timestamp): readonly Difference[] {
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
   const { providerSettledAt, dueAt, finalFee, paidAt, providerAttempts } = payment
   const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
   // Two times of one payment may come from two machines.
-  const [early, soon, ended] = [addMs(createdAt, -SKEW_MS), addMs(now, SKEW_MS), addMs(endedAt, SKEW_MS)]
+  const [early, soon, ended] = [
+    addMs(createdAt, -SKEW_MS),
+    addMs(now, SKEW_MS),
+    addMs(endedAt, SKEW_MS),
+  ]
   const [expired, paid] = [addMs(expiresAt ?? now, -SKEW_MS), addMs(paidAt ?? createdAt, -SKEW_MS)]
   // A first attempt may be paid and settled days before its payment is shown.
   const begunAt = earlier(providerAttempts[0]?.startedAt ?? createdAt, createdAt)
@@ -52,24 +81,39 @@ const auditPlausibility = (payment: Payment, now: Timestamp): readonly Differenc
   const spans = [
     ['created_at', createdAt, '', soon, 'a past time'],
     ['transitions', endedAt, early, soon, 'in order, and not in the future'],
-    ['expires_at', expiresAt, createdAt, addMs(createdAt, 366 * DAY_MS), 'within a year of its creation'],
+    [
+      'expires_at',
+      expiresAt,
+      createdAt,
+      addMs(createdAt, 366 * DAY_MS),
+      'within a year of its creation',
+    ],
     ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
     ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
-    ['provider_settled_at', providerSettledAt, settled, addMs(now, DAY_MS), 'after it was paid, and not in the future'],
+    [
+      'provider_settled_at',
+      providerSettledAt,
+      settled,
+      addMs(now, DAY_MS),
+      'after it was paid, and not in the future',
+    ],
     ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not in the future'],
     ['due_at', dueAt, early, lastCheckAt, 'by its expiry'],
   ] as const
   return spans.flatMap(([name, time, from, to, rule]) =>
-    when(time !== undefined && (time < from || time > to), differs(`payment.${name}`, id, rule, time)),
+    when(
+      time !== undefined && (time < from || time > to),
+      differs(`payment.${name}`, id, rule, time),
+    ),
   )
 }
 
 /** All checks of one payment by itself, in one snapshot. */
-export const auditPayment = (
+export function auditPayment(
   payment: Payment,
   item: Item,
   { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
-): readonly Difference[] => {
+): readonly Difference[] {
   const { paymentId: id, status, transitions } = payment
   const last = transitions.at(-1)
   const [due, paid] = [status === 'pending', status === 'succeeded']
@@ -84,7 +128,11 @@ export const auditPayment = (
       ['status', last?.status, status],
       ['paid_at', paid ? last?.at : undefined, payment.paidAt],
       ['transitions', due ? 1 : 2, transitions.length],
-      ['credited_provider_payment_id', paid ? 1 : 0, payment.creditedProviderPaymentId === undefined ? 0 : 1],
+      [
+        'credited_provider_payment_id',
+        paid ? 1 : 0,
+        payment.creditedProviderPaymentId === undefined ? 0 : 1,
+      ],
       ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
     ]),
     ...auditPlausibility(payment, now),
@@ -92,8 +140,17 @@ export const auditPayment = (
 }
 
 /** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */
-export const auditMoney = (payment: Payment): readonly Difference[] => {
-  const { paymentId: id, status, openAt, postedAt, paidAt, takenBackMinor, movements, lateRowAt } = payment
+export function auditMoney(payment: Payment): readonly Difference[] {
+  const {
+    paymentId: id,
+    status,
+    openAt,
+    postedAt,
+    paidAt,
+    takenBackMinor,
+    movements,
+    lateRowAt,
+  } = payment
   if (status !== 'succeeded') {
     const found = postedAt ?? openAt
     return compared('payment', id, [

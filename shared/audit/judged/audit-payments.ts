@@ -29,29 +29,40 @@ import { type ClientBooks, storedPayment } from './client-books.ts'
 type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
 /** Compares each entry that a payment must have with the one under its key. */
-const auditExpectedEntries = async (deps: StoreDeps, payments: readonly Payment[]): Promise<readonly OfPayment[]> => {
+async function auditExpectedEntries(
+  deps: StoreDeps,
+  payments: readonly Payment[],
+): Promise<readonly OfPayment[]> {
   // Altered figures may form no valid entry; `auditMoney` reports that.
   const wanted = payments.flatMap((payment) =>
     (madeOf(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
   )
-  const items = await deps.table.getMany(wanted.map(({ payment, entry }) => entryKey(payment, entry)))
+  const items = await deps.table.getMany(
+    wanted.map(({ payment, entry }) => entryKey(payment, entry)),
+  )
   return wanted.map(({ payment: { paymentId }, entry }, at) => {
     const item = items[at]
     const stored = item && madeOf(() => parseEntry(item))
-    if (item && !stored) return { paymentId, differences: differs('entry', entry.entryId, 'readable', 'unreadable') }
-    return { paymentId, differences: compareEntries(entry, stored, `a ${entry.type} of payment ${paymentId}`) }
+    if (item && !stored)
+      return { paymentId, differences: differs('entry', entry.entryId, 'readable', 'unreadable') }
+    return {
+      paymentId,
+      differences: compareEntries(entry, stored, `a ${entry.type} of payment ${paymentId}`),
+    }
   })
 }
 
 /** Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if unreadable. */
-export const judgePayments = async (
+export async function judgePayments(
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
   found: readonly KeyedItem[],
-) => {
+) {
   const read = found.map((one) => ({ ...one, payment: storedPayment(one) }))
   const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
-  const named = payments.flatMap((payment) => eventNamesOf(payment).map((name) => ({ payment, name })))
+  const named = payments.flatMap((payment) =>
+    eventNamesOf(payment).map((name) => ({ payment, name })),
+  )
   const [events, entries] = await Promise.all([
     deps.table.getMany(named.map(({ payment, name }) => eventKey(payment.paymentId, name))),
     auditExpectedEntries(deps, payments),
@@ -62,7 +73,10 @@ export const judgePayments = async (
     paymentId: payment.paymentId,
     differences: auditEvent(payment, { name, item: events[at] }, now),
   }))
-  const parts = Map.groupBy([...judgedEvents, ...entries, ...deliveries], ({ paymentId }) => paymentId)
+  const parts = Map.groupBy(
+    [...judgedEvents, ...entries, ...deliveries],
+    ({ paymentId }) => paymentId,
+  )
   return read.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
     payment,
@@ -77,23 +91,38 @@ export const judgePayments = async (
   }))
 }
 
-export const judgeById = async (deps: StoreDeps, books: Pick<ClientBooks, 'clientId'>, ids: readonly PaymentId[]) => {
+export async function judgeById(
+  deps: StoreDeps,
+  books: Pick<ClientBooks, 'clientId'>,
+  ids: readonly PaymentId[],
+) {
   const keys = ids.map(paymentKey)
   return judgePayments(deps, books, keyedItems(keys, await deps.table.getMany(keys)))
 }
 
-type Announced = { readonly event: Event; readonly endpointId: EndpointId; readonly deliveryId: DeliveryId }
+type Announced = {
+  readonly event: Event
+  readonly endpointId: EndpointId
+  readonly deliveryId: DeliveryId
+}
 
 /** Fields that deliveries and redeliveries change. */
-const CHANGING: ReadonlySet<string> = new Set(['attempts', 'round_start', 'resends', 'status', 'ttl'])
+const CHANGING: ReadonlySet<string> = new Set([
+  'attempts',
+  'round_start',
+  'resends',
+  'status',
+  'ttl',
+])
 
 /** Compares a delivery that its event's transaction wrote with the event and the endpoint. */
-const auditDelivery = (
+function auditDelivery(
   { event, endpointId, deliveryId: id }: Announced,
   item: Item | undefined,
   url = 'none',
-): readonly Difference[] => {
-  if (item === undefined) return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
+): readonly Difference[] {
+  if (item === undefined)
+    return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
   const delivery = ifValid(DeliverySchema, item)
   if (delivery === undefined) return differs('delivery', id, 'readable', 'unreadable')
   const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
@@ -103,29 +132,40 @@ const auditDelivery = (
   // Fields that change during delivery must be plausible.
   const rules = [
     ['round_start', roundStart < 0 || roundStart > attempts, 'at most its attempts', roundStart],
-    ['next_attempt_at', (status === 'scheduled') !== (nextAttemptAt !== undefined), 'of one scheduled', status],
+    [
+      'next_attempt_at',
+      (status === 'scheduled') !== (nextAttemptAt !== undefined),
+      'of one scheduled',
+      status,
+    ],
     ['attempts', status === 'succeeded' && attempts < 1, 'at least one', attempts],
   ] as const
   return [
     ...Object.entries(fixed).flatMap(([name, value]) =>
       CHANGING.has(name) ? [] : differs(`delivery.${name}`, id, shown(value), shown(stored[name])),
     ),
-    ...rules.flatMap(([name, isBroken, rule, found]) => when(isBroken, differs(`delivery.${name}`, id, rule, found))),
+    ...rules.flatMap(([name, isBroken, rule, found]) =>
+      when(isBroken, differs(`delivery.${name}`, id, rule, found)),
+    ),
   ]
 }
 
 /** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
-const auditDeliveries = async (
+async function auditDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
   events: readonly (Item | undefined)[],
-): Promise<readonly OfPayment[]> => {
+): Promise<readonly OfPayment[]> {
   // An unreadable event is reported separately.
   const announced = events.flatMap((item): readonly Announced[] => {
     const event = ifValid(EventSchema, item)
     if (event === undefined) return []
     const { eventId, endpointIds } = event
-    return endpointIds.map((endpointId) => ({ event, endpointId, deliveryId: deliveryIdFor(eventId, endpointId) }))
+    return endpointIds.map((endpointId) => ({
+      event,
+      endpointId,
+      deliveryId: deliveryIdFor(eventId, endpointId),
+    }))
   })
   if (announced.length === 0) return []
   // The place of each endpoint, including deleted ones.
@@ -140,6 +180,9 @@ const auditDeliveries = async (
     const { paymentId, firedAt } = one.event
     // Later a delivery may be deleted, and one that a redelivery made in its place has other times.
     const mayBeAnother = addMs(firedAt, RETENTION.deliveryMs) <= now
-    return { paymentId, differences: mayBeAnother ? [] : auditDelivery(one, items[at], urls.get(one.endpointId)) }
+    return {
+      paymentId,
+      differences: mayBeAnother ? [] : auditDelivery(one, items[at], urls.get(one.endpointId)),
+    }
   })
 }

@@ -21,7 +21,12 @@ import {
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, auditLeftOut } from './audit-entries.ts'
-import { type ClientBooks, type JudgeDeps, readTrail, type StoredSettlement } from './client-books.ts'
+import {
+  type ClientBooks,
+  type JudgeDeps,
+  readTrail,
+  type StoredSettlement,
+} from './client-books.ts'
 
 /** How far a recount is: the sums of whole blocks, the last entry in them, and what was found so far. */
 export const RecountSchema = v.object({
@@ -32,56 +37,94 @@ export const RecountSchema = v.object({
 export type Recount = v.InferOutput<typeof RecountSchema>
 
 /** The digest that a settlement continues; empty for a client's first one. */
-export const digestBefore = ({ settlements }: ClientBooks, { previousId }: Settlement): string =>
-  settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement.digest ?? ''
+export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
+  return (
+    settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
+      .digest ?? ''
+  )
+}
 
 /**
  * Sums the entries of the window again, in the same blocks, and compares each with its source. `isOver` ends it after a
  * page; then the sums hold whole blocks alone, and another run continues after them.
  */
-export const recountSettlement = async (
+export async function recountSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
   from: Recount = { sums: noSums(digestBefore(books, settlement)), differences: [] },
   isOver = () => false,
-): Promise<Recount & { readonly isWhole: boolean }> => {
+): Promise<Recount & { readonly isWhole: boolean }> {
   const { clientId, parts } = books
   const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
   const differences = [...from.differences]
   const counted = async (entries: readonly Entry[]) => {
-    const found = [...(await auditEntries(deps, books, entries)), ...(await auditLeftOut(deps, settlement, entries))]
+    const found = [
+      ...(await auditEntries(deps, books, entries)),
+      ...(await auditLeftOut(deps, settlement, entries)),
+    ]
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     return entries.filter((entry) => !isOutside(entry))
   }
   const window = { clientId, parts, span }
-  const { carried, ...sum } = await sumPages(deps, window, { ...from, carried: [] }, isOver, counted)
-  return { ...sum, differences, ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }) }
+  const { carried, ...sum } = await sumPages(
+    deps,
+    window,
+    { ...from, carried: [] },
+    isOver,
+    counted,
+  )
+  return {
+    ...sum,
+    differences,
+    ...(sum.isWhole && { sums: addBlock(sum.sums, carried, span.start) }),
+  }
 }
 
 const SUMS = v.keyof(EntrySumsSchema).options
 
-const sumName = (field: (typeof SUMS)[number]) => `settlement.${attributeName(field)}`
+function sumName(field: (typeof SUMS)[number]) {
+  return `settlement.${attributeName(field)}`
+}
 
-export const isOfSums = ({ what }: Difference): boolean => SUMS.map(sumName).includes(what)
+export function isOfSums({ what }: Difference): boolean {
+  return SUMS.map(sumName).includes(what)
+}
 
 /** The table keeps no order of a total's members. */
-const totalsText = (totals: Settlement['totals']): string => totals.map(fieldsText).join()
+function totalsText(totals: Settlement['totals']): string {
+  return totals.map(fieldsText).join()
+}
 
-const compareSums = (settlement: Settlement, sums: Recount['sums']): readonly Difference[] =>
-  SUMS.flatMap((field) => {
+function compareSums(settlement: Settlement, sums: Recount['sums']): readonly Difference[] {
+  return SUMS.flatMap((field) => {
     const about = [sumName(field), settlement.settlementId] as const
     if (field !== 'totals') return differs(...about, sums[field], settlement[field])
     const isSame = totalsText(sums.totals) === totalsText(settlement.totals)
     return when(!isSame, differs(...about, 'those of its entries', 'different'))
   })
+}
 
 /** Operators' actions, both ways: no state without its record, no record without its state. */
-const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): readonly Difference[] => {
-  const { settlementId: id, status, bankReference, settledAt, notes, recreditedAt, triggeredBy } = settlement
+function compareTrail(
+  settlement: Settlement,
+  records: readonly AuditRecord[],
+): readonly Difference[] {
+  const {
+    settlementId: id,
+    status,
+    bankReference,
+    settledAt,
+    notes,
+    recreditedAt,
+    triggeredBy,
+  } = settlement
   const recordOf = (action: string) => records.find((one) => one.action === action)
-  const [paid, failed] = [recordOf('mark-settlement-paid')?.after, recordOf('mark-settlement-failed')?.after]
+  const [paid, failed] = [
+    recordOf('mark-settlement-paid')?.after,
+    recordOf('mark-settlement-failed')?.after,
+  ]
   const recorded = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
   const done = {
     'mark-settlement-paid': status === 'manual_paid',
@@ -94,13 +137,14 @@ const compareTrail = (settlement: Settlement, records: readonly AuditRecord[]): 
     ['bank_reference', shown(paid?.['bank_reference']), bankReference],
     ['settled_at', shown(paid?.['settled_at']), settledAt],
     ...Object.entries(done).map(
-      ([action, isDone]) => [action, recorded(recordOf(action) !== undefined), recorded(isDone)] as const,
+      ([action, isDone]) =>
+        [action, recorded(recordOf(action) !== undefined), recorded(isDone)] as const,
     ),
   ])
 }
 
 /** Its index attributes: a wrong one hides it from its client or from the payout. */
-const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference[] => {
+function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
   const { settlementId: id, clientId, status, createdAt } = settlement
   const isDue = status === 'recorded'
   return compared('settlement', id, [
@@ -115,12 +159,12 @@ const auditPlace = ({ settlement, item }: StoredSettlement): readonly Difference
 }
 
 /** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
-export const auditSettlement = async (
+export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   stored: StoredSettlement,
   recounted?: Recount,
-) => {
+) {
   const { settlement } = stored
   const { settlementId: id } = settlement
   const [trail, verdict, { sums, differences }] = await Promise.all([
@@ -152,14 +196,14 @@ const BankRecord = v.object({
   bank_is_change: v.boolean(),
 })
 
-const accountText = (bank: Settlement['bank'] | null): string => {
+function accountText(bank: Settlement['bank'] | null): string {
   if (!bank) return 'none'
   const { bankName, bankAccountNo, bankAccountName, since, isChange } = bank
   return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
 }
 
 /** All accounts that a client was registered with, in the order of the chain, because clocks differ. */
-export const registeredAccounts = (records: readonly AuditRecord[]): readonly Registration[] => {
+export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
   const registered: Registration[] = []
   for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
     const record = ifValid(BankRecord, after)
@@ -174,7 +218,10 @@ export const registeredAccounts = (records: readonly AuditRecord[]): readonly Re
 }
 
 /** A settlement is paid out to an account that its client was registered with when it was recorded. */
-export const auditBank = (settlement: Settlement, registered: readonly Registration[]): readonly Difference[] => {
+export function auditBank(
+  settlement: Settlement,
+  registered: readonly Registration[],
+): readonly Difference[] {
   const { settlementId: id, createdAt } = settlement
   // A settlement reads its client shortly before it is recorded, and clocks differ a little.
   const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]

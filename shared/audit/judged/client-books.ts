@@ -22,7 +22,13 @@ import { type Adjustment, listAdjustments } from '../../posting/adjustment-store
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
 import { idOf, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
-import { itemPages, type KeyedItem, keyedItems, queryPages, shareOf } from '../../table/list-items.ts'
+import {
+  itemPages,
+  type KeyedItem,
+  keyedItems,
+  queryPages,
+  shareOf,
+} from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
 
@@ -48,7 +54,10 @@ export type ClientBooks = {
 }
 
 /** Undefined if the window is missing or a figure is invalid. The caller reports that as a difference and continues. */
-export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promise<Ledger | undefined> => {
+export async function readableLedger(
+  deps: StoreDeps,
+  clientId: ClientId,
+): Promise<Ledger | undefined> {
   try {
     return await findLedger(deps, clientId)
   } catch (error) {
@@ -58,11 +67,14 @@ export const readableLedger = async (deps: StoreDeps, clientId: ClientId): Promi
 }
 
 /** A client's settlements, and a difference for each lost or unreadable one. The index may lag, so every named id is read too. */
-export const storedSettlements = async function* (
+export async function* storedSettlements(
   deps: TableDeps,
   clientId: ClientId,
   lastId: SettlementId | undefined,
-): AsyncGenerator<{ readonly stored: readonly StoredSettlement[]; readonly differences: readonly Difference[] }> {
+): AsyncGenerator<{
+  readonly stored: readonly StoredSettlement[]
+  readonly differences: readonly Difference[]
+}> {
   const known = new Set<string>()
   const named = new Set<SettlementId>(lastId && [lastId])
   const read = (page: readonly KeyedItem[]) => {
@@ -79,7 +91,12 @@ export const storedSettlements = async function* (
     }
     return { stored, differences }
   }
-  const list = { kind: 'SETTLEMENT', index: 'by-owner', partitions: [[clientId, 'settlement']], limit: PAGE } as const
+  const list = {
+    kind: 'SETTLEMENT',
+    index: 'by-owner',
+    partitions: [[clientId, 'settlement']],
+    limit: PAGE,
+  } as const
   for await (const page of itemPages(deps, list)) yield read(page)
   for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
     const ids = [...missing]
@@ -88,7 +105,7 @@ export const storedSettlements = async function* (
 }
 
 /** Reads a client's stored figures. It reads the client again too, because a new audit record may have changed it. */
-export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<ClientBooks> => {
+export async function readClientBooks(deps: StoreDeps, known: Client): Promise<ClientBooks> {
   const { clientId } = known
   const ledger = await readableLedger(deps, clientId)
   const [client = known, pages, trail, adjustments] = await Promise.all([
@@ -125,17 +142,25 @@ export const readClientBooks = async (deps: StoreDeps, known: Client): Promise<C
 }
 
 /** A client equals its last audit record: no field, above all no bank detail, changes without a record. */
-const auditClientRecord = (client: Client, records: readonly AuditRecord[]): readonly Difference[] => {
+function auditClientRecord(client: Client, records: readonly AuditRecord[]): readonly Difference[] {
   const { clientId } = client
-  const isChange = ({ action }: AuditRecord) => action === 'create-client' || action === 'update-client'
+  const isChange = ({ action }: AuditRecord) =>
+    action === 'create-client' || action === 'update-client'
   const last = records.toSorted((a, b) => a.number - b.number).findLast(isChange)
-  if (last?.after === undefined) return differs('audit_record', clientId, 'a record of its creation', 'none')
+  if (last?.after === undefined)
+    return differs('audit_record', clientId, 'a record of its creation', 'none')
   const written = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
     if (isDeepStrictEqual(written[field], value)) return []
     // A difference must not show bank details. The audit record has them.
-    if (field.startsWith('bank')) return differs(`client.${field}`, clientId, 'as in its audit record', 'different')
-    return differs(`client.${field}`, clientId, JSON.stringify(written[field]) ?? 'absent', JSON.stringify(value))
+    if (field.startsWith('bank'))
+      return differs(`client.${field}`, clientId, 'as in its audit record', 'different')
+    return differs(
+      `client.${field}`,
+      clientId,
+      JSON.stringify(written[field]) ?? 'absent',
+      JSON.stringify(value),
+    )
   })
 }
 
@@ -143,11 +168,11 @@ const auditClientRecord = (client: Client, records: readonly AuditRecord[]): rea
 const PAGE = 500
 
 /** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable ones. */
-export const ownedPayments = (
+export function ownedPayments(
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
   asked: readonly [string, string] | 'open',
-) => {
+) {
   const owners = ownersOf(clientId, parts)
   const list =
     asked === 'open'
@@ -161,20 +186,23 @@ export const ownedPayments = (
 }
 
 /** Undefined if the item cannot be read as the payment of its key. */
-export const storedPayment = ({ key, item }: KeyedItem): Payment | undefined => {
+export function storedPayment({ key, item }: KeyedItem): Payment | undefined {
   const payment = ifValid(PaymentSchema, item)
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
 }
 
 /** The audit records of one subject, and a difference if one is missing, changed or unreadable. */
-export const readTrail = async (deps: TableDeps, subject: string) => {
+export async function readTrail(deps: TableDeps, subject: string) {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
   ])
   // A record that is added between the two reads is a difference only in the first check.
   const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  const differences = when(broken !== undefined, differs('audit_record', subject, 'a complete chain', broken))
+  const differences = when(
+    broken !== undefined,
+    differs('audit_record', subject, 'a complete chain', broken),
+  )
   return { records, differences }
 }
 
@@ -184,14 +212,18 @@ const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
 /** Checks the audit records of a client's recently changed subjects, or of all. Every audit checks the client's own. */
-export const auditTrails = async (
+export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,
   { full }: { readonly full: boolean },
-): Promise<readonly Difference[]> => {
+): Promise<readonly Difference[]> {
   const now = deps.now()
   const range = { between: [addMs(now, -LATELY_MS), addMs(now, DAY_MS)] } as const
-  const list = { index: 'by-owner', partition: [clientId, AUDIT_RECORD_ENTITY], limit: RECORDS_READ } as const
+  const list = {
+    index: 'by-owner',
+    partition: [clientId, AUDIT_RECORD_ENTITY],
+    limit: RECORDS_READ,
+  } as const
   const subjects = new Set<string>()
   for await (const { items: rows } of queryPages(deps, full ? list : { ...list, range })) {
     for (const row of rows) subjects.add(idOf(rowKeyOf('AUDIT', row).pk))

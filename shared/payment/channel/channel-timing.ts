@@ -1,11 +1,26 @@
 import { JAKARTA_MS } from '../../journal/day-totals.ts'
-import { addMs, DAY_MS, earlier, epochMs, inForce, MINUTE_MS, SECOND_MS, type Timestamp } from '../../time.ts'
+import {
+  addMs,
+  DAY_MS,
+  earlier,
+  epochMs,
+  inForce,
+  MINUTE_MS,
+  SECOND_MS,
+  type Timestamp,
+} from '../../time.ts'
 import { type ChannelChoice, channelOf } from './channels.ts'
 
-const timingAt = (channel: ChannelChoice, at: Timestamp) => inForce(channelOf(channel).timings, at)
+function timingAt(channel: ChannelChoice, at: Timestamp) {
+  return inForce(channelOf(channel).timings, at)
+}
 
 /** By the client's wish, and at the latest by the channel's expiry unless that is settable. */
-export const expiryOf = (channel: ChannelChoice, now: Timestamp, expiresInSeconds: number | undefined) => {
+export function expiryOf(
+  channel: ChannelChoice,
+  now: Timestamp,
+  expiresInSeconds: number | undefined,
+) {
   const { expiryMs, settable } = timingAt(channel, now)
   const own = addMs(now, expiryMs)
   const wished = expiresInSeconds ? addMs(now, expiresInSeconds * SECOND_MS) : undefined
@@ -26,24 +41,31 @@ type Checked = ChannelChoice & {
 }
 
 /** Its times count from the claim of the attempt, because that stored the time of the first check. */
-const beganAt = ({ providerAttempts, createdAt }: Checked): Timestamp =>
-  providerAttempts?.at(-1)?.startedAt ?? createdAt
+function beganAt({ providerAttempts, createdAt }: Checked): Timestamp {
+  return providerAttempts?.at(-1)?.startedAt ?? createdAt
+}
 
 /** The provider ends it at its expiry, so our cancel would come too late. */
-export const closesUpstream = (payment: Checked): boolean => {
+export function closesUpstream(payment: Checked): boolean {
   const { settable, expiryMs } = timingAt(payment, payment.createdAt)
-  return settable || payment.expiresAt === undefined || payment.expiresAt >= addMs(beganAt(payment), expiryMs)
+  return (
+    settable ||
+    payment.expiresAt === undefined ||
+    payment.expiresAt >= addMs(beganAt(payment), expiryMs)
+  )
 }
 
 /** The one check of a payment before its expiry, on channels that have one, if the payment lives that long. */
-export const usualCheckAt = (payment: Checked): Timestamp | undefined => {
+export function usualCheckAt(payment: Checked): Timestamp | undefined {
   const { usualMs } = timingAt(payment, payment.createdAt)
   const at = usualMs === undefined ? undefined : addMs(beganAt(payment), usualMs)
-  return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt) ? at : undefined
+  return at !== undefined && (payment.expiresAt === undefined || at < payment.expiresAt)
+    ? at
+    : undefined
 }
 
 /** When due work checks a pending payment next: at the usual time, at its expiry, and then until it has ended. */
-export const nextCheckAt = (payment: Checked, now: Timestamp): Timestamp => {
+export function nextCheckAt(payment: Checked, now: Timestamp): Timestamp {
   const usual = usualCheckAt(payment)
   if (usual !== undefined && usual > now) return usual
   if (payment.expiresAt === undefined) return addMs(now, DAY_MS)
@@ -52,13 +74,18 @@ export const nextCheckAt = (payment: Checked, now: Timestamp): Timestamp => {
 }
 
 /** Whether a payment has expired: by this clock, or because another process has begun its expiry. */
-export const isPastItsTime = (
-  { expiresAt, expiryStartedAt }: Pick<Checked, 'expiresAt'> & { readonly expiryStartedAt?: Timestamp | undefined },
+export function isPastItsTime(
+  {
+    expiresAt,
+    expiryStartedAt,
+  }: Pick<Checked, 'expiresAt'> & { readonly expiryStartedAt?: Timestamp | undefined },
   now: Timestamp,
-): boolean => expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
+): boolean {
+  return expiryStartedAt !== undefined || (expiresAt !== undefined && expiresAt <= now)
+}
 
 /** When the provider usually settles, by the channel's business days, without holidays. For rows that do not say. */
-export const expectedSettlement = (choice: ChannelChoice, paidAt: Timestamp): Timestamp => {
+export function expectedSettlement(choice: ChannelChoice, paidAt: Timestamp): Timestamp {
   const { settlesAtOnce, settlementDays = 2 } = channelOf(choice)
   // "At once" takes the provider some five minutes.
   if (settlesAtOnce) return addMs(paidAt, 5 * MINUTE_MS)

@@ -1,6 +1,13 @@
 import type { PaymentMethod } from '../../payment-status.ts'
 import type { ReturnUrls } from '../../provider/provider.ts'
-import { DAY_MS, type Dated, MINUTE_MS, SECOND_MS, type Timestamp, timestampOf } from '../../time.ts'
+import {
+  DAY_MS,
+  type Dated,
+  MINUTE_MS,
+  SECOND_MS,
+  type Timestamp,
+  timestampOf,
+} from '../../time.ts'
 
 type Terms = {
   /** What the provider charges (spec 2.1.1): `amount * bps / 10000 + flatMinor`. */
@@ -40,14 +47,16 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 /** What we charge beside the provider, on every channel. */
 export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...START, bps: 10 }]
 
-const bank = (code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel => ({
-  method: 'virtual_account',
-  code,
-  needs: { displayName: true },
-  tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
-  timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
-  ...own,
-})
+function bank(code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel {
+  return {
+    method: 'virtual_account',
+    code,
+    needs: { displayName: true },
+    tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
+    timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
+    ...own,
+  }
+}
 
 /** Asked about after the usual time too: only a callback reports that a customer left the page, and it may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
@@ -55,14 +64,16 @@ const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MI
 /** Also of every wallet before its first own entry. */
 const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
 
-const wallet = (code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel => ({
-  method: 'ewallet',
-  code,
-  needs: { returnUrls: ['success', 'failure'] },
-  tariffs: [...ANY_WALLET.tariffs, ...tariffs],
-  timings: [...ANY_WALLET.timings, ...timings],
-  ...own,
-})
+function wallet(code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel {
+  return {
+    method: 'ewallet',
+    code,
+    needs: { returnUrls: ['success', 'failure'] },
+    tariffs: [...ANY_WALLET.tariffs, ...tariffs],
+    timings: [...ANY_WALLET.timings, ...timings],
+    ...own,
+  }
+}
 
 /** It expires so soon that an earlier check would help little. */
 const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
@@ -99,11 +110,16 @@ export const CHANNELS: readonly Channel[] = [
   QRIS,
 ]
 
-export type ChannelChoice = { readonly method: PaymentMethod; readonly channelCode?: string | undefined }
+export type ChannelChoice = {
+  readonly method: PaymentMethod
+  readonly channelCode?: string | undefined
+}
 
 /** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
-export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel => {
-  const known = CHANNELS.find((channel) => channel.method === method && channel.code === channelCode)
+export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel {
+  const known = CHANNELS.find(
+    (channel) => channel.method === method && channel.code === channelCode,
+  )
   switch (method) {
     case 'qris':
       return QRIS
@@ -114,7 +130,12 @@ export const channelOf = ({ method, channelCode = '' }: ChannelChoice): Channel 
   }
 }
 
-export const isSupportedBank = (code: string, at: Timestamp): boolean =>
-  channelOf({ method: 'virtual_account', channelCode: code }).tariffs.some((tariff) => tariff.effectiveFrom <= at)
+export function isSupportedBank(code: string, at: Timestamp): boolean {
+  return channelOf({ method: 'virtual_account', channelCode: code }).tariffs.some(
+    (tariff) => tariff.effectiveFrom <= at,
+  )
+}
 
-export const isPushChannel = (choice: ChannelChoice): boolean => channelOf(choice).push !== undefined
+export function isPushChannel(choice: ChannelChoice): boolean {
+  return channelOf(choice).push !== undefined
+}

@@ -9,14 +9,37 @@ import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf } from '../channel/channels.ts'
 import { claimPayment, claimTakeover, isUnderLease } from '../creating-store.ts'
 import type { NewsDeps } from '../news/ask-for-news.ts'
-import type { CreatingPayment, Payment, PaymentRequest, ProviderAttempt, StoredPayment } from '../payment.ts'
+import type {
+  CreatingPayment,
+  Payment,
+  PaymentRequest,
+  ProviderAttempt,
+  StoredPayment,
+} from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import { ATTEMPT_LEASE_MS, type Deadline, providerWithin, startDeadline, timesOf } from './create-times.ts'
+import {
+  ATTEMPT_LEASE_MS,
+  type Deadline,
+  providerWithin,
+  startDeadline,
+  timesOf,
+} from './create-times.ts'
 import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
-import { COMMIT_FAILED, type CreateResult, createFailed, retryCreate, runAttempt } from './run-attempt.ts'
+import {
+  COMMIT_FAILED,
+  type CreateResult,
+  createFailed,
+  retryCreate,
+  runAttempt,
+} from './run-attempt.ts'
 
-const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: PaymentRequest): CreatingPayment => {
+function claim(
+  deps: CreateDeps,
+  client: Client,
+  paymentId: PaymentId,
+  request: PaymentRequest,
+): CreatingPayment {
   const now = deps.now()
   return {
     paymentId,
@@ -38,15 +61,21 @@ const claim = (deps: CreateDeps, client: Client, paymentId: PaymentId, request: 
  * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one destination is ever
  * shown. After a crash at any point a retry takes over the claim. A concurrent caller waits and gets the same payment.
  */
-export const createPayment = async (
+export async function createPayment(
   given: CreateDeps,
-  input: { readonly client: Client; readonly idempotencyKey: string | undefined; readonly parsed: ParsedRequest },
-): Promise<CreateResult> => {
+  input: {
+    readonly client: Client
+    readonly idempotencyKey: string | undefined
+    readonly parsed: ParsedRequest
+  },
+): Promise<CreateResult> {
   const { client, idempotencyKey, parsed } = input
   const deadline = startDeadline(given)
   const deps = { ...given, provider: providerWithin(given.provider, deadline) }
   if (!parsed.ok) {
-    const stored = idempotencyKey && (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
+    const stored =
+      idempotencyKey &&
+      (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error
     return resume(deps, stored, { client, parsed, deadline })
   }
@@ -75,16 +104,18 @@ type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly 
  * Replays the payment, waits for its running attempt, or takes it over. The rounds are a bound: a caller meets at most
  * its own claim, one running attempt and one lost takeover.
  */
-const resume = async (
+async function resume(
   deps: CreateDeps,
   stored: StoredPayment | undefined,
   call: Call,
   roundsLeft = 5,
-): Promise<CreateResult> => {
-  if (stored === undefined || roundsLeft === 0) throw retryCreate('the payment could not be created now')
+): Promise<CreateResult> {
+  if (stored === undefined || roundsLeft === 0)
+    throw retryCreate('the payment could not be created now')
   if (stored.status !== 'creating') return { payment: stored, replayed: true }
   const { client, parsed, deadline } = call
-  if (isUnderLease(stored, deps.now())) return { payment: await waitForAttempt(deps, stored, deadline), replayed: true }
+  if (isUnderLease(stored, deps.now()))
+    return { payment: await waitForAttempt(deps, stored, deadline), replayed: true }
   const taken = await takeOverPayment(deps, stored, parsed)
   return 'overtakenBy' in taken
     ? resume(deps, taken.overtakenBy, call, roundsLeft - 1)
@@ -95,11 +126,11 @@ const resume = async (
 const WAIT_MS = 20_000
 
 /** After the attempt's failure only a new request takes over, so waiting callers never race. */
-export const waitForAttempt = async (
+export async function waitForAttempt(
   deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
   creating: CreatingPayment,
   deadline: Deadline,
-): Promise<Payment> => {
+): Promise<Payment> {
   const end = deps.monotonicMs() + Math.min(WAIT_MS, deadline.remainingMs())
   for (let pollMs = 100; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, 500)) {
     // Jitter spreads many waiting callers over the interval.
@@ -107,18 +138,20 @@ export const waitForAttempt = async (
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored
     if (!stored || !isUnderLease(stored, deps.now())) {
-      throw stored?.failure ? createFailed(stored.failure) : retryCreate('the payment could not be created')
+      throw stored?.failure
+        ? createFailed(stored.failure)
+        : retryCreate('the payment could not be created')
     }
   }
   throw retryCreate('the payment is still being created')
 }
 
 /** Claims the next attempt: of the new request if the provider refused every attempt for good, else of the stored one. */
-const takeOverPayment = async (
+async function takeOverPayment(
   deps: NewsDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,
-): Promise<CreatingPayment | Overtaken> => {
+): Promise<CreatingPayment | Overtaken> {
   const last = creating.providerAttempts.at(-1)
   const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
@@ -132,7 +165,9 @@ const takeOverPayment = async (
   const attempt = creating.attempt + 1
   const request = allRefused && parsed.ok ? parsed.request : creating.request
   if (needs.phone && request === creating.request && !request.customer?.phone) {
-    throw createFailed('the customer of this payment was erased; create it with another Idempotency-Key')
+    throw createFailed(
+      'the customer of this payment was erased; create it with another Idempotency-Key',
+    )
   }
   const taken: CreatingPayment = {
     ...creating,
@@ -140,7 +175,11 @@ const takeOverPayment = async (
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
     mayExistUpstream: creating.mayExistUpstream || last?.outcome !== 'refused',
-    providerAttempts: withAttempt(creating.providerAttempts, { number: attempt, startedAt: now, outcome: 'started' }),
+    providerAttempts: withAttempt(creating.providerAttempts, {
+      number: attempt,
+      startedAt: now,
+      outcome: 'started',
+    }),
     failure: undefined,
     dueAt: timesOf(request, now).dueAt,
   }
@@ -154,7 +193,10 @@ const takeOverPayment = async (
 }
 
 /** Adds an attempt. Of more than twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
-export const withAttempt = (attempts: readonly ProviderAttempt[], attempt: ProviderAttempt): ProviderAttempt[] => {
+export function withAttempt(
+  attempts: readonly ProviderAttempt[],
+  attempt: ProviderAttempt,
+): ProviderAttempt[] {
   const all = [...attempts, attempt]
   if (all.length <= 20) return all
   const unsent = all.findIndex((one) => !mayBeSent(one))

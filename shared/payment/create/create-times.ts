@@ -16,30 +16,38 @@ export const MIN_CREATE_MS = 8_000
 export const COMMIT_RESERVE_MS = 4_000
 
 /** Expiry and first check, from the start of the attempt. The commit keeps the due time of the claim. */
-export const timesOf = (request: PaymentRequest, startedAt: Timestamp) => {
+export function timesOf(request: PaymentRequest, startedAt: Timestamp) {
   const expiry = expiryOf(request, startedAt, request.expiresInSeconds)
-  return { ...expiry, dueAt: nextCheckAt({ ...request, createdAt: startedAt, expiresAt: expiry.expiresAt }, startedAt) }
+  return {
+    ...expiry,
+    dueAt: nextCheckAt(
+      { ...request, createdAt: startedAt, expiresAt: expiry.expiresAt },
+      startedAt,
+    ),
+  }
 }
 
-export const timesOfAttempt = ({ request, providerAttempts, claimedAt }: CreatingPayment) =>
-  timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
+export function timesOfAttempt({ request, providerAttempts, claimedAt }: CreatingPayment) {
+  return timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
+}
 
 /** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
 export type Deadline = { remainingMs(): number }
 
-export const startDeadline = (deps: Pick<Deps, 'monotonicMs'>): Deadline => {
+export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   const end = deps.monotonicMs() + REQUEST_BUDGET_MS
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
-export const providerWithin = (provider: Provider, deadline: Deadline): Provider => {
+export function providerWithin(provider: Provider, deadline: Deadline): Provider {
   const left = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
   return {
     ...provider,
     getRequest: async (id, ms) => (left() > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
     getPayment: async (id, ms) => (left() > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
-    listTransactions: async (filter, ms) => (left() > 0 ? provider.listTransactions(filter, left(ms)) : NO_TIME_LEFT),
+    listTransactions: async (filter, ms) =>
+      left() > 0 ? provider.listTransactions(filter, left(ms)) : NO_TIME_LEFT,
     // An orphan that stays payable is worse than an answer a second after the deadline.
     cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, left())),
   }

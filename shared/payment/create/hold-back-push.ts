@@ -10,10 +10,12 @@ import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { retryCreate } from './run-attempt.ts'
 
 /** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
-export const mayBeSent = ({ outcome }: ProviderAttempt): boolean => outcome === 'unknown' || outcome === 'started'
+export function mayBeSent({ outcome }: ProviderAttempt): boolean {
+  return outcome === 'unknown' || outcome === 'started'
+}
 
 /** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
-const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> => {
+async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
   // A push has one row. More are read, because rows of other references could hide it.
   const answer = await deps.provider.listTransactions({ reference, limit: 50 })
   if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
@@ -21,7 +23,9 @@ const rowsOf = async (deps: NewsDeps, reference: string): Promise<readonly Provi
   }
   // Later reversals do not say whether a push was paid.
   const { transactions } = answer.value
-  return transactions.filter((row) => row.reference === reference && ['payment', 'unknown'].includes(row.type))
+  return transactions.filter(
+    (row) => row.reference === reference && ['payment', 'unknown'].includes(row.type),
+  )
 }
 
 /** Another caller was first, or the payment is paid: its present state. */
@@ -31,23 +35,32 @@ export type Overtaken = { readonly overtakenBy: StoredPayment | undefined }
 type Verdict = 'no_money' | 'undecided' | Overtaken
 
 /** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
-const withoutMoney = ({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict => {
-  const isClosed = requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
+function withoutMoney({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict {
+  const isClosed =
+    requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'
 }
 
 /** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
-const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: ProviderTransaction): Promise<Verdict> => {
+async function verdictOn(
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  row: ProviderTransaction,
+): Promise<Verdict> {
   const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
   // Declined or reversed. Later money is matched by its reference and credited or held.
   if (status === 'failed' || status === 'reversed') return 'no_money'
-  const answer = await askForNews(deps, { providerPaymentId: providerPaymentId || undefined, paymentRequestId })
+  const answer = await askForNews(deps, {
+    providerPaymentId: providerPaymentId || undefined,
+    paymentRequestId,
+  })
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
   const { capture } = answer.news
   if (capture === undefined) return withoutMoney(row, answer.news)
   const outcome = await applyNews(deps, answer.news, 'create', { onCreating: creditCreating })
   const stored = await findStoredPayment(deps, creating.paymentId)
-  if (stored?.status !== 'creating' || stored.attempt !== creating.attempt) return { overtakenBy: stored }
+  if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
+    return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'
   // Applied, and the payment is still being created: the amount differs, so the money is in suspense. A row without a
   // payment id is matched by its amount.
@@ -62,22 +75,27 @@ const verdictOn = async (deps: NewsDeps, creating: CreatingPayment, row: Provide
  * ended without money, and the next may be sent. Throws (500, to be retried) while the outcome of one is unknown. A
  * capture that the payment remembers is left to due work.
  */
-export const holdBackPush = async (
+export async function holdBackPush(
   deps: NewsDeps,
   creating: CreatingPayment,
   lifetimeMs: number,
-): Promise<Overtaken | undefined> => {
-  if (creating.rememberedProviderPaymentIds) throw retryCreate('the provider reports money for an earlier push')
+): Promise<Overtaken | undefined> {
+  if (creating.rememberedProviderPaymentIds)
+    throw retryCreate('the provider reports money for an earlier push')
   const pushes = creating.providerAttempts.filter(mayBeSent)
   const last = pushes.at(-1)
   // The call of a process that died had ended with its lease at the latest.
-  if (last && deps.now() < addMs(last.endedAt ?? addMs(last.startedAt, ATTEMPT_LEASE_MS), lifetimeMs)) {
+  if (
+    last &&
+    deps.now() < addMs(last.endedAt ?? addMs(last.startedAt, ATTEMPT_LEASE_MS), lifetimeMs)
+  ) {
     throw retryCreate('the customer may still answer the earlier push')
   }
   for (const { number } of pushes.toReversed()) {
     for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
       const verdict = await verdictOn(deps, creating, row)
-      if (verdict === 'undecided') throw retryCreate('the provider has not decided an earlier push yet')
+      if (verdict === 'undecided')
+        throw retryCreate('the provider has not decided an earlier push yet')
       if (verdict !== 'no_money') return verdict
     }
   }

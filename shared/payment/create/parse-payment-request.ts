@@ -21,8 +21,9 @@ import type { PaymentRequest } from '../payment.ts'
 export const MAX_KEY_LENGTH = 255
 
 /** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
-export const parseIdempotencyKey = (header = ''): string | undefined => {
-  if (header.length > MAX_KEY_LENGTH) throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+export function parseIdempotencyKey(header = ''): string | undefined {
+  if (header.length > MAX_KEY_LENGTH)
+    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
   return header || undefined
 }
 
@@ -36,7 +37,7 @@ type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'i
  * Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. A field with a
  * wrong type gets no second error; rule errors of the other fields are told too.
  */
-export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRequest => {
+export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRequest {
   const json = readBody(rawBody)
   if (!json.ok) return { ok: false, error: invalid(`invalid JSON body: ${json.reason}`) }
   const misshapen = misshapenIn(json.value)
@@ -44,15 +45,21 @@ export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRe
   const readable = Object.entries(json.value).filter(([field]) => !unread.has(field))
   const body = v.parse(PaymentBodySchema, Object.fromEntries(readable))
   const metadata = readMetadata(body.metadata, json.text)
-  const broken = checkPaymentRules(body, metadata.fault, facts).filter(({ field }) => !unread.has(topOf(field)))
+  const broken = checkPaymentRules(body, metadata.fault, facts).filter(
+    ({ field }) => !unread.has(topOf(field)),
+  )
   const errors = [...misshapen.slice(0, 20), ...broken]
   const [first] = errors
   if (first) {
-    const message = misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message
+    const message =
+      misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message
     return { ok: false, error: invalid(message, byField(errors)) }
   }
   const { method, amount, customer } = body
-  assertInvariant(isPaymentMethod(method) && amount !== undefined, 'the rules passed a body without method or amount')
+  assertInvariant(
+    isPaymentMethod(method) && amount !== undefined,
+    'the rules passed a body without method or amount',
+  )
   const request: PaymentRequest = {
     method,
     notionalMinor: minor(amount),
@@ -60,7 +67,10 @@ export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRe
     // An empty channel counts as left out (design section 5), and so does a customer without members.
     channelCode: body.channel_code || undefined,
     externalReference: body.external_reference,
-    customer: customer && Object.values(customer).some((member) => member !== undefined) ? customer : undefined,
+    customer:
+      customer && Object.values(customer).some((member) => member !== undefined)
+        ? customer
+        : undefined,
     description: body.description,
     metadata: metadata.text,
     expiresInSeconds: body.expires_in_seconds || undefined,
@@ -68,11 +78,15 @@ export const parsePaymentRequest = (rawBody: Buffer, facts: RuleFacts): ParsedRe
   return { ok: true, request }
 }
 
-const topOf = (field: string) => field.split('.')[0] ?? field
+function topOf(field: string) {
+  return field.split('.')[0] ?? field
+}
 
 /** Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong types. */
-const misshapenIn = (body: Readonly<Record<string, unknown>>): readonly FieldError[] => {
-  const ofCustomer = keysBeside(body['customer'], CustomerBodySchema.entries).map((key) => `customer.${key}`)
+function misshapenIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
+  const ofCustomer = keysBeside(body['customer'], CustomerBodySchema.entries).map(
+    (key) => `customer.${key}`,
+  )
   const unknown = [...keysBeside(body, PaymentBodySchema.entries), ...ofCustomer]
   return [
     ...unknown.map((field) => ({ field: shownField(field), message: 'unknown field' })),
@@ -80,8 +94,9 @@ const misshapenIn = (body: Readonly<Record<string, unknown>>): readonly FieldErr
   ]
 }
 
-const keysBeside = (value: unknown, known: object): readonly string[] =>
-  isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
+function keysBeside(value: unknown, known: object): readonly string[] {
+  return isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
+}
 
 const integer = v.pipe(
   v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
@@ -95,10 +110,14 @@ const text = v.pipe(
 )
 
 /** An optional field; null counts as absent (design section 5). */
-const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
+function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, () => undefined)
+}
 
 /** PHP writes an empty array for an object without members. */
-const isEmptyArray = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
 
 const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
 
@@ -125,7 +144,10 @@ export const PaymentBodySchema = v.object({
 export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
 
 /** Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). */
-const readMetadata = (value: unknown, body: string): { readonly text?: string; readonly fault?: string } => {
+function readMetadata(
+  value: unknown,
+  body: string,
+): { readonly text?: string; readonly fault?: string } {
   if (value === undefined) return {}
   if (isEmptyArray(value)) return { text: '{}' }
   if (!isJsonObject(value)) return { fault: 'must be an object' }
@@ -145,34 +167,43 @@ export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
 export const PHONE = /^\+62\d{7,13}$/
 
 /** Longer client values are cut, so that an error never echoes the body. The cut may split a surrogate pair. */
-const quoted = (value = '') => value.slice(0, 64).toWellFormed()
+function quoted(value = '') {
+  return value.slice(0, 64).toWellFormed()
+}
 
-const checkChannel = ({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) => {
+function checkChannel({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) {
   if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
   if (method !== 'virtual_account' && method !== 'ewallet') return undefined
   if (!code) return `channel_code required for method ${method}`
   const isBank = isSupportedBank(code, now)
   const isForBank = method === 'virtual_account'
-  if (!isForBank && !CHANNEL_CODE.test(code)) return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  if (!isForBank && !CHANNEL_CODE.test(code))
+    return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
   const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
   return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
 }
 
-const checkPhone = ({ method, channel_code: code, customer }: PaymentBody) =>
-  isPaymentMethod(method) && channelOf({ method, channelCode: code }).needs.phone && !PHONE.test(customer?.phone ?? '')
+function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
+  return isPaymentMethod(method) &&
+    channelOf({ method, channelCode: code }).needs.phone &&
+    !PHONE.test(customer?.phone ?? '')
     ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
     : undefined
+}
 
 /** Characters are code points: an emoji is one. */
-const checkLength = (name: string, value: string | undefined, limit: number) =>
-  value !== undefined && Array.from(value).length > limit ? `${name} must have at most ${limit} characters` : undefined
+function checkLength(name: string, value: string | undefined, limit: number) {
+  return value !== undefined && Array.from(value).length > limit
+    ? `${name} must have at most ${limit} characters`
+    : undefined
+}
 
 /** Checks the values in the order of design section 5. The first error is the message; all are `field_errors`. */
-const checkPaymentRules = (
+function checkPaymentRules(
   body: PaymentBody,
   metadataFault: string | undefined,
   facts: RuleFacts,
-): readonly FieldError[] => {
+): readonly FieldError[] {
   const { customer, method, amount = 0, currency, expires_in_seconds: seconds = 0 } = body
   const isKnown = isPaymentMethod(method)
   const checks: readonly (readonly [string, string | false | undefined])[] = [
@@ -182,14 +213,26 @@ const checkPaymentRules = (
     ['amount', amount <= 0 && 'notional_minor must be > 0'],
     ['amount', amount > MAX_AMOUNT && `notional_minor must be <= ${MAX_AMOUNT}`],
     ['currency', currency !== 'IDR' && `unsupported currency: ${quoted(currency)}`],
-    ['external_reference', checkLength('external_reference', body.external_reference, MAX_REFERENCE)],
-    ['customer.phone', checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD)],
+    [
+      'external_reference',
+      checkLength('external_reference', body.external_reference, MAX_REFERENCE),
+    ],
+    [
+      'customer.phone',
+      checkPhone(body) ?? checkLength('customer.phone', customer?.phone, MAX_CUSTOMER_FIELD),
+    ],
     ['customer.name', checkLength('customer.name', customer?.name, MAX_CUSTOMER_FIELD)],
     ['customer.email', checkLength('customer.email', customer?.email, MAX_CUSTOMER_FIELD)],
     ['description', checkLength('description', body.description, MAX_DESCRIPTION)],
-    ['metadata', metadataFault !== undefined && `metadata is not JSON-serialisable: ${metadataFault}`],
+    [
+      'metadata',
+      metadataFault !== undefined && `metadata is not JSON-serialisable: ${metadataFault}`,
+    ],
     ['expires_in_seconds', seconds < 0 && 'expires_in_seconds must be >= 0'],
-    ['expires_in_seconds', seconds > MAX_EXPIRY_SECONDS && `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}`],
+    [
+      'expires_in_seconds',
+      seconds > MAX_EXPIRY_SECONDS && `expires_in_seconds must be <= ${MAX_EXPIRY_SECONDS}`,
+    ],
   ]
   return checks.flatMap(([field, message]) => (message ? [{ field, message }] : []))
 }

@@ -28,12 +28,12 @@ type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'log' | '
 const RETRY = 'retry with the same Idempotency-Key'
 
 /** Calls the provider's create once for a claimed attempt. If it was overtaken, its request is cancelled. */
-export const runAttempt = async (
+export async function runAttempt(
   deps: AttemptDeps,
   client: Client,
   creating: CreatingPayment,
   deadline: Deadline,
-): Promise<CreateResult> => {
+): Promise<CreateResult> {
   const isPush = isPushChannel(creating.request)
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
   // If the lease expired while the process was frozen, another attempt may have sent a push.
@@ -42,15 +42,27 @@ export const runAttempt = async (
   }
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)
   const input = createInput(deps.stage, client, creating, sentUpstream)
-  const answer = await deps.provider.createRequest(input, Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs))
+  const answer = await deps.provider.createRequest(
+    input,
+    Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
+  )
   if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
   const stored =
     destination === undefined && !isPush
       ? 'no_destination'
-      : await commitOrRelease(deps, creating, { paymentRequestId, destination, expiresAt }, deadline)
+      : await commitOrRelease(
+          deps,
+          creating,
+          { paymentRequestId, destination, expiresAt },
+          deadline,
+        )
   // Our commit was applied, or this very request was paid. The destination is the one to show.
-  if (typeof stored !== 'string' && stored.status !== 'creating' && stored.paymentRequestId === paymentRequestId) {
+  if (
+    typeof stored !== 'string' &&
+    stored.status !== 'creating' &&
+    stored.paymentRequestId === paymentRequestId
+  ) {
     return { payment: stored, replayed: false }
   }
   // A provider request that is never shown must not stay payable.
@@ -60,12 +72,12 @@ export const runAttempt = async (
     : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
-const commitOrRelease = async (
+async function commitOrRelease(
   deps: AttemptDeps,
   creating: CreatingPayment,
   upstream: Destination,
   deadline: Deadline,
-): Promise<Commit> => {
+): Promise<Commit> {
   // The item stores the payment's own request once.
   const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
   try {
@@ -81,15 +93,18 @@ const commitOrRelease = async (
 }
 
 /** The input of the provider's create call: only the fields that the channel requires. */
-export const createInput = (
+export function createInput(
   stage: Pick<StageSettings, 'defaultReturnUrl' | 'defaultDisplayName'>,
   client: Pick<Client, 'name' | 'returnUrl'>,
   { request, paymentId, attempt }: Pick<CreatingPayment, 'request' | 'paymentId' | 'attempt'>,
   expiresAt: Timestamp | undefined,
-): CreateRequestInput => {
+): CreateRequestInput {
   const { needs } = channelOf(request)
   const phone = needs.phone && request.customer?.phone
-  assertInvariant(!needs.phone || phone !== undefined, 'a channel that needs a phone is asked for without one')
+  assertInvariant(
+    !needs.phone || phone !== undefined,
+    'a channel that needs a phone is asked for without one',
+  )
   const returnUrl = client.returnUrl ?? stage.defaultReturnUrl
   const letters = client.name.normalize('NFKD').replace(/[^A-Za-z ]/g, '')
   const displayName = letters.replace(/ +/g, ' ').trim().slice(0, 50).trim()
@@ -101,7 +116,8 @@ export const createInput = (
     description: request.description,
     expiresAt,
     // A bank shows the payer 3 to 50 letters and spaces.
-    displayName: needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
+    displayName:
+      needs.displayName && (displayName.length >= 3 ? displayName : stage.defaultDisplayName),
     phone,
     returnUrls: Object.fromEntries((needs.returnUrls ?? []).map((outcome) => [outcome, returnUrl])),
   }
@@ -119,10 +135,18 @@ type Commit = StoredPayment | 'expired_before_commit'
 const MAX_TRIES = 4
 const RETRY_MS = 250
 
-const isStillOurs = (stored: StoredPayment, { attempt }: CreatingPayment): stored is CreatingPayment =>
-  stored.status === 'creating' && stored.attempt === attempt
+function isStillOurs(
+  stored: StoredPayment,
+  { attempt }: CreatingPayment,
+): stored is CreatingPayment {
+  return stored.status === 'creating' && stored.attempt === attempt
+}
 
-const tryCommit = async (deps: AttemptDeps, creating: CreatingPayment, upstream: Destination): Promise<Commit> => {
+async function tryCommit(
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+): Promise<Commit> {
   const now = deps.now()
   const reread = async () => {
     const stored = await findStoredPayment(deps, creating.paymentId)
@@ -136,10 +160,16 @@ const tryCommit = async (deps: AttemptDeps, creating: CreatingPayment, upstream:
   }
   // A capture that came during the create is checked at once.
   const dueAt = creating.rememberedProviderPaymentIds ? now : timesOfAttempt(creating).dueAt
-  const payment = { ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }), dueAt }
+  const payment = {
+    ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }),
+    dueAt,
+  }
   await putPointers(deps, payment)
   const outcome = await deps.table.transact(
-    { payment: commitPending(payment), counts: countTransition({ ...payment, from: undefined, to: 'pending' }) },
+    {
+      payment: commitPending(payment),
+      counts: countTransition({ ...payment, from: undefined, to: 'pending' }),
+    },
     addMs(now, MINUTE_MS),
   )
   // After a freeze between two tries `created_at` would be far in the past.
@@ -153,12 +183,12 @@ const tryCommit = async (deps: AttemptDeps, creating: CreatingPayment, upstream:
  * is retried while time is left, because its answer may have been lost; the condition tells. When the outcome stays
  * unknown it throws. The provider request then stays, because the payment may show it.
  */
-export const commitAttempt = async (
+export async function commitAttempt(
   deps: AttemptDeps,
   creating: CreatingPayment,
   upstream: Destination,
   deadline: Deadline,
-): Promise<Commit> => {
+): Promise<Commit> {
   let current = creating
   for (let tried = 1; ; tried++) {
     try {
@@ -190,12 +220,12 @@ const FAILURES = {
   [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
 } as const
 
-const ourFailure = (code: keyof typeof FAILURES, paymentRequestId?: string): Failure => {
+function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Failure {
   const [outcome, message] = FAILURES[code]
   return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
 }
 
-const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure => {
+function failureOf(answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure {
   if (answer.kind === 'refused') {
     const { kind: outcome, code, isAccountWide } = answer
     return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
@@ -206,34 +236,53 @@ const failureOf = (answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
   return { outcome, code, message: `${what}; ${RETRY}` }
 }
 
-const endAttempt = (attempts: readonly ProviderAttempt[], end: Partial<ProviderAttempt>): ProviderAttempt[] =>
-  attempts.map((attempt, at) => (at === attempts.length - 1 ? { ...attempt, ...end } : attempt))
+function endAttempt(
+  attempts: readonly ProviderAttempt[],
+  end: Partial<ProviderAttempt>,
+): ProviderAttempt[] {
+  return attempts.map((attempt, at) =>
+    at === attempts.length - 1 ? { ...attempt, ...end } : attempt,
+  )
+}
 
 /** The next attempt may take over. Answers the payment if this one was overtaken. */
-const release = async (
+async function release(
   deps: AttemptDeps,
   creating: CreatingPayment,
   { message, outcome, code, paymentRequestId }: Failure,
-): Promise<StoredPayment | undefined> => {
+): Promise<StoredPayment | undefined> {
   const released = await releaseAttempt(deps, creating, {
     failure: message,
-    providerAttempts: endAttempt(creating.providerAttempts, { outcome, code, paymentRequestId, endedAt: deps.now() }),
+    providerAttempts: endAttempt(creating.providerAttempts, {
+      outcome,
+      code,
+      paymentRequestId,
+      endedAt: deps.now(),
+    }),
     forgettable: outcome === 'refused' && !creating.mayExistUpstream,
   })
   return released.applied ? undefined : parseStored(released.item)
 }
 
 /** It is safe to retry with the same key (spec 4.1, rule 4). */
-export const createFailed = (failure: string): GatewayError => new GatewayError('internal_error', failure)
-export const retryCreate = (why: string): GatewayError => createFailed(`${why}; ${RETRY}`)
+export function createFailed(failure: string): GatewayError {
+  return new GatewayError('internal_error', failure)
+}
+export function retryCreate(why: string): GatewayError {
+  return createFailed(`${why}; ${RETRY}`)
+}
 
 /** Answers the payment if another attempt or a capture has made it visible. */
-const replayOrFail = (stored: StoredPayment | undefined, failure: string): CreateResult => {
+function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
   throw createFailed(failure)
 }
 
-const failAttempt = async (deps: AttemptDeps, creating: CreatingPayment, failure: Failure): Promise<CreateResult> => {
+async function failAttempt(
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  failure: Failure,
+): Promise<CreateResult> {
   const { message, outcome, code, isAccountWide = false } = failure
   // Alarms must distinguish a refusal of one payment from a failure of ours.
   const isRefusal = outcome === 'refused' && !isAccountWide

@@ -1,16 +1,18 @@
 import { assertNever } from '../../errors.ts'
 import { paymentIdOf } from '../../ids.ts'
-import type { ProviderPayment } from '../../provider/provider.ts'
 import { heldMoney, recordSuspense } from '../../suspense/record-suspense.ts'
-import type { MoneyCause } from '../../suspense/suspense.ts'
-import type { Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
-import { isPastItsTime } from '../channel/channel-timing.ts'
-import { isUnderLease } from '../creating-store.ts'
-import type { CreatingPayment, NewsSource, Payment, StoredPayment } from '../payment.ts'
+import type { NewsSource, Payment, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
-import { askForNews, type NewsAnswer, type NewsDeps, type NewsSubject, type ProviderNews } from './ask-for-news.ts'
-import { closePayment, type End } from './close-payment.ts'
+import {
+  askForNews,
+  type NewsAnswer,
+  type NewsDeps,
+  type NewsSubject,
+  type ProviderNews,
+} from './ask-for-news.ts'
+import { closePayment } from './close-payment.ts'
+import { type Decision, decideOnNews } from './decide-on-news.ts'
 import { creditCreating, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
@@ -35,21 +37,28 @@ export type OnCreating = (
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating?: OnCreating }
 
 /** No caller is believed: the provider is asked. */
-const askAndApply = async (deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) => {
+async function askAndApply(deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) {
   const answer = await askForNews(deps, subject)
   return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
 }
 
 /** Also credits or remembers money of a payment that is being created. */
-export const applyProviderNews = (
+export function applyProviderNews(
   deps: NewsDeps,
   subject: NewsSubject,
   source: NewsSource,
   readBefore?: StoredPayment,
-): Promise<ApplyOutcome> => askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
+): Promise<ApplyOutcome> {
+  return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
+}
 
-export const applyNewsOfVisible = (deps: NewsDeps, { paymentRequestId }: Payment, source: NewsSource) =>
-  askAndApply(deps, { paymentRequestId }, source, {})
+export function applyNewsOfVisible(
+  deps: NewsDeps,
+  { paymentRequestId }: Payment,
+  source: NewsSource,
+) {
+  return askAndApply(deps, { paymentRequestId }, source, {})
+}
 
 /** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
@@ -59,14 +68,17 @@ const MAX_TRIES = 6
  * as read before the question, saves a read if it was pending and money came: every write refuses unless it still is.
  * A closing status needs the captures noted before the answer, so then the payment is read again.
  */
-export const applyNews = async (
+export async function applyNews(
   deps: NewsDeps,
   news: ProviderNews,
   source: NewsSource,
   { readBefore, onCreating }: How,
-): Promise<ApplyOutcome> => {
+): Promise<ApplyOutcome> {
   const paymentId = paymentIdOf(news.reference)
-  const isUsable = readBefore?.status === 'pending' && readBefore.paymentId === paymentId && news.capture !== undefined
+  const isUsable =
+    readBefore?.status === 'pending' &&
+    readBefore.paymentId === paymentId &&
+    news.capture !== undefined
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const known = isUsable && tried === 0 ? readBefore : undefined
     const stored = known ?? (paymentId && (await findStoredPayment(deps, paymentId)))
@@ -80,12 +92,12 @@ export const applyNews = async (
   throw new Error('a payment kept changing while news about it was applied')
 }
 
-const applyDecision = async (
+async function applyDecision(
   deps: NewsDeps,
   decision: Exclude<Decision, { readonly creating: unknown }>,
   stored: StoredPayment | undefined,
   source: NewsSource,
-): Promise<Step> => {
+): Promise<Step> {
   switch (decision.do) {
     case 'nothing':
       return { kind: 'applied', payment: stored }
@@ -110,69 +122,6 @@ const applyDecision = async (
   }
 }
 
-const appliedOrAgain = (payment: StoredPayment | undefined): Step => (payment ? { kind: 'applied', payment } : 'again')
-
-type Held = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
-
-/** What provider news means for a payment in its present state. */
-type Decision =
-  | { readonly do: 'nothing' }
-  | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
-  | {
-      readonly do: 'succeed_creating' | 'remember'
-      readonly creating: CreatingPayment
-      readonly capture: ProviderPayment
-    }
-  | (Held & { readonly do: 'hold' })
-  /** `money`: a wrong amount, which fails the payment and is held. */
-  | (Pick<End, 'status' | 'failureReason'> & { readonly do: 'close'; readonly payment: Payment; readonly money?: Held })
-
-const NOTHING: Decision = { do: 'nothing' }
-
-/** Why a capture differs from what was asked for; undefined when it matches. */
-const mismatch = (capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined => {
-  if (capture.currency !== 'IDR') return 'wrong_currency'
-  return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
-}
-
-const onCapture = (payment: StoredPayment | undefined, capture: ProviderPayment, now: Timestamp): Decision => {
-  if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
-  if (payment.status === 'creating') {
-    const wrong = mismatch(capture, payment.request.notionalMinor)
-    if (wrong !== undefined) return { do: 'hold', capture, cause: wrong }
-    return { do: isUnderLease(payment, now) ? 'remember' : 'succeed_creating', creating: payment, capture }
-  }
-  if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
-  if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
-  const cause = mismatch(capture, payment.notionalMinor)
-  if (payment.status !== 'pending') return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
-  if (cause === undefined) return { do: 'succeed', payment, capture }
-  // Only the request whose destination was shown can close the payment. Money of another attempt is held.
-  if (capture.paymentRequestId !== payment.paymentRequestId) return { do: 'hold', capture, cause }
-  const failureReason = cause === 'wrong_amount' ? cause : 'other'
-  return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
-}
-
-export const decideOnNews = (payment: StoredPayment | undefined, news: ProviderNews, now: Timestamp): Decision => {
-  const { capture, paymentRequestId, requestStatus: status, failureReason } = news
-  if (capture) return onCapture(payment, capture, now)
-  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
-  switch (status) {
-    case 'failed':
-      return { do: 'close', payment, status, failureReason }
-    case 'expired':
-      return { do: 'close', payment, status }
-    case 'cancelled': {
-      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
-      // provider may be reporting our own cancel.
-      const isByClient = payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
-      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
-      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
-    }
-    // `succeeded` without a capture is not money yet.
-    case 'succeeded':
-    case 'open':
-    case undefined:
-      return NOTHING
-  }
+function appliedOrAgain(payment: StoredPayment | undefined): Step {
+  return payment ? { kind: 'applied', payment } : 'again'
 }

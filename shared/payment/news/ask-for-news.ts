@@ -12,7 +12,10 @@ import type { AnnounceDeps } from '../announcement.ts'
 export type NewsSubject = Partial<Pick<CallbackSubject, 'paymentRequestId' | 'providerPaymentId'>>
 
 /** As the provider stores it, not as a caller quoted it. */
-export type ProviderNews = Pick<ProviderRequest, 'reference' | 'paymentRequestId' | 'failureReason' | 'destination'> & {
+export type ProviderNews = Pick<
+  ProviderRequest,
+  'reference' | 'paymentRequestId' | 'failureReason' | 'destination'
+> & {
   /** A capture. It takes precedence over every status. */
   readonly capture: ProviderPayment | undefined
   /** Undefined when only the capture was asked for. */
@@ -27,7 +30,10 @@ export type NewsAnswer =
   | Unanswered
 
 /** Asks about the capture that the subject names, else about the request and its latest payment. */
-export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubject): Promise<NewsAnswer> => {
+export async function askForNews(
+  deps: Pick<Deps, 'provider'>,
+  subject: NewsSubject,
+): Promise<NewsAnswer> {
   let { paymentRequestId } = subject
   if (subject.providerPaymentId !== undefined) {
     const answer = await deps.provider.getPayment(subject.providerPaymentId)
@@ -36,7 +42,13 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
       const { value: capture } = answer
       const { reference } = capture
       paymentRequestId = capture.paymentRequestId
-      const news = { reference, paymentRequestId, capture, requestStatus: undefined, destination: undefined }
+      const news = {
+        reference,
+        paymentRequestId,
+        capture,
+        requestStatus: undefined,
+        destination: undefined,
+      }
       if (capture.status === 'captured') return { kind: 'news', news }
     }
   }
@@ -48,15 +60,23 @@ export const askForNews = async (deps: Pick<Deps, 'provider'>, subject: NewsSubj
     requestStatus === 'succeeded'
       ? { kind: 'not_shown' }
       : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
-  if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId) return withoutMoney
+  if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId)
+    return withoutMoney
   const latest = await deps.provider.getPayment(latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
   if (latest.kind === 'unanswered') return latest
   if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney
   // The capture itself names its payment, whatever request led to it.
   const { reference, paymentRequestId: paidRequestId } = latest.value
-  const news = { ...request, requestStatus, reference, paymentRequestId: paidRequestId, capture: latest.value }
+  const news = {
+    ...request,
+    requestStatus,
+    reference,
+    paymentRequestId: paidRequestId,
+    capture: latest.value,
+  }
   return { kind: 'news', news }
 }
 
-export type NewsDeps = AnnounceDeps & Pick<Deps, 'stage' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>
+export type NewsDeps = AnnounceDeps &
+  Pick<Deps, 'stage' | 'provider' | 'now' | 'queues' | 'log' | 'alerts'>

@@ -5,22 +5,31 @@ import { finding, recordSuspense } from '../../suspense/record-suspense.ts'
 import { addMs, earlier } from '../../time.ts'
 import { CANCEL_CHECK_MS, isPastItsTime } from '../channel/channel-timing.ts'
 import type { NewsSource, Payment } from '../payment.ts'
-import { findPayment, markDueNow, noteCancelRequested, noteExpiryStarted, parseStored } from '../payment-store.ts'
+import {
+  findPayment,
+  markDueNow,
+  noteCancelRequested,
+  noteExpiryStarted,
+  parseStored,
+} from '../payment-store.ts'
 import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 
-const unanswered = (answer: Parameters<typeof providerFailure>[0]): GatewayError =>
-  providerFailure(answer, 'the payment is unchanged here, try again')
+function unanswered(answer: Parameters<typeof providerFailure>[0]): GatewayError {
+  return providerFailure(answer, 'the payment is unchanged here, try again')
+}
 
-const notCancellable = ({ status }: Payment) => invalid(`payment cannot be cancelled in status=${status}`)
+function notCancellable({ status }: Payment) {
+  return invalid(`payment cannot be cancelled in status=${status}`)
+}
 
 /** Answers by the stored status, also when another caller changed it. */
-const answerAsStored = async (
+async function answerAsStored(
   deps: NewsDeps,
   { clientId, paymentId }: Payment,
   whilePending: (stored: Payment) => Promise<Payment>,
-): Promise<Payment> => {
+): Promise<Payment> {
   const stored = await findPayment(deps, clientId, paymentId)
   if (stored.status === 'pending') return whilePending(stored)
   if (stored.status === 'cancelled') return stored
@@ -28,38 +37,50 @@ const answerAsStored = async (
 }
 
 /** While the stored status is pending, the outcome is unknown and the payment is due at once. */
-const answerAfterNews = (deps: NewsDeps, payment: Payment, outcome: ApplyOutcome): Promise<Payment> =>
-  answerAsStored(deps, payment, async ({ paymentId }) => {
+function answerAfterNews(
+  deps: NewsDeps,
+  payment: Payment,
+  outcome: ApplyOutcome,
+): Promise<Payment> {
+  return answerAsStored(deps, payment, async ({ paymentId }) => {
     await markDueNow(deps, paymentId, deps.now())
     // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
     throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
   })
+}
 
 /** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
-const expireInstead = async (deps: NewsDeps, payment: Payment): Promise<Payment> =>
-  answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
+async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
+  return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
+}
 
-const whenOvertaken = (deps: NewsDeps, payment: Payment): Promise<Payment> =>
-  answerAsStored(deps, payment, (stored) => {
+function whenOvertaken(deps: NewsDeps, payment: Payment): Promise<Payment> {
+  return answerAsStored(deps, payment, (stored) => {
     assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
     return expireInstead(deps, stored)
   })
+}
 
 /**
  * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
  * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
  * and is checked within a minute without one. After its expiry the payment expires instead. `cancelled` has no event.
  */
-export const cancelPayment = async (
+export async function cancelPayment(
   deps: NewsDeps,
   { clientId, id }: { readonly clientId: ClientId; readonly id: string },
-): Promise<Payment> => {
+): Promise<Payment> {
   const payment = await findPayment(deps, clientId, id)
   if (payment.status !== 'pending') throw notCancellable(payment)
   const now = deps.now()
   if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
   const soon = addMs(now, CANCEL_CHECK_MS)
-  const noted = await noteCancelRequested(deps, payment.paymentId, now, earlier(payment.dueAt ?? soon, soon))
+  const noted = await noteCancelRequested(
+    deps,
+    payment.paymentId,
+    now,
+    earlier(payment.dueAt ?? soon, soon),
+  )
   if (!noted.applied) return whenOvertaken(deps, payment)
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   switch (answer.kind) {
@@ -80,12 +101,19 @@ export const cancelPayment = async (
   }
 }
 
-const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+async function cancelAndClose(
+  deps: NewsDeps,
+  payment: Payment,
+  source: NewsSource,
+): Promise<ApplyOutcome> {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
   if (answer.kind === 'unanswered') return answer
   if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
-  return { kind: 'applied', payment: await closePayment(deps, payment, { status: 'expired', source }) }
+  return {
+    kind: 'applied',
+    payment: await closePayment(deps, payment, { status: 'expired', source }),
+  }
 }
 
 /**
@@ -93,20 +121,32 @@ const cancelAndClose = async (deps: NewsDeps, payment: Payment, source: NewsSour
  * our expiry and would stay payable. Its start is stored before our cancel is sent, so that after a crash the next
  * worker recognises that cancel as ours. An unresolved cancel of the merchant is asked about first.
  */
-export const expirePayment = async (deps: NewsDeps, payment: Payment, source: NewsSource): Promise<ApplyOutcome> => {
+export async function expirePayment(
+  deps: NewsDeps,
+  payment: Payment,
+  source: NewsSource,
+): Promise<ApplyOutcome> {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
     const outcome = await applyNewsOfVisible(deps, payment, source)
-    const isOpen = outcome.kind === 'not_found' || (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
+    const isOpen =
+      outcome.kind === 'not_found' ||
+      (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
     if (!isOpen) return outcome
   }
   const started = await noteExpiryStarted(deps, payment, deps.now())
   if (started.applied) return cancelAndClose(deps, payment, source)
   const kept = parseStored(started.item)
   // While it is pending, only a new cancel of its merchant refuses. That happens once, so this does not repeat.
-  return kept?.status === 'pending' ? expirePayment(deps, kept, source) : { kind: 'applied', payment: kept }
+  return kept?.status === 'pending'
+    ? expirePayment(deps, kept, source)
+    : { kind: 'applied', payment: kept }
 }
 
 /** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */
-export const noteNotFoundUpstream = (deps: NewsDeps, payment: Payment): Promise<void> =>
-  recordSuspense(deps, finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }))
+export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
+  return recordSuspense(
+    deps,
+    finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
+  )
+}

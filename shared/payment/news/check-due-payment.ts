@@ -3,7 +3,13 @@ import type { StoreDeps } from '../../deps.ts'
 import type { ProviderOperation } from '../../provider/provider.ts'
 import type { Item } from '../../table/attributes.ts'
 import { addMs, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { closesUpstream, isPastItsTime, nextCheckAt, RETRY_CHECK_MS, usualCheckAt } from '../channel/channel-timing.ts'
+import {
+  closesUpstream,
+  isPastItsTime,
+  nextCheckAt,
+  RETRY_CHECK_MS,
+  usualCheckAt,
+} from '../channel/channel-timing.ts'
 import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import { claimCheck, endCheck, ifStored, parseStored, scheduleCheck } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
@@ -17,10 +23,17 @@ export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered'
 type FollowUp = 'next_check' | 'retry'
 
 /** The claim stores the time of a follow-up; the result may need the other one. */
-type Claim = { readonly nextDueAt: Timestamp; readonly claimedFor: FollowUp; readonly beginExpiryAt?: Timestamp }
+type Claim = {
+  readonly nextDueAt: Timestamp
+  readonly claimedFor: FollowUp
+  readonly beginExpiryAt?: Timestamp
+}
 
 /** Checks one due payment and its remembered captures, and expires it. Only one of two workers claims and asks. */
-export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): Promise<CheckResult> => {
+export async function checkDuePayment(
+  deps: NewsDeps,
+  read: Item | undefined,
+): Promise<CheckResult> {
   const due = parseStored(read)
   if (due?.dueAt === undefined || due.dueAt > deps.now()) return 'not_claimed'
   const claim = claimFor(due, due.dueAt, deps.now())
@@ -30,7 +43,8 @@ export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): P
   const result = await (stored.status === 'creating'
     ? checkCreating(deps, stored, claim)
     : checkPending(deps, stored, claim))
-  if (result !== 'checked') deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
+  if (result !== 'checked')
+    deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
   return result
 }
 
@@ -38,15 +52,18 @@ export const checkDuePayment = async (deps: NewsDeps, read: Item | undefined): P
  * Claims the check before the expiry, until the expiry: one write. If its process dies, only the report of a failure is
  * late, because the sync finds money. Every other check has a reason that must not be lost.
  */
-const claimFor = (stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim => {
+function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
   if (stored.status !== 'pending') return retry
-  if (isPastItsTime(stored, now)) return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
-  return isUsualLook(stored, dueAt) ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' } : retry
+  if (isPastItsTime(stored, now))
+    return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
+  return isUsualLook(stored, dueAt)
+    ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' }
+    : retry
 }
 
 /** The claim has begun the expiry of a payment past its time. */
-const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> => {
+async function checkPending(deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> {
   try {
     const remembered = await askAboutRemembered(deps, payment)
     // An announced capture may have paid this payment, so its expiry waits for an answer about it.
@@ -55,7 +72,8 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
     const result = resultOf(own ? [...remembered, own] : remembered)
     // Without a full answer the check is repeated.
     const followUp = result === 'checked' ? 'next_check' : 'retry'
-    const ended = own?.kind === 'applied' && own.payment?.status !== 'pending' ? own.payment : undefined
+    const ended =
+      own?.kind === 'applied' && own.payment?.status !== 'pending' ? own.payment : undefined
     if (ended?.paymentId !== payment.paymentId) await schedule(deps, payment, claim, followUp)
     return result
   } catch (cause) {
@@ -64,14 +82,23 @@ const checkPending = async (deps: NewsDeps, payment: Payment, claim: Claim): Pro
   }
 }
 
-const schedule = async (deps: NewsDeps, payment: Payment, claim: Claim, followUp: FollowUp): Promise<void> => {
+async function schedule(
+  deps: NewsDeps,
+  payment: Payment,
+  claim: Claim,
+  followUp: FollowUp,
+): Promise<void> {
   if (followUp === claim.claimedFor) return
   const now = deps.now()
   const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
   await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
 }
 
-const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: Claim): Promise<CheckResult> => {
+async function checkCreating(
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  claim: Claim,
+): Promise<CheckResult> {
   const outcomes = await askAboutRemembered(deps, creating)
   const result = resultOf(outcomes)
   const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
@@ -79,31 +106,40 @@ const checkCreating = async (deps: NewsDeps, creating: CreatingPayment, claim: C
   return result
 }
 
-const askAboutOwnRequest = async (deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> => {
+async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> {
   if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
-  const outcome = await applyProviderNews(deps, { paymentRequestId: payment.paymentRequestId }, 'due_work')
+  const outcome = await applyProviderNews(
+    deps,
+    { paymentRequestId: payment.paymentRequestId },
+    'due_work',
+  )
   if (outcome.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return outcome
 }
 
 /** An hour later the provider has repeated the callback of a capture that it does not show. */
-const maySoonBeShown = ({ providerAttempts }: StoredPayment, now: Timestamp): boolean => {
+function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
   const asked = providerAttempts.at(-1)?.startedAt
   return asked !== undefined && now < addMs(asked, HOUR_MS)
 }
 
-const askAboutRemembered = async (deps: NewsDeps, payment: StoredPayment): Promise<readonly ApplyOutcome[]> => {
+async function askAboutRemembered(
+  deps: NewsDeps,
+  payment: StoredPayment,
+): Promise<readonly ApplyOutcome[]> {
   const isPatient = maySoonBeShown(payment, deps.now())
   const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
   return mapInChunks(remembered, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
     // The provider may refuse to look up an id that is no capture's.
-    const isMissing = outcome.kind === 'not_found' || (outcome.kind === 'unanswered' && outcome.reason === 'refused')
+    const isMissing =
+      outcome.kind === 'not_found' ||
+      (outcome.kind === 'unanswered' && outcome.reason === 'refused')
     return isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome
   })
 }
 
-const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
+function resultOf(outcomes: readonly ApplyOutcome[]): CheckResult {
   const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
   if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
   if (open.length > 0) return 'unanswered'
@@ -111,21 +147,25 @@ const resultOf = (outcomes: readonly ApplyOutcome[]): CheckResult => {
 }
 
 /** The one check before the expiry, and nothing else made the payment due. */
-const isUsualLook = (payment: Payment, dueAt: Timestamp): boolean =>
-  dueAt === usualCheckAt(payment) &&
-  payment.rememberedProviderPaymentIds === undefined &&
-  payment.cancelRequestedAt === undefined
+function isUsualLook(payment: Payment, dueAt: Timestamp): boolean {
+  return (
+    dueAt === usualCheckAt(payment) &&
+    payment.rememberedProviderPaymentIds === undefined &&
+    payment.cancelRequestedAt === undefined
+  )
+}
 
 /** The check before the expiry when it comes late: expiries need the scarce calls more. */
-export const isLateLook = (read: Item, now: Timestamp): boolean => {
+export function isLateLook(read: Item, now: Timestamp): boolean {
   const stored = ifStored(read)
-  if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now)) return false
+  if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now))
+    return false
   // Due work runs every minute, and each item is done within the next.
   return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -2 * MINUTE_MS)
 }
 
 /** Skips that check in one write: the next one is at the expiry. */
-export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResult> => {
+export async function skipCheck(deps: StoreDeps, read: Item): Promise<CheckResult> {
   const stored = parseStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
   const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
@@ -137,7 +177,7 @@ export const skipCheck = async (deps: StoreDeps, read: Item): Promise<CheckResul
  * The provider calls that checking this payment is expected to make. Each remembered capture costs one more. The check
  * of an unreadable row fails, and must not stop the others.
  */
-export const callsOfCheck = (read: Item, now: Timestamp): readonly ProviderOperation[] => {
+export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOperation[] {
   const stored = ifStored(read)
   if (stored === undefined || stored.status === 'creating') return ['getPayment']
   if (!isPastItsTime(stored, now)) return ['getRequest']

@@ -26,11 +26,11 @@ const MAX_TRIES = 12
  * recorded yet. Undefined: the payment is no longer pending. A try that takes too long is repeated with the new time and
  * endpoints.
  */
-export const closePayment = async (
+export async function closePayment(
   deps: NewsDeps,
   payment: Payment,
   { status, source, held, failureReason = 'other' }: End,
-): Promise<Payment | undefined> => {
+): Promise<Payment | undefined> {
   let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const closed: Payment = {

@@ -10,13 +10,14 @@ import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> => {
+async function apply(deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> {
   const { providerPaymentId } = callback
   const paymentId = paymentIdOf(callback.reference ?? '')
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (stored && stored.status !== 'creating' && stored.status !== 'pending') {
     // A capture that is already credited, or the status of a terminal payment's request: neither can change anything.
-    if (providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId) return 'ignored'
+    if (providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId)
+      return 'ignored'
   }
   if (await pausedUntil(deps, providerPaymentId === undefined ? 'getRequest' : 'getPayment')) {
     return putOff(deps, paymentId)
@@ -33,7 +34,8 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
         !outcome.held &&
         ['pending', 'creating'].includes(outcome.payment?.status ?? '')
       : outcome.kind !== 'deferred'
-  const unmarked = paymentId && needsAnotherCheck ? await makeDue(deps, paymentId, callback, outcome) : undefined
+  const unmarked =
+    paymentId && needsAnotherCheck ? await makeDue(deps, paymentId, callback, outcome) : undefined
   // Only the provider can repeat news of a payment that is being created and does not remember it.
   const mustBeRepeated = unmarked?.status === 'creating' && providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
@@ -47,16 +49,17 @@ const apply = async (deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
  * provider's first retry comes after 15 minutes. While the provider refuses calls, nothing is asked or written. A
  * callback about a reversal wakes the sync, which reads the booked rows.
  */
-export const receiveCallback = async (
+export async function receiveCallback(
   deps: CallbackDeps,
   input: { readonly isGenuine: boolean; readonly rawBody: Buffer; readonly parse: ParseCallback },
-): Promise<CallbackOutcome> => {
+): Promise<CallbackOutcome> {
   if (!input.isGenuine) {
     deps.log.warn('callback.refused')
     throw new GatewayError('auth', 'invalid callback token')
   }
   // A genuine callback is never that long.
-  const callback = input.rawBody.length > 262_144 ? undefined : input.parse(input.rawBody.toString('utf8'))
+  const callback =
+    input.rawBody.length > 262_144 ? undefined : input.parse(input.rawBody.toString('utf8'))
   if (callback === 'money_back') {
     await wakeSync(deps)
     return 'applied'
@@ -72,7 +75,7 @@ type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
 /** The sync's head handles all deferred callbacks, a page at a time. An environment wakes it at most every 30 s. */
-const wakeSync = async (deps: CallbackDeps): Promise<void> => {
+async function wakeSync(deps: CallbackDeps): Promise<void> {
   const now = deps.now()
   const { syncWokenAt: last } = deps.memory
   if (last !== undefined && last <= now && now < addMs(last, 30 * SECOND_MS)) return
@@ -82,19 +85,22 @@ const wakeSync = async (deps: CallbackDeps): Promise<void> => {
 }
 
 /** The provider refuses calls now. Its own retry, or the sync, brings the news. */
-const putOff = async (deps: CallbackDeps, paymentId: PaymentId | undefined): Promise<CallbackOutcome> => {
+async function putOff(
+  deps: CallbackDeps,
+  paymentId: PaymentId | undefined,
+): Promise<CallbackOutcome> {
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: 'rate_limited' })
   await wakeSync(deps)
   return 'ask_again'
 }
 
 /** Makes the payment due at once. Answers one that is terminal, or is being created: that remembers the capture. */
-const makeDue = async (
+async function makeDue(
   deps: CallbackDeps,
   paymentId: PaymentId,
   { providerPaymentId }: CallbackSubject,
   outcome: ApplyOutcome,
-): Promise<StoredPayment | undefined> => {
+): Promise<StoredPayment | undefined> {
   const now = deps.now()
   const marked = await markDueNow(deps, paymentId, now)
   if (marked.applied) return undefined

@@ -9,41 +9,56 @@ import { applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
 /** The provider requests of this payment: its own, and those of attempts that never committed. */
-export const requestsOf = (payment: StoredPayment): readonly string[] => {
-  const attempted = payment.providerAttempts.flatMap(({ paymentRequestId }) => paymentRequestId ?? [])
-  return payment.status === 'creating' ? attempted : [...new Set([payment.paymentRequestId, ...attempted])]
+export function requestsOf(payment: StoredPayment): readonly string[] {
+  const attempted = payment.providerAttempts.flatMap(
+    ({ paymentRequestId }) => paymentRequestId ?? [],
+  )
+  return payment.status === 'creating'
+    ? attempted
+    : [...new Set([payment.paymentRequestId, ...attempted])]
 }
 
 /** Asks the provider about one payment for an operator, and applies the answer. Throws 502 without an answer. */
-export const refreshPayment = async (
+export async function refreshPayment(
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   id: string,
   operator: string,
-): Promise<StoredPayment> => {
+): Promise<StoredPayment> {
   const payment = await findAnyPayment(deps, id)
   const subjects = [
-    ...(payment.rememberedProviderPaymentIds ?? []).values().map((providerPaymentId) => ({ providerPaymentId })),
+    ...(payment.rememberedProviderPaymentIds ?? [])
+      .values()
+      .map((providerPaymentId) => ({ providerPaymentId })),
     ...requestsOf(payment).map((paymentRequestId) => ({ paymentRequestId })),
   ]
-  const outcomes = await mapInChunks(subjects, 1, (subject) => applyProviderNews(deps, subject, 'operator'))
+  const outcomes = await mapInChunks(subjects, 1, (subject) =>
+    applyProviderNews(deps, subject, 'operator'),
+  )
   const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
   if (unanswered) {
     throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {
-      actionHint: 'Try again. If it fails again, check the provider secret and the status page of the provider.',
+      actionHint:
+        'Try again. If it fails again, check the provider secret and the status page of the provider.',
     })
   }
   const refreshed = await findAnyPayment(deps, id)
   if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
     await markDueNow(deps, refreshed.paymentId, deps.now())
-    throw new GatewayError('server_error', 'the provider reports the payment as paid but does not show the money yet', {
-      actionHint: 'No action is needed: the gateway checks the payment again within a minute.',
-    })
+    throw new GatewayError(
+      'server_error',
+      'the provider reports the payment as paid but does not show the money yet',
+      { actionHint: 'No action is needed: the gateway checks the payment again within a minute.' },
+    )
   }
   if (refreshed.status !== payment.status) {
     // The provider made the transition, and the operator's question brought it here.
     const { paymentId: subject, clientId } = refreshed
     const statuses = { before: { status: payment.status }, after: { status: refreshed.status } }
-    await recordChange(deps, { subject, clientId, operator, action: 'refresh-payment', ...statuses }, {})
+    await recordChange(
+      deps,
+      { subject, clientId, operator, action: 'refresh-payment', ...statuses },
+      {},
+    )
   }
   return refreshed
 }

@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { ifValid } from '../../if-valid.ts'
-import type { CallbackSubject, ParseCallback } from '../provider.ts'
+import type { CallbackSubject } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
 /** An invalid field counts as absent; the other fields stay valid. */
-const readable = (schema: v.GenericSchema<string>) => v.fallback(v.optional(schema), undefined)
+function readable(schema: v.GenericSchema<string>) {
+  return v.fallback(v.optional(schema), undefined)
+}
 
 const Data = v.object({
   id: readable(ProviderIdSchema),
@@ -19,7 +21,7 @@ const CallbackSchema = v.pipe(
 )
 
 /** Undefined for an event of another product, an event without a usable id, and any other body. */
-export const parseCallback: ParseCallback = (text) => {
+export function parseCallback(text: string): CallbackSubject | 'money_back' | undefined {
   const parsed = ifValid(CallbackSchema, text)
   if (parsed === undefined) return undefined
   const { event, data } = parsed
@@ -28,13 +30,24 @@ export const parseCallback: ParseCallback = (text) => {
   const { id, payment_id, payment_request_id, reference_id: reference } = data
   // Older events carry the payment id as `id`.
   if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
-    return usable({ paymentRequestId: payment_request_id, providerPaymentId: payment_id ?? id, reference })
+    return usable({
+      paymentRequestId: payment_request_id,
+      providerPaymentId: payment_id ?? id,
+      reference,
+    })
   }
   // The documented and the observed name. Either id field may be set.
   if (!/^payment_request\.(expiry|expired)$/.test(event)) return undefined
-  return usable({ paymentRequestId: payment_request_id ?? id, providerPaymentId: undefined, reference })
+  return usable({
+    paymentRequestId: payment_request_id ?? id,
+    providerPaymentId: undefined,
+    reference,
+  })
 }
 
 /** A reference alone is not usable, because the provider has no lookup by reference. */
-const usable = (subject: CallbackSubject): CallbackSubject | undefined =>
-  subject.paymentRequestId === undefined && subject.providerPaymentId === undefined ? undefined : subject
+function usable(subject: CallbackSubject): CallbackSubject | undefined {
+  return subject.paymentRequestId === undefined && subject.providerPaymentId === undefined
+    ? undefined
+    : subject
+}

@@ -5,18 +5,44 @@ import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
 
-const typed = (type: ProviderTransaction['type'], ...names: readonly string[]) =>
-  names.map((name) => [name, type] as const)
+function typed(type: ProviderTransaction['type'], ...names: readonly string[]) {
+  return names.map((name) => [name, type] as const)
+}
 
 /** The provider books two of these types although its documented list lacks them. */
 const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new Map([
   ...typed('payment', 'PAYMENT'),
   ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
   ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
-  ...typed('account', 'BNPL_PARTNER_SETTLEMENT_CREDIT', 'BNPL_PARTNER_SETTLEMENT_DEBIT', 'CASHBACK_FEE'),
-  ...typed('account', 'CASHBACK_VAT', 'CONVERSION', 'DISBURSEMENT', 'FOREX_DEDUCTION', 'FOREX_DEPOSIT'),
-  ...typed('account', 'IN_PERSON_PAYMENT', 'LOAN_REPAYMENT', 'REMITTANCE', 'REMITTANCE_COLLECTION_PAYMENT'),
-  ...typed('account', 'REMITTANCE_PAYOUT', 'RESERVES_HOLD', 'RESERVES_RELEASE', 'TOPUP', 'TRANSFER_IN'),
+  ...typed(
+    'account',
+    'BNPL_PARTNER_SETTLEMENT_CREDIT',
+    'BNPL_PARTNER_SETTLEMENT_DEBIT',
+    'CASHBACK_FEE',
+  ),
+  ...typed(
+    'account',
+    'CASHBACK_VAT',
+    'CONVERSION',
+    'DISBURSEMENT',
+    'FOREX_DEDUCTION',
+    'FOREX_DEPOSIT',
+  ),
+  ...typed(
+    'account',
+    'IN_PERSON_PAYMENT',
+    'LOAN_REPAYMENT',
+    'REMITTANCE',
+    'REMITTANCE_COLLECTION_PAYMENT',
+  ),
+  ...typed(
+    'account',
+    'REMITTANCE_PAYOUT',
+    'RESERVES_HOLD',
+    'RESERVES_RELEASE',
+    'TOPUP',
+    'TRANSFER_IN',
+  ),
   ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
 ])
 
@@ -60,7 +86,10 @@ const TransactionSchema = v.pipe(
     cashflow: v.nullish(v.string(), 'MONEY_IN'),
     settlement_status: v.nullish(v.string(), ''),
     estimated_settlement_time: v.fallback(v.nullish(Time), undefined),
-    channel_category: v.fallback(v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))), undefined),
+    channel_category: v.fallback(
+      v.nullish(v.pipe(v.string(), v.regex(/^[A-Z_]{1,40}$/))),
+      undefined,
+    ),
     created: v.fallback(v.nullish(Time), undefined),
     updated: Time,
     fee: v.fallback(
@@ -103,11 +132,15 @@ const TransactionSchema = v.pipe(
       // Rounded down, so that we never count more than we have.
       providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
       // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputed && { disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)) }),
+      ...(showsDisputed && {
+        disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)),
+      }),
       // Rounded up, so that we never credit more than we received.
       keptMinor: typeof net === 'number' ? minor(Math.ceil(row.amount - net)) : undefined,
       // A row that settled early still carries its later expected time.
-      settledAt: settled ? earlier(row.estimated_settlement_time ?? row.updated, row.updated) : undefined,
+      settledAt: settled
+        ? earlier(row.estimated_settlement_time ?? row.updated, row.updated)
+        : undefined,
       settlesAt: row.estimated_settlement_time ?? undefined,
       category: row.channel_category ?? undefined,
       createdAt: row.created ?? undefined,
@@ -117,18 +150,25 @@ const TransactionSchema = v.pipe(
 )
 
 const RowIdSchema = v.object({ id: RowId })
-const idOf = (row: unknown): string | undefined => ifValid(RowIdSchema, row)?.id
+function idOf(row: unknown): string | undefined {
+  return ifValid(RowIdSchema, row)?.id
+}
 
 /**
  * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at most twice the
  * provider's page size, which is the limit of one batch read of payments.
  */
 export const TransactionPageSchema = v.pipe(
-  v.object({ has_more: v.optional(v.boolean(), false), data: v.pipe(v.array(v.unknown()), v.maxLength(100)) }),
+  v.object({
+    has_more: v.optional(v.boolean(), false),
+    data: v.pipe(v.array(v.unknown()), v.maxLength(100)),
+  }),
   v.transform(({ has_more: hasMore, data }): TransactionPage => {
     const rows = data.map((row) => ({ row, transaction: ifValid(TransactionSchema, row) }))
     const transactions = rows.flatMap(({ transaction }) => transaction ?? [])
-    const unreadableIds = rows.flatMap(({ row, transaction }) => (transaction ? [] : (idOf(row) ?? 'without an id')))
+    const unreadableIds = rows.flatMap(({ row, transaction }) =>
+      transaction ? [] : (idOf(row) ?? 'without an id'),
+    )
     if (unreadableIds.length === 0) return { transactions, hasMore }
     const afterId = data.map(idOf).findLast((id) => id !== undefined)
     return { transactions, unreadableIds, hasMore, ...(afterId !== undefined && { afterId }) }
@@ -140,6 +180,17 @@ export const CASH_ACCOUNT = 'CASH'
 
 /** The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative. */
 export const BalanceSchema = v.pipe(
-  v.object({ balance: v.pipe(v.number(), v.minValue(Number.MIN_SAFE_INTEGER), v.maxValue(Number.MAX_SAFE_INTEGER)) }),
-  v.transform(({ balance }): ProviderBalance => ({ account: CASH_ACCOUNT, amountMinor: minor(Math.floor(balance)) })),
+  v.object({
+    balance: v.pipe(
+      v.number(),
+      v.minValue(Number.MIN_SAFE_INTEGER),
+      v.maxValue(Number.MAX_SAFE_INTEGER),
+    ),
+  }),
+  v.transform(
+    ({ balance }): ProviderBalance => ({
+      account: CASH_ACCOUNT,
+      amountMinor: minor(Math.floor(balance)),
+    }),
+  ),
 )

@@ -1,9 +1,11 @@
 type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
 /** What the customer is shown (spec 2.1.2), by descriptor. Undefined if no action fits the channel. */
-export const destinationOf = (channelCode: string, actions: readonly Action[]): string | undefined => {
+export function destinationOf(channelCode: string, actions: readonly Action[]): string | undefined {
   const valueOf = (...descriptors: readonly string[]) =>
-    descriptors.map((descriptor) => actions.find((action) => action.descriptor === descriptor)?.value).find(Boolean)
+    descriptors
+      .map((descriptor) => actions.find((action) => action.descriptor === descriptor)?.value)
+      .find(Boolean)
   if (channelCode === 'QRIS') return valueOf('QR_STRING')
   if (channelCode.endsWith('_VIRTUAL_ACCOUNT')) {
     const number = valueOf('VIRTUAL_ACCOUNT_NUMBER')
@@ -13,12 +15,23 @@ export const destinationOf = (channelCode: string, actions: readonly Action[]): 
   const url = valueOf('WEB_URL', 'DEEPLINK_URL')
   if (url === undefined || !URL.canParse(url)) return undefined
   // The customer's browser opens it: a page or an app is allowed, code is not.
-  return ['javascript:', 'data:', 'vbscript:', 'file:'].includes(new URL(url).protocol) ? undefined : url
+  return ['javascript:', 'data:', 'vbscript:', 'file:'].includes(new URL(url).protocol)
+    ? undefined
+    : url
 }
 
 /** Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix. */
-export const OTHER_CHANNELS: readonly string[] = ['QRIS', 'CARDS', 'ALFAMART', 'INDOMARET', '*_VIRTUAL_ACCOUNT']
+export const OTHER_CHANNELS: readonly string[] = [
+  'QRIS',
+  'CARDS',
+  'ALFAMART',
+  'INDOMARET',
+  '*_VIRTUAL_ACCOUNT',
+]
 
 /** True for a provider code that is no wallet; any other counts as one (spec 2.1.1). */
-export const isNonWalletCode = (code: string): boolean =>
-  OTHER_CHANNELS.some((other) => (other.startsWith('*') ? code.endsWith(other.slice(1)) : code === other))
+export function isNonWalletCode(code: string): boolean {
+  return OTHER_CHANNELS.some((other) =>
+    other.startsWith('*') ? code.endsWith(other.slice(1)) : code === other,
+  )
+}

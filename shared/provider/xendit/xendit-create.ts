@@ -4,24 +4,28 @@ import type { CreateAnswer, CreateRequestInput } from '../provider.ts'
 import { errorCodeOf, RequestEchoSchema, RequestSchema } from './xendit-schema.ts'
 
 /** One payment of a fixed amount, without personal data of the customer. */
-export const createBody = (input: CreateRequestInput): object => ({
-  reference_id: input.reference,
-  type: 'PAY',
-  country: 'ID',
-  currency: 'IDR',
-  request_amount: input.amountMinor,
-  capture_method: 'AUTOMATIC',
-  channel_code: providerCodeOf(input),
-  channel_properties: {
-    display_name: input.displayName,
-    expires_at: input.expiresAt,
-    account_mobile_number: input.phone,
-    ...Object.fromEntries(Object.entries(input.returnUrls).map(([outcome, url]) => [`${outcome}_return_url`, url])),
-  },
-  ...(input.description && { description: input.description }),
-})
+export function createBody(input: CreateRequestInput): object {
+  return {
+    reference_id: input.reference,
+    type: 'PAY',
+    country: 'ID',
+    currency: 'IDR',
+    request_amount: input.amountMinor,
+    capture_method: 'AUTOMATIC',
+    channel_code: providerCodeOf(input),
+    channel_properties: {
+      display_name: input.displayName,
+      expires_at: input.expiresAt,
+      account_mobile_number: input.phone,
+      ...Object.fromEntries(
+        Object.entries(input.returnUrls).map(([outcome, url]) => [`${outcome}_return_url`, url]),
+      ),
+    },
+    ...(input.description && { description: input.description }),
+  }
+}
 
-const providerCodeOf = ({ method, channelCode = '' }: CreateRequestInput): string => {
+function providerCodeOf({ method, channelCode = '' }: CreateRequestInput): string {
   switch (method) {
     case 'qris':
       return 'QRIS'
@@ -55,7 +59,7 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /** Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream. */
-export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): CreateAnswer => {
+export function createAnswer(outcome: HttpOutcome, asked: CreateRequestInput): CreateAnswer {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }
   const { status, json } = outcome
@@ -63,7 +67,8 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
     const [request, echo] = [ifValid(RequestSchema, json), ifValid(RequestEchoSchema, json)]
     if (!request || !echo) return unclear('unreadable answer')
     // The destination of another request would send the customer's money to the wrong payment.
-    const isOurs = echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
+    const isOurs =
+      echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
     return isOurs ? { kind: 'created', request } : unclear('answer about another request')
   }
   const code = errorCodeOf(json)
@@ -74,4 +79,6 @@ export const createAnswer = (outcome: HttpOutcome, asked: CreateRequestInput): C
   return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
 }
 
-const unclear = (reason: string): CreateAnswer => ({ kind: 'unknown', reason, answered: true })
+function unclear(reason: string): CreateAnswer {
+  return { kind: 'unknown', reason, answered: true }
+}

@@ -46,14 +46,22 @@ type Outcome = HttpOutcome | { readonly kind: 'no_key' }
 type Send = (call: Call) => Promise<Outcome>
 
 /** Xendit's payments API v3. Each call is made once and never throws for a provider or network failure. */
-export const xenditProvider = (options: XenditOptions): Provider => {
-  const { baseUrl = 'https://api.xendit.co', stage, secrets, nowMs, call: make = callJson } = options
+export function xenditProvider(options: XenditOptions): Provider {
+  const {
+    baseUrl = 'https://api.xendit.co',
+    stage,
+    secrets,
+    nowMs,
+    call: make = callJson,
+  } = options
   const { note, ...limits } = rateLimits(nowMs)
   let keyRefused = false
   const send: Send = async ({ operation, path, method = 'GET', query, headers, ...call }) => {
     const startedMs = nowMs()
     // Read at each call, cached, so that a rotation needs no restart.
-    const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(() => undefined)
+    const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(
+      () => undefined,
+    )
     // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
     const timeoutMs = (call.timeoutMs ?? PROVIDER_READ_TIMEOUT_MS) - (nowMs() - startedMs)
     if (key === undefined || timeoutMs <= 0) return { kind: 'no_key' }
@@ -72,19 +80,35 @@ export const xenditProvider = (options: XenditOptions): Provider => {
     providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
-      get(send, { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs }, RequestSchema),
+      get(
+        send,
+        { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs },
+        RequestSchema,
+      ),
     getPayment: (id, timeoutMs) =>
-      get(send, { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs }, PaymentSchema),
+      get(
+        send,
+        { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs },
+        PaymentSchema,
+      ),
     cancelRequest: (id, timeoutMs) => cancelRequest(send, id, timeoutMs),
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: () => {
       const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
-      return get(send, { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined }, BalanceSchema)
+      return get(
+        send,
+        { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined },
+        BalanceSchema,
+      )
     },
   }
 }
 
-const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer> => {
+async function createRequest(
+  send: Send,
+  input: CreateRequestInput,
+  timeoutMs: number,
+): Promise<CreateAnswer> {
   const outcome = await send({
     operation: 'createRequest',
     method: 'POST',
@@ -98,11 +122,11 @@ const createRequest = async (send: Send, input: CreateRequestInput, timeoutMs: n
   return createAnswer(outcome, input)
 }
 
-const get = async <Schema extends v.GenericSchema>(
+async function get<Schema extends v.GenericSchema>(
   send: Send,
   { id, ...call }: Call & { readonly id?: string },
   schema: Schema,
-): Promise<Answer<v.InferOutput<Schema>>> => {
+): Promise<Answer<v.InferOutput<Schema>>> {
   // The provider makes no id of another form, and such an id must not change the path.
   if (id !== undefined && !isProviderId(id)) return { kind: 'not_found' }
   const outcome = await send(call)
@@ -111,7 +135,11 @@ const get = async <Schema extends v.GenericSchema>(
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
 
-const listTransactions = async (send: Send, filter: TransactionFilter, timeoutMs: number | undefined) => {
+async function listTransactions(
+  send: Send,
+  filter: TransactionFilter,
+  timeoutMs: number | undefined,
+) {
   const query = new URLSearchParams({ limit: String(filter.limit) })
   const optional = {
     // All types need no filter, because this filter does not accept some types that the provider books.
@@ -125,15 +153,17 @@ const listTransactions = async (send: Send, filter: TransactionFilter, timeoutMs
     'updated[gte]': filter.updatedFrom,
     'updated[lte]': filter.updatedTo,
   }
-  for (const [name, value] of Object.entries(optional)) if (value !== undefined) query.set(name, value)
-  if (filter.reversedOnly === true) for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
+  for (const [name, value] of Object.entries(optional))
+    if (value !== undefined) query.set(name, value)
+  if (filter.reversedOnly === true)
+    for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
   const answer = await get(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
   return answer.kind === 'not_found' ? WRONG_PLACE : answer
 }
 
-const cancelRequest = async (send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> => {
+async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
   if (!isProviderId(id)) return { kind: 'not_found' }
   const path = `${REQUESTS}/${id}/cancel`
   const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
@@ -158,7 +188,7 @@ const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: '
 /** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
-const failure = (outcome: Outcome): Unanswered | { readonly kind: 'not_found' } => {
+function failure(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
   if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
@@ -175,8 +205,11 @@ const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 
 /** Keeps each operation's rate limit from the provider's last answers until it expires. */
-const rateLimits = (nowMs: () => number) => {
-  const limits = new Map<ProviderOperation, { readonly calls: number; readonly untilMs: number; roomAtMs: number }>()
+function rateLimits(nowMs: () => number) {
+  const limits = new Map<
+    ProviderOperation,
+    { readonly calls: number; readonly untilMs: number; roomAtMs: number }
+  >()
   return {
     note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
@@ -189,6 +222,7 @@ const rateLimits = (nowMs: () => number) => {
       const latest = limits.get(operation)
       return latest && nowMs() < latest.untilMs ? latest.calls : undefined
     },
-    pauseMs: (operation: ProviderOperation): number => Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
+    pauseMs: (operation: ProviderOperation): number =>
+      Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
   }
 }

@@ -10,7 +10,9 @@ import { destinationOf } from './xendit-channels.ts'
 
 /** An id that is safe in a URL path. */
 export const ProviderIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
-export const isProviderId = (text: string): boolean => v.is(ProviderIdSchema, text)
+export function isProviderId(text: string): boolean {
+  return v.is(ProviderIdSchema, text)
+}
 
 export const ReferenceSchema = v.pipe(v.string(), v.maxLength(255))
 
@@ -19,7 +21,10 @@ const MAX_CAPTURES = 100
 
 // The provider's examples show numbers as text; real answers contain numbers.
 export const SignedAmount = v.pipe(
-  v.union([v.number(), v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number))]),
+  v.union([
+    v.number(),
+    v.pipe(v.string(), v.regex(/^-?\d{1,14}(\.\d{1,6})?$/), v.transform(Number)),
+  ]),
   v.minValue(-MAX_AMOUNT),
   v.maxValue(MAX_AMOUNT),
 )
@@ -27,7 +32,9 @@ export const SignedAmount = v.pipe(
 export const Amount = v.pipe(SignedAmount, v.minValue(0))
 
 /** Rounded down: an unexpected fraction of a rupiah is not credited. */
-export const receivedMinor = (amount: number): Minor => minor(Math.floor(amount))
+export function receivedMinor(amount: number): Minor {
+  return minor(Math.floor(amount))
+}
 
 /** The provider's times are UTC, also without a zone. */
 export const Time = v.pipe(
@@ -64,7 +71,9 @@ export const RequestSchema = v.pipe(
       paymentRequestId: answer.payment_request_id ?? answer.id ?? '',
       reference: answer.reference_id,
       status: REQUEST_STATUS.get(answer.status) ?? 'open',
-      ...(answer.status === 'FAILED' && { failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other' }),
+      ...(answer.status === 'FAILED' && {
+        failureReason: FAILURE_REASON.get(answer.failure_code ?? '') ?? 'other',
+      }),
       latestPaymentId: answer.latest_payment_id || undefined,
       destination: destinationOf(answer.channel_code, answer.actions ?? []),
     }),
@@ -84,7 +93,10 @@ export const PaymentSchema = v.pipe(
     reference_id: ReferenceSchema,
     currency: v.string(),
     status: v.string(),
-    captures: v.nullish(v.pipe(v.array(v.object({ capture_amount: Amount })), v.maxLength(MAX_CAPTURES)), []),
+    captures: v.nullish(
+      v.pipe(v.array(v.object({ capture_amount: Amount })), v.maxLength(MAX_CAPTURES)),
+      [],
+    ),
   }),
   v.transform((answer): ProviderPayment => {
     const captures = answer.captures ?? []
@@ -105,7 +117,9 @@ export const PaymentSchema = v.pipe(
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
 /** The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
-export const errorCodeOf = (json: unknown): string => ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
+export function errorCodeOf(json: unknown): string {
+  return ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
+}
 
 /** The customer could not pay, or declined. */
 const DECLINED = [
@@ -123,7 +137,12 @@ const DECLINED = [
   'USER_DID_NOT_AUTHORIZE',
 ] as const
 
-const UNAVAILABLE = ['CHANNEL_UNAVAILABLE', 'PARTNER_TIMEOUT_ERROR', 'SERVER_ERROR', 'TIMEOUT_ERROR'] as const
+const UNAVAILABLE = [
+  'CHANNEL_UNAVAILABLE',
+  'PARTNER_TIMEOUT_ERROR',
+  'SERVER_ERROR',
+  'TIMEOUT_ERROR',
+] as const
 
 const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
   ...DECLINED.map((code) => [code, 'declined'] as const),

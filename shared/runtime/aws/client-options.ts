@@ -7,11 +7,19 @@ export const AWS_HTTP_OPTIONS = {
 
 export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
-export const limitedCalls = (calls: CallLimits | undefined) =>
-  calls && { maxAttempts: calls.tries, requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs } }
+export function limitedCalls(calls: CallLimits | undefined) {
+  return (
+    calls && {
+      maxAttempts: calls.tries,
+      requestHandler: { ...AWS_HTTP_OPTIONS, requestTimeout: calls.timeoutMs },
+    }
+  )
+}
 
 /** The client's own log is unused and copies every request. */
-export const withoutLog = <Client extends { middlewareStack: { remove(name: string): boolean } }>(client: Client) => {
+export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(
+  client: Client,
+) {
   client.middlewareStack.remove('loggerMiddleware')
   return client
 }

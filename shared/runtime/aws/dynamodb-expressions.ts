@@ -5,12 +5,14 @@ import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
 
 /** Undefined values are left out, in nested values too. */
-export const toRaw = (values: Item) => marshall(values, { removeUndefinedValues: true })
+export function toRaw(values: Item) {
+  return marshall(values, { removeUndefinedValues: true })
+}
 
 export type Placeholders = ReturnType<typeof placeholders>
 
 /** Collects the #names and :values of one request. */
-export const placeholders = () => {
+export function placeholders() {
   const names: Record<string, string> = {}
   const values: Record<string, unknown> = {}
   return {
@@ -37,21 +39,23 @@ const TESTS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
 const FUNCTIONS = { absent: 'attribute_not_exists', present: 'attribute_exists' } as const
 const WORDS = { all: ' AND ', any: ' OR ' } as const
 
-export const conditionExpression = (condition: Condition, p: Placeholders): string => {
+export function conditionExpression(condition: Condition, p: Placeholders): string {
   if ('of' in condition) {
     const [first, ...rest] = condition.of
     // DynamoDB refuses redundant parentheses.
     if (first && rest.length === 0) return conditionExpression(first, p)
     return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
   }
-  if ('value' in condition) return `${p.name(condition.field)} ${TESTS[condition.test]} ${p.value(condition.value)}`
+  if ('value' in condition)
+    return `${p.name(condition.field)} ${TESTS[condition.test]} ${p.value(condition.value)}`
   return `${FUNCTIONS[condition.test]}(${p.name(condition.field)})`
 }
 
-const defined = (fields: Readonly<Record<string, unknown>> | undefined) =>
-  Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
+function defined(fields: Readonly<Record<string, unknown>> | undefined) {
+  return Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
+}
 
-export const updateExpression = (changes: Changes, p: Placeholders): string => {
+export function updateExpression(changes: Changes, p: Placeholders): string {
   const assignments = [
     ...defined(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
     ...defined(changes.setIfAbsent).map(
@@ -60,13 +64,21 @@ export const updateExpression = (changes: Changes, p: Placeholders): string => {
   ]
   const added = defined(changes.add).map(([field, value]) => `${p.name(field)} ${p.value(value)}`)
   const removed = (changes.remove ?? []).map((field) => p.name(field))
-  const clauses = [['SET', assignments] as const, ['ADD', added] as const, ['REMOVE', removed] as const]
-  return clauses.flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : [])).join(' ')
+  const clauses = [
+    ['SET', assignments] as const,
+    ['ADD', added] as const,
+    ['REMOVE', removed] as const,
+  ]
+  return clauses
+    .flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : []))
+    .join(' ')
 }
 
-export const keyExpression = ({ index, partition, range }: QueryInput, p: Placeholders): string => {
+export function keyExpression({ index, partition, range }: QueryInput, p: Placeholders): string {
   const key = keyAttributes(index)
-  const terms = key.partition.map((attribute, at) => `${p.name(attribute)} = ${p.value(partition[at])}`)
+  const terms = key.partition.map(
+    (attribute, at) => `${p.name(attribute)} = ${p.value(partition[at])}`,
+  )
   if (range) {
     const name = p.name(key.sort[0])
     if ('atMost' in range) terms.push(`${name} <= ${p.value(range.atMost)}`)

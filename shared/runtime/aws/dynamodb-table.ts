@@ -31,42 +31,67 @@ import {
   toRaw,
   updateExpression,
 } from './dynamodb-expressions.ts'
-import { joinedReads, retryingTable, type SomeFields, type StepsOutcome, type TableRequests } from './retrying-table.ts'
+import {
+  joinedReads,
+  retryingTable,
+  type SomeFields,
+  type StepsOutcome,
+  type TableRequests,
+} from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 
 /** The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write conflicts. */
-export const dynamoDbTable = (table: DynamoDbTable, means: Parameters<typeof retryingTable>[1]): Table =>
-  retryingTable(joinedReads(dynamoDbRequests(table)), means)
+export function dynamoDbTable(
+  table: DynamoDbTable,
+  means: Parameters<typeof retryingTable>[1],
+): Table {
+  return retryingTable(joinedReads(dynamoDbRequests(table)), means)
+}
 
-export const dynamoDbRequests = (table: DynamoDbTable): TableRequests => ({
-  get: (key, some) => getItem(table, key, some),
-  batchGet: (keys, reads) => batchGet(table, keys, reads),
-  query: (input) => query(table, input),
-  write: (step) => write(table, step),
-  transact: (steps) => transactWrite(table, steps),
-  isContention,
-})
+export function dynamoDbRequests(table: DynamoDbTable): TableRequests {
+  return {
+    get: (key, some) => getItem(table, key, some),
+    batchGet: (keys, reads) => batchGet(table, keys, reads),
+    query: (input) => query(table, input),
+    write: (step) => write(table, step),
+    transact: (steps) => transactWrite(table, steps),
+    isContention,
+  }
+}
 
 type RawItem = Record<string, AttributeValue>
 
-const fromRaw = (raw: RawItem): Item => fromItem(unmarshall(raw))
-const rawKey = ({ pk, sk }: Key): RawItem => ({ pk: { S: pk }, sk: { S: sk } })
+function fromRaw(raw: RawItem): Item {
+  return fromItem(unmarshall(raw))
+}
+function rawKey({ pk, sk }: Key): RawItem {
+  return { pk: { S: pk }, sk: { S: sk } }
+}
 
-const projectionOf = (fields: readonly string[], p: Placeholders) => ({
-  ProjectionExpression: fields.map((field) => p.name(field)).join(', '),
-})
+function projectionOf(fields: readonly string[], p: Placeholders) {
+  return { ProjectionExpression: fields.map((field) => p.name(field)).join(', ') }
+}
 
-const getItem = async ({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) => {
+async function getItem({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) {
   const p = placeholders()
   const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
   const { Item: item } = await client.send(
-    new GetItemCommand({ TableName: name, Key: rawKey(key), ConsistentRead: some?.consistent ?? true, ...projection }),
+    new GetItemCommand({
+      TableName: name,
+      Key: rawKey(key),
+      ConsistentRead: some?.consistent ?? true,
+      ...projection,
+    }),
   )
   return item && fromRaw(item)
 }
 
-const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], reads: Reads = 'consistent') => {
+async function batchGet(
+  { client, name }: DynamoDbTable,
+  keys: readonly Key[],
+  reads: Reads = 'consistent',
+) {
   const answer = await client.send(
     new BatchGetItemCommand({
       RequestItems: { [name]: { Keys: keys.map(rawKey), ConsistentRead: reads === 'consistent' } },
@@ -79,7 +104,7 @@ const batchGet = async ({ client, name }: DynamoDbTable, keys: readonly Key[], r
   }
 }
 
-const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promise<QueryPage> => {
+async function query({ client, name }: DynamoDbTable, input: QueryInput): Promise<QueryPage> {
   const p = placeholders()
   const answer = await client.send(
     new QueryCommand({
@@ -104,19 +129,21 @@ const query = async ({ client, name }: DynamoDbTable, input: QueryInput): Promis
 }
 
 /** The item of a refusal; the SDK gives an empty one if none exists. */
-const refusedItem = (raw: RawItem | undefined): Item | undefined =>
-  raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
+function refusedItem(raw: RawItem | undefined): Item | undefined {
+  return raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
+}
 
-const write = async (table: DynamoDbTable, step: Step): Promise<WriteOutcome> => {
+async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
   try {
     return { applied: true, item: await writeOne(table, step) }
   } catch (error) {
-    if (error instanceof ConditionalCheckFailedException) return { applied: false, item: refusedItem(error.Item) }
+    if (error instanceof ConditionalCheckFailedException)
+      return { applied: false, item: refusedItem(error.Item) }
     throw error
   }
 }
 
-const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> => {
+async function writeOne({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> {
   const { Put, Update, Delete } = toTransactItem(name, step)
   if (Put) return void (await client.send(new PutItemCommand(Put)))
   if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
@@ -126,41 +153,63 @@ const writeOne = async ({ client, name }: DynamoDbTable, step: Step): Promise<It
   return Attributes && fromRaw(Attributes)
 }
 
-const transactWrite = async ({ client, name }: DynamoDbTable, steps: readonly Step[]): Promise<StepsOutcome> => {
+async function transactWrite(
+  { client, name }: DynamoDbTable,
+  steps: readonly Step[],
+): Promise<StepsOutcome> {
   try {
     // The SDK retries with the same idempotency token, so a transaction is applied once.
     const items = steps.map((step) => toTransactItem(name, step))
     await client.send(new TransactWriteItemsCommand({ TransactItems: items }))
     return { applied: true }
   } catch (error) {
-    const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+    const reasons =
+      error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
     const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
     if (refusedAt === -1) throw error
     return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
   }
 }
 
-const RETRYABLE_REASONS = new Set(['TransactionConflict', 'ThrottlingError', 'ProvisionedThroughputExceeded'])
+const RETRYABLE_REASONS = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+])
 
-const isRetryable = ({ Code }: CancellationReason) => RETRYABLE_REASONS.has(Code ?? '')
+function isRetryable({ Code }: CancellationReason) {
+  return RETRYABLE_REASONS.has(Code ?? '')
+}
 
 /** True for a conflict with other writers: nothing was written, and a retry may succeed. */
-export const isContention = (error: unknown): boolean =>
-  error instanceof TransactionConflictException ||
-  (error instanceof TransactionCanceledException &&
-    (error.CancellationReasons ?? []).every((reason) => reason.Code === 'None' || isRetryable(reason)) &&
-    (error.CancellationReasons ?? []).some(isRetryable))
+export function isContention(error: unknown): boolean {
+  return (
+    error instanceof TransactionConflictException ||
+    (error instanceof TransactionCanceledException &&
+      (error.CancellationReasons ?? []).every(
+        (reason) => reason.Code === 'None' || isRetryable(reason),
+      ) &&
+      (error.CancellationReasons ?? []).some(isRetryable))
+  )
+}
 
 /** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
-const returnsNothing = (step: Step): boolean => 'returnsNothing' in step
+function returnsNothing(step: Step): boolean {
+  return 'returnsNothing' in step
+}
 
 /** The SDK's form of a step. A refusal returns the present item, which saves a read. */
-const toTransactItem = (TableName: string, step: Step): TransactWriteItem => {
+function toTransactItem(TableName: string, step: Step): TransactWriteItem {
   const p = placeholders()
   const UpdateExpression = step.kind === 'update' ? updateExpression(step.changes, p) : undefined
   const ConditionExpression = step.condition && conditionExpression(step.condition, p)
   const ReturnValuesOnConditionCheckFailure = returnsNothing(step) ? 'NONE' : 'ALL_OLD'
-  const base = { TableName, ConditionExpression, ReturnValuesOnConditionCheckFailure, ...p.maps() } as const
+  const base = {
+    TableName,
+    ConditionExpression,
+    ReturnValuesOnConditionCheckFailure,
+    ...p.maps(),
+  } as const
   const Key = rawKey(step.key)
   switch (step.kind) {
     case 'put':
@@ -175,14 +224,23 @@ const toTransactItem = (TableName: string, step: Step): TransactWriteItem => {
 }
 
 /** The client of every table: four tries by default. It notes the units of calls in a request that counts them. */
-export const dynamoDbClient = (config: DynamoDBClientConfig = {}): DynamoDBClient => {
-  const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, cacheMiddleware: true, ...config }
+export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
+  const options = {
+    maxAttempts: 4,
+    requestHandler: AWS_HTTP_OPTIONS,
+    cacheMiddleware: true,
+    ...config,
+  }
   const client = withoutLog(new DynamoDBClient(options))
   client.middlewareStack.add((next) => async (args) => {
     if (!countsUnits()) return next(args)
-    const result = await next({ ...args, input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' } })
+    const result = await next({
+      ...args,
+      input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' },
+    })
     const { ConsumedCapacity: consumed } = { ConsumedCapacity: undefined, ...result.output }
-    for (const one of [consumed ?? []].flat()) if ('CapacityUnits' in one) noteUnits(one.CapacityUnits ?? 0)
+    for (const one of [consumed ?? []].flat())
+      if ('CapacityUnits' in one) noteUnits(one.CapacityUnits ?? 0)
     return result
   })
   return client

@@ -19,14 +19,17 @@ export const CACHE_MS = 30 * 60_000
 const FRESH_MS = 60_000
 
 /** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
-export const secretsManager = (client: SecretsManagerClient, monotonicMs: () => number): Secrets => {
+export function secretsManager(client: SecretsManagerClient, monotonicMs: () => number): Secrets {
   const cache = new Map<string, { readonly value: string; readonly readAt: number }>()
   return {
     get: async (name, fresh) => {
       const cached = cache.get(name)
-      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_MS : CACHE_MS)) return cached.value
+      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_MS : CACHE_MS))
+        return cached.value
       try {
-        const { SecretString: value } = await client.send(new GetSecretValueCommand({ SecretId: name }))
+        const { SecretString: value } = await client.send(
+          new GetSecretValueCommand({ SecretId: name }),
+        )
         if (value === undefined) return undefined
         cache.set(name, { value, readAt: monotonicMs() })
         return value
@@ -43,8 +46,11 @@ const CACHE_LIMIT = 1_000
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
 /** Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are not. */
-export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number): Sealer => {
-  const cache = new Map<string, { readonly secret: Promise<string | undefined>; readonly until: number }>()
+export function kmsSealer({ client, arn, stage }: Key, monotonicMs: () => number): Sealer {
+  const cache = new Map<
+    string,
+    { readonly secret: Promise<string | undefined>; readonly until: number }
+  >()
   const KeyId = () => {
     assertInvariant(arn !== undefined, 'a function that seals or unseals needs the key ARN')
     return arn
@@ -53,11 +59,16 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
   const decrypt = async (sealed: string, context: Record<string, string>) => {
     const CiphertextBlob = Buffer.from(sealed, 'base64')
     try {
-      const command = new DecryptCommand({ KeyId: KeyId(), CiphertextBlob, EncryptionContext: context })
+      const command = new DecryptCommand({
+        KeyId: KeyId(),
+        CiphertextBlob,
+        EncryptionContext: context,
+      })
       const { Plaintext } = await client.send(command)
       return Plaintext && Buffer.from(Plaintext).toString('utf8')
     } catch (error) {
-      if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException) return undefined
+      if (error instanceof InvalidCiphertextException || error instanceof IncorrectKeyException)
+        return undefined
       throw error
     }
   }
@@ -65,7 +76,11 @@ export const kmsSealer = ({ client, arn, stage }: Key, monotonicMs: () => number
   return {
     seal: async (secret, owner) => {
       const Plaintext = Buffer.from(secret, 'utf8')
-      const command = new EncryptCommand({ KeyId: KeyId(), Plaintext, EncryptionContext: sealContext(stage, owner) })
+      const command = new EncryptCommand({
+        KeyId: KeyId(),
+        Plaintext,
+        EncryptionContext: sealContext(stage, owner),
+      })
       const { CiphertextBlob } = await client.send(command)
       assertInvariant(CiphertextBlob !== undefined, 'KMS returns the ciphertext')
       return Buffer.from(CiphertextBlob).toString('base64')

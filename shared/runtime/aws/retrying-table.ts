@@ -43,11 +43,11 @@ const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
 /** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
-const retryingContention = async <Result>(
+async function retryingContention<Result>(
   requests: TableRequests,
   { log, sleep, random }: Means,
   attempt: () => Promise<Result>,
-): Promise<Result> => {
+): Promise<Result> {
   for (let tried = 1; ; tried++) {
     try {
       const result = await attempt()
@@ -72,14 +72,22 @@ export const BATCH_LIMIT = 100
 const BATCH_TRIES = 8
 const BATCH_BASE_MS = 25
 
-export const identity = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) => `${String(pk)}\n${String(sk)}`
+export function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
+  return `${String(pk)}\n${String(sk)}`
+}
 
-const readBatch = async (requests: TableRequests, { sleep, random }: Means, keys: readonly Key[], reads: Reads) => {
+async function readBatch(
+  requests: TableRequests,
+  { sleep, random }: Means,
+  keys: readonly Key[],
+  reads: Reads,
+) {
   const found = new Map<string, Item>()
   // DynamoDB refuses a batch that names a key twice.
   let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
   for (let tried = 0; pending.length > 0; tried++) {
-    if (tried === BATCH_TRIES) throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
+    if (tried === BATCH_TRIES)
+      throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
     if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
     const answer = await requests.batchGet(pending, reads)
     for (const item of answer.items) found.set(identity(item), item)
@@ -90,54 +98,67 @@ const readBatch = async (requests: TableRequests, { sleep, random }: Means, keys
 }
 
 /** An item with a past `ttl` counts as deleted, because DynamoDB deletes it up to days later. */
-const unlessExpired = ({ now }: Means, item: Item | undefined): Item | undefined => {
+function unlessExpired({ now }: Means, item: Item | undefined): Item | undefined {
   const ttl = item?.['ttl'] ?? undefined
   return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
 }
 
-const withTtl = (fields: readonly string[]): readonly string[] => [...new Set([...fields, 'ttl'])]
+function withTtl(fields: readonly string[]): readonly string[] {
+  return [...new Set([...fields, 'ttl'])]
+}
 
 /** The table port over single requests, with bounded retries for conflicts and unprocessed keys. */
-export const retryingTable = (requests: TableRequests, means: Means): Table => ({
-  get: async (key, fields) =>
-    unlessExpired(means, await requests.get(key, fields && { fields: withTtl(fields), consistent: true })),
-  getFields: async (key, fields) => {
-    const some = withTtl(fields)
-    const item =
-      (await requests.get(key, { fields: some, consistent: false })) ??
-      (await requests.get(key, { fields: some, consistent: true }))
-    return unlessExpired(means, item)
-  },
-  getMany: async (keys, reads = 'consistent') => {
-    const batches = chunks(keys, BATCH_LIMIT).map((some) => readBatch(requests, means, some, reads))
-    return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
-  },
-  query: async ({ fields, ...input }) => {
-    const page = await requests.query({ ...input, ...(fields && { fields: withTtl(fields) }) })
-    return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
-  },
-  write: (step) => retryingContention(requests, means, () => requests.write(step)),
-  transact: async <Name extends string>(steps: Steps<Name>, freshUntil?: Timestamp): Promise<TransactOutcome<Name>> => {
-    const names: Name[] = []
-    for (const name in steps) if (steps[name]) names.push(name)
-    const parts = names.flatMap<Step>((name) => steps[name] ?? [])
-    // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
-    const isStale = () => freshUntil !== undefined && means.now() > freshUntil
-    const outcome = await retryingContention(requests, means, async () =>
-      isStale() ? undefined : requests.transact(parts),
-    )
-    if (outcome === undefined) return { applied: false, refusedBy: 'stale', item: undefined }
-    if (outcome.applied) return outcome
-    const refusedBy = names[outcome.refusedAt]
-    if (refusedBy === undefined) throw new Error('the refused step is not part of the transaction')
-    return { applied: false, refusedBy, item: outcome.item }
-  },
-})
+export function retryingTable(requests: TableRequests, means: Means): Table {
+  return {
+    get: async (key, fields) =>
+      unlessExpired(
+        means,
+        await requests.get(key, fields && { fields: withTtl(fields), consistent: true }),
+      ),
+    getFields: async (key, fields) => {
+      const some = withTtl(fields)
+      const item =
+        (await requests.get(key, { fields: some, consistent: false })) ??
+        (await requests.get(key, { fields: some, consistent: true }))
+      return unlessExpired(means, item)
+    },
+    getMany: async (keys, reads = 'consistent') => {
+      const batches = chunks(keys, BATCH_LIMIT).map((some) =>
+        readBatch(requests, means, some, reads),
+      )
+      return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
+    },
+    query: async ({ fields, ...input }) => {
+      const page = await requests.query({ ...input, ...(fields && { fields: withTtl(fields) }) })
+      return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
+    },
+    write: (step) => retryingContention(requests, means, () => requests.write(step)),
+    transact: async <Name extends string>(
+      steps: Steps<Name>,
+      freshUntil?: Timestamp,
+    ): Promise<TransactOutcome<Name>> => {
+      const names: Name[] = []
+      for (const name in steps) if (steps[name]) names.push(name)
+      const parts = names.flatMap<Step>((name) => steps[name] ?? [])
+      // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
+      const isStale = () => freshUntil !== undefined && means.now() > freshUntil
+      const outcome = await retryingContention(requests, means, async () =>
+        isStale() ? undefined : requests.transact(parts),
+      )
+      if (outcome === undefined) return { applied: false, refusedBy: 'stale', item: undefined }
+      if (outcome.applied) return outcome
+      const refusedBy = names[outcome.refusedAt]
+      if (refusedBy === undefined)
+        throw new Error('the refused step is not part of the transaction')
+      return { applied: false, refusedBy, item: outcome.item }
+    },
+  }
+}
 
 type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
 /** Joins concurrent batch reads into one request. None joins a request that was already sent. */
-export const joinedReads = (requests: TableRequests): TableRequests => {
+export function joinedReads(requests: TableRequests): TableRequests {
   const open = new Map<Reads, Joined>()
 
   const begin = (reads: Reads): Joined => {
@@ -156,7 +177,8 @@ export const joinedReads = (requests: TableRequests): TableRequests => {
     ...requests,
     batchGet: async (keys, reads = 'consistent') => {
       const current = open.get(reads)
-      const joined = current && current.keys.size + keys.length <= BATCH_LIMIT ? current : begin(reads)
+      const joined =
+        current && current.keys.size + keys.length <= BATCH_LIMIT ? current : begin(reads)
       for (const key of keys) joined.keys.set(identity(key), key)
       return joined.answer
     },

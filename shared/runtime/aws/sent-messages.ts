@@ -14,11 +14,11 @@ const PUBLISH_DEADLINE_MS = 2_000
 const SILENCE_MS = 30_000
 
 /** Money flows wait for an alert, so after a timeout the topic is not tried for half a minute. */
-export const snsAlerts = (
+export function snsAlerts(
   client: Pick<SNSClient, 'send'>,
   topicArn: string | undefined,
   monotonicMs: () => number,
-): Alerts => {
+): Alerts {
   let silentUntilMs = Number.NEGATIVE_INFINITY
   return {
     publish: async (alert) => {
@@ -45,27 +45,39 @@ export const snsAlerts = (
 const BATCH = 10
 
 /** Short timeouts, so that callbacks and workers do not wait. Due work sends the message again after a failure. */
-const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = { webhooks: 1_000, 'webhooks-slow': 1_000 }
+const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = {
+  webhooks: 1_000,
+  'webhooks-slow': 1_000,
+}
 
 /** Sends to SQS. Throws for a queue that the function's manifest entry does not name. */
-export const sqsQueues = (client: SQSClient, urls: Readonly<Record<QueueName, string | undefined>>): Queues => ({
-  send: async (queue, ...messages) => {
-    const QueueUrl = urls[queue]
-    assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
-    for (const { delaySeconds } of messages) assertDelay(delaySeconds)
-    const maxMs = SEND_TIMEOUT_MS[queue]
-    const sendSome = async (some: readonly QueueMessage[]) => {
-      const Entries = some.map(({ body, delaySeconds, group }, at) => ({
-        Id: String(at),
-        MessageBody: JSON.stringify(body),
-        DelaySeconds: delaySeconds,
-        MessageGroupId: group,
-      }))
-      const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
-      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl, Entries }), options)
-      if (Failed.length > 0) throw new Error(`${Failed.length} of ${some.length} messages were not accepted`)
-    }
-    const sent = await Promise.allSettled(chunks(messages, BATCH).map(sendSome))
-    for (const result of sent) if (result.status === 'rejected') throw result.reason
-  },
-})
+export function sqsQueues(
+  client: SQSClient,
+  urls: Readonly<Record<QueueName, string | undefined>>,
+): Queues {
+  return {
+    send: async (queue, ...messages) => {
+      const QueueUrl = urls[queue]
+      assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
+      for (const { delaySeconds } of messages) assertDelay(delaySeconds)
+      const maxMs = SEND_TIMEOUT_MS[queue]
+      const sendSome = async (some: readonly QueueMessage[]) => {
+        const Entries = some.map(({ body, delaySeconds, group }, at) => ({
+          Id: String(at),
+          MessageBody: JSON.stringify(body),
+          DelaySeconds: delaySeconds,
+          MessageGroupId: group,
+        }))
+        const options = maxMs === undefined ? {} : { abortSignal: AbortSignal.timeout(maxMs) }
+        const { Failed = [] } = await client.send(
+          new SendMessageBatchCommand({ QueueUrl, Entries }),
+          options,
+        )
+        if (Failed.length > 0)
+          throw new Error(`${Failed.length} of ${some.length} messages were not accepted`)
+      }
+      const sent = await Promise.allSettled(chunks(messages, BATCH).map(sendSome))
+      for (const result of sent) if (result.status === 'rejected') throw result.reason
+    },
+  }
+}

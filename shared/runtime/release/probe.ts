@@ -9,11 +9,18 @@ export const ROUTE_PROBE = { [MARK]: 'route' }
 
 export const PROVEN = { [MARK]: 'proven' }
 
-const markOf = (event: unknown): unknown =>
-  typeof event === 'object' && event !== null && MARK in event ? event[MARK] : undefined
+function markOf(event: unknown): unknown {
+  return typeof event === 'object' && event !== null && MARK in event ? event[MARK] : undefined
+}
 
-export const isProbe = (event: unknown): boolean => markOf(event) === PROBE[MARK]
+export function isProbe(event: unknown): boolean {
+  return markOf(event) === PROBE[MARK]
+}
 
-export const isRouteProbe = (event: unknown): boolean => markOf(event) === ROUTE_PROBE[MARK]
+export function isRouteProbe(event: unknown): boolean {
+  return markOf(event) === ROUTE_PROBE[MARK]
+}
 
-export const isProven = (answer: unknown): boolean => markOf(answer) === PROVEN[MARK]
+export function isProven(answer: unknown): boolean {
+  return markOf(answer) === PROVEN[MARK]
+}

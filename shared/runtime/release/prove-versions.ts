@@ -25,25 +25,35 @@ const PAUSE_MS = 10_000
 const LAST_ROUND_MS = 120_000
 
 /** Probes each function at most once a round, the failed ones again. Answers the problems of the last round. */
-export const proveVersions = async (
+export async function proveVersions(
   means: Means,
   { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   const startMs = means.nowMs()
   let open = asks
   for (let round = 1; ; round++) {
-    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({ ask, problem: await problemOf(means, ask) }))
-    const failed = answers.flatMap(({ ask, problem }) => (problem === undefined ? [] : [{ ask, problem }]))
+    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({
+      ask,
+      problem: await problemOf(means, ask),
+    }))
+    const failed = answers.flatMap(({ ask, problem }) =>
+      problem === undefined ? [] : [{ ask, problem }],
+    )
     const isLast = round >= rounds || means.nowMs() - startMs > LAST_ROUND_MS
     if (failed.length === 0 || isLast) {
-      return failed.map(({ ask: { target }, problem }) => `${target.split(':function:').at(-1)} ${problem}`)
+      return failed.map(
+        ({ ask: { target }, problem }) => `${target.split(':function:').at(-1)} ${problem}`,
+      )
     }
     open = failed.map(({ ask }) => ask)
     await means.sleep(PAUSE_MS)
   }
 }
 
-const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Promise<string | undefined> => {
+async function problemOf(
+  { lambda, stage }: Means,
+  { target, route }: Ask,
+): Promise<string | undefined> {
   const Payload = Buffer.from(JSON.stringify(probeEvent(stage, route)))
   try {
     const { FunctionError: failure, Payload: answer } = await lambda.send(
@@ -51,7 +61,8 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
     )
     const payload = ifValid(v.pipe(v.string(), v.parseJson()), Buffer.from(answer ?? []).toString())
     if (failure !== undefined) return `failed: ${describeFailure(payload)}`
-    if (route === undefined) return isProven(payload) ? undefined : 'ran, but did not answer the probe'
+    if (route === undefined)
+      return isProven(payload) ? undefined : 'ran, but did not answer the probe'
     if (v.is(Unauthorized, payload)) return undefined
     const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
     return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
@@ -60,10 +71,13 @@ const problemOf = async ({ lambda, stage }: Means, { target, route }: Ask): Prom
   }
 }
 
-const Failure = v.object({ errorType: v.optional(v.string(), 'no type'), errorMessage: v.optional(v.string(), '') })
+const Failure = v.object({
+  errorType: v.optional(v.string(), 'no type'),
+  errorMessage: v.optional(v.string(), ''),
+})
 
 /** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
-const describeFailure = (payload: unknown): string => {
+function describeFailure(payload: unknown): string {
   const failure = ifValid(Failure, payload)
   if (failure === undefined) return 'no reason was given'
   const { errorType, errorMessage } = failure
@@ -80,11 +94,13 @@ const Answered = v.object({ statusCode: v.number() })
 const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
 
 /** A well-formed key of the stage that was never issued: each API function looks it up and answers 401. */
-export const unknownKey = (stage: string): string => apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
+export function unknownKey(stage: string): string {
+  return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
+}
 
 /** The probe of a function. With a route: an API Gateway request to that route with the unknown key. */
-export const probeEvent = (stage: string, route: string | undefined): object =>
-  route === undefined
+export function probeEvent(stage: string, route: string | undefined): object {
+  return route === undefined
     ? PROBE
     : {
         ...ROUTE_PROBE,
@@ -94,3 +110,4 @@ export const probeEvent = (stage: string, route: string | undefined): object =>
         requestContext: { requestId: 'release-probe' },
         isBase64Encoded: false,
       }
+}

@@ -1,7 +1,7 @@
 type Cell = string | number | null | undefined
 
 /** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
-const cellOf = (value: Cell): string => {
+function cellOf(value: Cell): string {
   if (value === undefined || value === null || value === '') return ''
   if (typeof value === 'number') return String(value)
   // A spreadsheet would run such text as a formula.
@@ -10,11 +10,13 @@ const cellOf = (value: Cell): string => {
 }
 
 /** Rows as CSV (RFC 4180), below the names of the columns unless they continue an earlier page. */
-export const csv = <Column extends string>(
+export function csv<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
   isContinued = false,
-): string => {
+): string {
   const lines = rows.map((row) => columns.map((column) => cellOf(row[column])))
-  return [...(isContinued ? [] : [columns]), ...lines].map((cells) => `${cells.join(',')}\n`).join('')
+  return [...(isContinued ? [] : [columns]), ...lines]
+    .map((cells) => `${cells.join(',')}\n`)
+    .join('')
 }

@@ -2,8 +2,12 @@ import * as v from 'valibot'
 import { ENTRY_TYPES } from '../../journal/entry.ts'
 import { PAYMENT_METHODS } from '../../payment-status.ts'
 
-const amount = (what: string) => v.pipe(v.number(), v.integer(), v.description(what))
-const time = (what: string) => v.pipe(v.string(), v.isoTimestamp(), v.description(what))
+function amount(what: string) {
+  return v.pipe(v.number(), v.integer(), v.description(what))
+}
+function time(what: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
+}
 
 /** One movement of a merchant's money (design section 8): its type and its API description. */
 export const EntryDtoSchema = v.object({
@@ -26,7 +30,9 @@ export const EntryDtoSchema = v.object({
   channel_code: v.optional(v.string()),
   paid_at: v.optional(time('When the payment succeeded.')),
   posted_at: time('When the entry was written.'),
-  notional_minor: amount('The amount that customers paid, or got back if it is negative. Adjustments have one too.'),
+  notional_minor: amount(
+    'The amount that customers paid, or got back if it is negative. Adjustments have one too.',
+  ),
   xendit_fee_minor: amount("The provider's actual fee."),
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),

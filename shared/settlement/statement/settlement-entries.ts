@@ -14,18 +14,20 @@ import type { EntryDto } from './entry-dto-schema.ts'
 
 type Asked = { readonly after?: string | undefined; readonly limit: number }
 
-export const sweptSpan = ({ sweptFrom: start, sweptUntil: end }: Settlement): Span => ({ start, end })
+export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Span {
+  return { start, end }
+}
 
 /**
  * A page of a settlement's or a client's entries, and the cursor of the next one: `of` this settlement or journal, and in
  * the span, because DynamoDB refuses a start outside it with its own error. `field`: the request's name of the cursor.
  */
-const pageOf = async (
+async function pageOf(
   deps: Pick<Deps, 'stage' | 'table'>,
   journal: Pick<Settlement, 'clientId' | 'leftOut'> & { readonly of: string; readonly span: Span },
   { after: cursor, limit, field }: Asked & { readonly field?: 'after' },
   isWanted: (entry: Entry) => boolean,
-) => {
+) {
   const { of, clientId, span } = journal
   const position = v.pipe(
     v.strictObject({ of: v.literal(of), eligible_at: CursorTime, id: UuidSchema }),
@@ -36,40 +38,50 @@ const pageOf = async (
   const { parts, settledUntil } = await readWindow(deps, clientId)
   const isOutside = isLeftOut(journal)
   const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
-  const { entries, next } = await readEntries(deps, { clientId, parts, span, after, limit }, isShown)
-  return { entries, settledUntil, next: next && encodeCursor({ of, eligible_at: next.eligibleAt, id: next.entryId }) }
+  const { entries, next } = await readEntries(
+    deps,
+    { clientId, parts, span, after, limit },
+    isShown,
+  )
+  return {
+    entries,
+    settledUntil,
+    next: next && encodeCursor({ of, eligible_at: next.eligibleAt, id: next.entryId }),
+  }
 }
 
 /**
  * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
  * entries at any position. Throws 404, and 422 for a cursor of another settlement.
  */
-export const settlementEntries = async (
+export async function settlementEntries(
   deps: Pick<Deps, 'stage' | 'table'>,
   { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
-) => {
+) {
   const settlement = await findSettlement(deps, clientId, id)
   const journal = { ...settlement, of: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
 }
 
-const toEntryDto = (entry: Entry, settlementId: SettlementId | undefined): EntryDto => ({
-  id: entry.entryId,
-  type: entry.type,
-  payment_id: entry.paymentId,
-  recredited_settlement_id: entry.recreditedSettlementId,
-  settlement_id: settlementId ?? null,
-  external_reference: entry.externalReference,
-  method: entry.method,
-  channel_code: entry.channelCode,
-  paid_at: entry.paidAt,
-  posted_at: entry.postedAt,
-  notional_minor: entry.grossMinor,
-  xendit_fee_minor: entry.feeMinor,
-  hexolus_markup_minor: entry.markupMinor,
-  client_net_minor: entry.netMinor,
-})
+function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): EntryDto {
+  return {
+    id: entry.entryId,
+    type: entry.type,
+    payment_id: entry.paymentId,
+    recredited_settlement_id: entry.recreditedSettlementId,
+    settlement_id: settlementId ?? null,
+    external_reference: entry.externalReference,
+    method: entry.method,
+    channel_code: entry.channelCode,
+    paid_at: entry.paidAt,
+    posted_at: entry.postedAt,
+    notional_minor: entry.grossMinor,
+    xendit_fee_minor: entry.feeMinor,
+    hexolus_markup_minor: entry.markupMinor,
+    client_net_minor: entry.netMinor,
+  }
+}
 
 export const ENTRY_COLUMNS = [
   'id',
@@ -89,7 +101,7 @@ export const ENTRY_COLUMNS = [
 ] as const satisfies readonly (keyof EntryDto)[]
 
 /** No settlement took an entry that was left out; one takes its re-credit. */
-const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId | undefined => {
+function takenBy(settlements: readonly Settlement[], entry: Entry): SettlementId | undefined {
   const found = settlements.find((settlement) => hasSwept(settlement, entry.eligibleAt))
   return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
 }
@@ -98,14 +110,19 @@ const takenBy = (settlements: readonly Settlement[], entry: Entry): SettlementId
  * A page of a client's journal from a time on, settled or not (design section 8). A page costs its own entries and one
  * query of settlements. It is no feed: earlier rows may be written later. Throws 422 for a foreign cursor.
  */
-export const balanceEntries = async (
+export async function balanceEntries(
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,
   { clientId, since, ...asked }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
-) => {
+) {
   // An entry of a payment that was just posted is eligible a day later.
   const span = { start: since, end: addMs(deps.now(), 2 * DAY_MS) }
   const journal = { of: clientId, clientId, span }
-  const { entries, settledUntil, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
+  const { entries, settledUntil, next } = await pageOf(
+    deps,
+    journal,
+    { ...asked, field: 'after' },
+    isForClient,
+  )
   const [first, last] = [entries[0], entries.at(-1)]
   const settlements =
     first && last && first.eligibleAt < settledUntil
@@ -118,10 +135,14 @@ export const balanceEntries = async (
  * The entries of a settlement, in pages (design section 7), including zeros for the client, which have a side at the
  * provider. A page costs only its own entries; the totals are the settlement's.
  */
-export const settlementStatement = async (
+export async function settlementStatement(
   deps: Pick<Deps, 'table' | 'stage'>,
-  input: { readonly settlementId: string; readonly cursor?: string | undefined; readonly format: 'json' | 'csv' },
-) => {
+  input: {
+    readonly settlementId: string
+    readonly cursor?: string | undefined
+    readonly format: 'json' | 'csv'
+  },
+) {
   const settlement = await findAnySettlement(deps, input.settlementId)
   // Well below the limit of a Lambda's answer.
   const page = { after: input.cursor, limit: 500 }
@@ -138,7 +159,11 @@ export const settlementStatement = async (
   const sums = { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count }
   return {
     settlement: shown,
-    totals: { ...sums, entry_count: settlement.entryCount, unproven_minor: settlement.unprovenMinor },
+    totals: {
+      ...sums,
+      entry_count: settlement.entryCount,
+      unproven_minor: settlement.unprovenMinor,
+    },
     ...(input.format === 'csv' ? { csv: csv(columns, lines) } : { entries: lines }),
     cursor: next ?? null,
   }

@@ -20,15 +20,21 @@ const LOOK_PAGE = 500
 const MAX_NAMED = 500
 const WRITES_AT_A_TIME = 25
 
-export const alertDueAt = (
+export function alertDueAt(
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
   now: Timestamp,
   everyMs = ALERT_EVERY_MS,
-): Timestamp => (endpoint?.lastAlertAt === undefined ? now : later(now, addMs(endpoint.lastAlertAt, everyMs)))
+): Timestamp {
+  return endpoint?.lastAlertAt === undefined
+    ? now
+    : later(now, addMs(endpoint.lastAlertAt, everyMs))
+}
 
-const needsAlert = ({ status, dueAt }: Delivery): boolean => status === 'abandoned' && dueAt !== undefined
+function needsAlert({ status, dueAt }: Delivery): boolean {
+  return status === 'abandoned' && dueAt !== undefined
+}
 
-const alertOf = ({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert => {
+function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert {
   const named = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
   const rest = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
   return {
@@ -42,9 +48,11 @@ const alertOf = ({ clientId, endpointId }: Delivery, abandoned: readonly Deliver
   }
 }
 
-const unreportedOf = async (deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> => {
+async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
   const abandoned = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_LOOKED)
-  const others = abandoned.map(({ deliveryId }) => deliveryId).filter((id) => id !== delivery.deliveryId)
+  const others = abandoned
+    .map(({ deliveryId }) => deliveryId)
+    .filter((id) => id !== delivery.deliveryId)
   const unreported = [delivery]
   for (const some of chunks(others, LOOK_PAGE)) {
     unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
@@ -58,10 +66,15 @@ const unreportedOf = async (deps: AlertDeps, delivery: Delivery): Promise<readon
  * another worker has just moved the endpoint's `last_alert_at` and reports them. Rows are marked after the alert: if the
  * worker dies between, the next one reports them again. Throws when the alert cannot be published.
  */
-const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<boolean> => {
+async function publishAlert(
+  deps: AlertDeps,
+  delivery: Delivery,
+  endpoint: Endpoint | undefined,
+): Promise<boolean> {
   // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
-  if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied) return false
+  if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)
+    return false
   const unreported = await unreportedOf(deps, delivery)
   try {
     await deps.alerts.publish(alertOf(delivery, unreported))
@@ -77,7 +90,7 @@ const publishAlert = async (deps: AlertDeps, delivery: Delivery, endpoint: Endpo
   return true
 }
 
-export const checkAbandoned = async (deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> => {
+export async function checkAbandoned(deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   const endpoint = await findEndpointEver(deps, delivery)
@@ -88,7 +101,10 @@ export const checkAbandoned = async (deps: AlertDeps, deliveryId: DeliveryId): P
 }
 
 /** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */
-export const alertBeforeRound = async (deps: AlertDeps, read: Delivery): Promise<Delivery | undefined> => {
+export async function alertBeforeRound(
+  deps: AlertDeps,
+  read: Delivery,
+): Promise<Delivery | undefined> {
   let delivery: Delivery | undefined = read
   // Redeliveries of one endpoint race for its alerts at most a few times.
   for (let tried = 0; tried < 4; tried++) {
@@ -96,7 +112,8 @@ export const alertBeforeRound = async (deps: AlertDeps, read: Delivery): Promise
     // An alert about another delivery of the endpoint may have included it since it was read.
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
-    if (needsAlert(delivery)) await publishAlert(deps, delivery, await findEndpointEver(deps, delivery))
+    if (needsAlert(delivery))
+      await publishAlert(deps, delivery, await findEndpointEver(deps, delivery))
   }
   throw new Error('other workers kept alerting about an endpoint while a round was begun')
 }

@@ -4,31 +4,35 @@ import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-export const parseDeliveryId = (text: string): DeliveryId => parseId(DeliveryIdSchema, text, 'delivery')
+export function parseDeliveryId(text: string): DeliveryId {
+  return parseId(DeliveryIdSchema, text, 'delivery')
+}
 
 /** A delivery as its merchant sees it (design section 8). A test event names no payment. */
-export const toOwnDeliveryDto = ({ delivery, attempts }: ShownDelivery): OwnDeliveryDto => ({
-  id: delivery.deliveryId,
-  payment_id: delivery.paymentId,
-  event_id: delivery.eventId,
-  event: typeOfEvent(delivery.eventName),
-  endpoint_id: delivery.endpointId,
-  url: delivery.url,
-  status: delivery.status,
-  next_attempt_at: delivery.nextAttemptAt ?? null,
-  created_at: delivery.createdAt,
-  attempts: attempts.map((attempt) => ({
-    number: attempt.number,
-    at: attempt.at,
-    duration_ms: attempt.durationMs,
-    http_status: attempt.httpStatus ?? null,
-    error: attempt.error ?? null,
-    response_body: attempt.responseBody ?? null,
-  })),
-})
+export function toOwnDeliveryDto({ delivery, attempts }: ShownDelivery): OwnDeliveryDto {
+  return {
+    id: delivery.deliveryId,
+    payment_id: delivery.paymentId,
+    event_id: delivery.eventId,
+    event: typeOfEvent(delivery.eventName),
+    endpoint_id: delivery.endpointId,
+    url: delivery.url,
+    status: delivery.status,
+    next_attempt_at: delivery.nextAttemptAt ?? null,
+    created_at: delivery.createdAt,
+    attempts: attempts.map((attempt) => ({
+      number: attempt.number,
+      at: attempt.at,
+      duration_ms: attempt.durationMs,
+      http_status: attempt.httpStatus ?? null,
+      error: attempt.error ?? null,
+      response_body: attempt.responseBody ?? null,
+    })),
+  }
+}
 
 /** The same as operators see it (design section 7). Every field is present; null when it has no value. */
-export const toDeliveryDto = (shown: ShownDelivery) => {
+export function toDeliveryDto(shown: ShownDelivery) {
   const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shown)
   return { delivery_id, client_id: shown.delivery.clientId, ...dto }
 }

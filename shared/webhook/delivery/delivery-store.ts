@@ -4,10 +4,25 @@ import { type Event, RETENTION } from '../../event/event.ts'
 import { type DeliveryId, deliveryIdFor, type PaymentId } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
 import { ATTEMPT_SK_PREFIX, deliveryKey } from '../../table/keys.ts'
-import { all, any, DUE_WORK_FIELDS, dueWork, equals, isNew, put, type Step, update } from '../../table/step.ts'
+import {
+  all,
+  any,
+  DUE_WORK_FIELDS,
+  dueWork,
+  equals,
+  isNew,
+  put,
+  type Step,
+  update,
+} from '../../table/step.ts'
 import { addMs, expiresAfter, HOUR_MS, MINUTE_MS, type Timestamp } from '../../time.ts'
 import type { Endpoint, Lane } from '../endpoint/endpoint.ts'
-import { type Delivery, DeliveryAttemptSchema, DeliverySchema, type DeliveryStatus } from './delivery.ts'
+import {
+  type Delivery,
+  DeliveryAttemptSchema,
+  DeliverySchema,
+  type DeliveryStatus,
+} from './delivery.ts'
 
 export const DELIVERY_ENTITY = 'delivery'
 
@@ -16,75 +31,108 @@ export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] 
 export const UNLISTED = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
-type Announced = Pick<Event, 'eventId' | 'firedAt'> & { readonly name: string; readonly paymentId?: PaymentId }
+type Announced = Pick<Event, 'eventId' | 'firedAt'> & {
+  readonly name: string
+  readonly paymentId?: PaymentId
+}
 
 /** The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if that is disabled. */
-export const newDelivery = (
+export function newDelivery(
   { eventId, name, firedAt, paymentId }: Announced,
-  { endpointId, clientId, url, enabled }: Pick<Endpoint, 'endpointId' | 'clientId' | 'url' | 'enabled'>,
+  {
+    endpointId,
+    clientId,
+    url,
+    enabled,
+  }: Pick<Endpoint, 'endpointId' | 'clientId' | 'url' | 'enabled'>,
   now: Timestamp,
-): Delivery => ({
-  deliveryId: deliveryIdFor(eventId, endpointId),
-  eventId,
-  eventName: name,
-  firedAt,
-  paymentId,
-  clientId,
-  endpointId,
-  url,
-  attempts: 0,
-  roundStart: 0,
-  createdAt: now,
-  resends: 0,
-  ...(enabled
-    ? { status: 'scheduled', nextAttemptAt: now, dueAt: addMs(now, overdueAfterMs(0)), unlisted: true }
-    : { status: 'skipped' }),
-})
+): Delivery {
+  return {
+    deliveryId: deliveryIdFor(eventId, endpointId),
+    eventId,
+    eventName: name,
+    firedAt,
+    paymentId,
+    clientId,
+    endpointId,
+    url,
+    attempts: 0,
+    roundStart: 0,
+    createdAt: now,
+    resends: 0,
+    ...(enabled
+      ? {
+          status: 'scheduled',
+          nextAttemptAt: now,
+          dueAt: addMs(now, overdueAfterMs(0)),
+          unlisted: true,
+        }
+      : { status: 'skipped' }),
+  }
+}
 
-export const findDelivery = async (deps: TableDeps, deliveryId: DeliveryId): Promise<Delivery | undefined> =>
-  v.parse(v.optional(DeliverySchema), await deps.table.get(deliveryKey(deliveryId)))
+export async function findDelivery(
+  deps: TableDeps,
+  deliveryId: DeliveryId,
+): Promise<Delivery | undefined> {
+  return v.parse(v.optional(DeliverySchema), await deps.table.get(deliveryKey(deliveryId)))
+}
 
-export const findDeliveries = async (deps: TableDeps, ids: readonly DeliveryId[]): Promise<readonly Delivery[]> => {
+export async function findDeliveries(
+  deps: TableDeps,
+  ids: readonly DeliveryId[],
+): Promise<readonly Delivery[]> {
   const items = await deps.table.getMany(ids.map(deliveryKey))
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
-export const deliveryItem = ({ status, unlisted, ...delivery }: Delivery) => ({
-  ...delivery,
-  ...(unlisted ? { state: status } : { status }),
-  ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
-  owner: delivery.endpointId,
-  entity: DELIVERY_ENTITY,
-  listedAt: delivery.createdAt,
-  id: delivery.deliveryId,
-  ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
-})
+export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
+  return {
+    ...delivery,
+    ...(unlisted ? { state: status } : { status }),
+    ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
+    owner: delivery.endpointId,
+    entity: DELIVERY_ENTITY,
+    listedAt: delivery.createdAt,
+    id: delivery.deliveryId,
+    ...(delivery.dueAt !== undefined && dueWork('delivery', delivery.deliveryId, delivery.dueAt)),
+  }
+}
 
 /** Writes a delivery in the transaction of its new event, whose condition protects both. */
-export const putDelivery = (delivery: Delivery): Step => put(deliveryKey(delivery.deliveryId), deliveryItem(delivery))
+export function putDelivery(delivery: Delivery): Step {
+  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery))
+}
 
-export const insertDelivery = (delivery: Delivery): Step =>
-  put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
+export function insertDelivery(delivery: Delivery): Step {
+  return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
+}
 
 /** When the next attempt is due, and when due work checks whether its message was lost. */
-export const schedule = ({ deliveryId }: Delivery, nextAttemptAt: Timestamp) => ({
-  status: 'scheduled',
-  nextAttemptAt,
-  ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
-})
+export function schedule({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
+  return {
+    status: 'scheduled',
+    nextAttemptAt,
+    ...dueWork('delivery', deliveryId, addMs(nextAttemptAt, overdueAfterMs(0))),
+  }
+}
 
-export const isStatus = (status: DeliveryStatus) => any(equals('status', status), equals(UNLISTED, status))
+export function isStatus(status: DeliveryStatus) {
+  return any(equals('status', status), equals(UNLISTED, status))
+}
 
 /** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
-export const overdueAfterMs = (resends: number): number => Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
+export function overdueAfterMs(resends: number): number {
+  return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
+}
 
 /** Claims a due delivery by moving its due time forward. False when another worker has claimed or finished it. */
-export const postponeDelivery = async (
+export async function postponeDelivery(
   deps: TableDeps,
   delivery: Delivery,
   dueAt: Timestamp,
   resends: number | undefined,
-): Promise<boolean> => {
+): Promise<boolean> {
   // Overdue deliveries are listed, because operators look for them.
   const changes = { set: { dueAt, resends, status: delivery.status }, remove: [UNLISTED] }
   const isDue = all(isStatus(delivery.status), equals('dueAt', delivery.dueAt))
@@ -92,7 +140,7 @@ export const postponeDelivery = async (
 }
 
 /** Removes a published alert from due work. Refused when a new round has begun: its due time must stay. */
-export const endAlert = ({ deliveryId, attempts }: Delivery): Step => {
+export function endAlert({ deliveryId, attempts }: Delivery): Step {
   const hasEnded = all(equals('status', 'abandoned'), equals('attempts', attempts))
   return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded)
 }
@@ -100,11 +148,11 @@ export const endAlert = ({ deliveryId, attempts }: Delivery): Step => {
 const SHOWN_ATTEMPTS = 100
 
 /** The newest attempts, oldest first. The delivery stores a first attempt that succeeds; all others have own rows. */
-export const attemptsOf = async (
+export async function attemptsOf(
   deps: TableDeps,
   { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
-) => {
+) {
   const held = success ? [success] : []
   if (attempts <= held.length) return held
   const { items } = await deps.table.query({
@@ -113,25 +161,35 @@ export const attemptsOf = async (
     limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
   })
-  return [...held, ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()].slice(-most)
+  return [...held, ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()].slice(
+    -most,
+  )
 }
 
 export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
 
 /** Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker moves it again. */
-export const sendDeliveryMessages = async (
+export async function sendDeliveryMessages(
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly InLane[],
   delaySeconds = 0,
-): Promise<void> => {
+): Promise<void> {
   const lanes = Map.groupBy(deliveries, ({ lane }) => lane)
   const sends = [...lanes].map(([lane, some]) => {
     const messages = some.map(({ delivery: { deliveryId, clientId, endpointId, attempts } }) => ({
-      body: toItem({ deliveryId, attempt: attempts + 1, clientId, endpointId, slow: lane === 'slow' || undefined }),
+      body: toItem({
+        deliveryId,
+        attempt: attempts + 1,
+        clientId,
+        endpointId,
+        slow: lane === 'slow' || undefined,
+      }),
       delaySeconds,
       group: endpointId,
     }))
-    return lane === 'slow' ? deps.queues.send('webhooks-slow', ...messages) : deps.queues.send('webhooks', ...messages)
+    return lane === 'slow'
+      ? deps.queues.send('webhooks-slow', ...messages)
+      : deps.queues.send('webhooks', ...messages)
   })
   await Promise.all(sends)
 }

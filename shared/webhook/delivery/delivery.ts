@@ -1,6 +1,12 @@
 import * as v from 'valibot'
 import { assertInvariant } from '../../errors.ts'
-import { ClientIdSchema, DeliveryIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../../ids.ts'
+import {
+  ClientIdSchema,
+  DeliveryIdSchema,
+  EndpointIdSchema,
+  EventIdSchema,
+  PaymentIdSchema,
+} from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
 import { FromItem } from '../../table/attributes.ts'
 import { TimestampSchema } from '../../time.ts'

@@ -2,7 +2,13 @@ import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
 import type { StoreDeps, TableDeps } from '../../deps.ts'
 import { invalid, notFound } from '../../errors.ts'
-import { type ClientId, DeliveryIdSchema, deliveryIdFor, type EndpointId, type EventId } from '../../ids.ts'
+import {
+  type ClientId,
+  DeliveryIdSchema,
+  deliveryIdFor,
+  type EndpointId,
+  type EventId,
+} from '../../ids.ts'
 import { firstOfPage, ofPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/list-items.ts'
@@ -21,7 +27,10 @@ export type DeliveryListing = {
   readonly maxLooked: number
 }
 
-export type ShownDelivery = { readonly delivery: Delivery; readonly attempts: readonly DeliveryAttempt[] }
+export type ShownDelivery = {
+  readonly delivery: Delivery
+  readonly attempts: readonly DeliveryAttempt[]
+}
 
 /** A page is found by reading the endpoints' lists from their start, so there is a last page. */
 const MAX_DEPTH = 2_000
@@ -34,10 +43,11 @@ const MAX_ATTEMPTS_TOGETHER = 800
  * out, so a page may be shorter than asked. `complete` unless there may be more scheduled ones that no index lists yet.
  * Throws 404 for an endpoint that the client never had.
  */
-export const listDeliveries = async (deps: StoreDeps, listing: DeliveryListing) => {
+export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
-  if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId }))) throw notFound('endpoint')
+  if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId })))
+    throw notFound('endpoint')
   const isAsked = (delivery: Delivery) => status === undefined || delivery.status === status
   if (eventId !== undefined) {
     const matching = (await eventsDeliveries(deps, owners, eventId)).filter(isAsked)
@@ -48,13 +58,22 @@ export const listDeliveries = async (deps: StoreDeps, listing: DeliveryListing) 
   return { deliveries: await withAttempts(deps, deliveries.filter(isAsked)), complete }
 }
 
-export const deliveriesOfEvent = async (deps: TableDeps, clientId: ClientId, eventId: EventId) =>
-  withAttempts(deps, await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId))
+export async function deliveriesOfEvent(deps: TableDeps, clientId: ClientId, eventId: EventId) {
+  return withAttempts(
+    deps,
+    await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId),
+  )
+}
 
-const allEndpointIds = async (deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> =>
-  (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {
+  return (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+}
 
-const keysOfPage = async (deps: StoreDeps, owners: readonly EndpointId[], listing: DeliveryListing) => {
+async function keysOfPage(
+  deps: StoreDeps,
+  owners: readonly EndpointId[],
+  listing: DeliveryListing,
+) {
   const { status, page, maxLooked } = listing
   const depth = firstOfPage(page) + page.perPage
   const wanted = { status, count: Math.min(depth, MAX_DEPTH), maxLooked }
@@ -66,28 +85,37 @@ const keysOfPage = async (deps: StoreDeps, owners: readonly EndpointId[], listin
   return { keys: ofPage(keys, page), complete }
 }
 
-const tooFar = (reason: string, hint: string) => invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
+function tooFar(reason: string, hint: string) {
+  return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
+}
 
-const idsOf = (keys: readonly ListKey[]) => keys.map(({ deliveryId }) => deliveryId)
+function idsOf(keys: readonly ListKey[]) {
+  return keys.map(({ deliveryId }) => deliveryId)
+}
 
-const eventsDeliveries = async (deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) => {
+async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
   const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
   return (await findDeliveries(deps, ids)).toSorted(newestFirst)
 }
 
 /** When many deliveries have many attempts, each shows its newest ones. */
-const withAttempts = (deps: TableDeps, deliveries: readonly Delivery[]): Promise<readonly ShownDelivery[]> => {
+function withAttempts(
+  deps: TableDeps,
+  deliveries: readonly Delivery[],
+): Promise<readonly ShownDelivery[]> {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
-  const withOwn = async (delivery: Delivery) => ({ delivery, attempts: await attemptsOf(deps, delivery, most) })
+  const withOwn = async (delivery: Delivery) => ({
+    delivery,
+    attempts: await attemptsOf(deps, delivery, most),
+  })
   return mapInChunks(deliveries, CONCURRENCY, withOwn)
 }
 
 type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
 
-const toListKey = ({ listedAt, id }: Item): ListKey => ({
-  createdAt: String(listedAt),
-  deliveryId: v.parse(DeliveryIdSchema, id),
-})
+function toListKey({ listedAt, id }: Item): ListKey {
+  return { createdAt: String(listedAt), deliveryId: v.parse(DeliveryIdSchema, id) }
+}
 
 type Wanted = Pick<DeliveryListing, 'maxLooked'> & {
   readonly status: DeliveryStatus | undefined
@@ -98,11 +126,15 @@ const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */
 const LISTED_BY_THEN_MS = 30 * MINUTE_MS
 
-const sortKey = ({ createdAt, deliveryId }: ListKey) => `${createdAt} ${deliveryId}`
-const newestFirst = (a: ListKey, b: ListKey): number => (sortKey(a) < sortKey(b) ? 1 : -1)
+function sortKey({ createdAt, deliveryId }: ListKey) {
+  return `${createdAt} ${deliveryId}`
+}
+function newestFirst(a: ListKey, b: ListKey): number {
+  return sortKey(a) < sortKey(b) ? 1 : -1
+}
 
 /** The newest deliveries of endpoints. Those without a failure are not listed by status: each is read. */
-const newestKeys = async (deps: StoreDeps, owners: readonly EndpointId[], wanted: Wanted) => {
+async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], wanted: Wanted) {
   const { status, count, maxLooked } = wanted
   if (status === 'succeeded') {
     const { found, complete } = await lookFor(deps, owners, wanted)
@@ -112,22 +144,33 @@ const newestKeys = async (deps: StoreDeps, owners: readonly EndpointId[], wanted
   }
   const keys = await listedKeys(deps, owners, status, count)
   if (status !== 'scheduled') return { keys, complete: true }
-  const { found, complete } = await lookFor(deps, owners, wanted, addMs(deps.now(), -LISTED_BY_THEN_MS))
+  const { found, complete } = await lookFor(
+    deps,
+    owners,
+    wanted,
+    addMs(deps.now(), -LISTED_BY_THEN_MS),
+  )
   const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
   return { keys: [...both.values()].toSorted(newestFirst).slice(0, count), complete }
 }
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
-const lookFor = async (
+async function lookFor(
   deps: TableDeps,
   owners: readonly EndpointId[],
   { status, count, maxLooked }: Wanted,
   since = '0',
-) => {
+) {
   const partitions = owners.map((owner) => [owner, DELIVERY_ENTITY])
   const range = { between: [since, END_OF_TIME] } as const
   const limit = Math.min(LOOK_PAGE, shareOf(maxLooked, owners))
-  const pages = mergedPages(deps, { index: 'by-owner', partitions, range, newestFirst: true, limit })
+  const pages = mergedPages(deps, {
+    index: 'by-owner',
+    partitions,
+    range,
+    newestFirst: true,
+    limit,
+  })
   const found: ListKey[] = []
   let left = maxLooked
   for await (const { items, more } of pages) {
@@ -141,16 +184,22 @@ const lookFor = async (
 }
 
 /** The newest deliveries of endpoints, all or those that the index lists by this status, at most `count`. */
-export const listedKeys = async (
+export async function listedKeys(
   deps: TableDeps,
   owners: readonly EndpointId[],
   status: DeliveryStatus | undefined,
   count: number,
-): Promise<readonly ListKey[]> => {
+): Promise<readonly ListKey[]> {
   const list =
     status === undefined
-      ? ({ index: 'by-owner', partitions: owners.map((owner) => [owner, DELIVERY_ENTITY]) } as const)
-      : ({ index: 'by-status', partitions: owners.map((owner) => [owner, DELIVERY_ENTITY, status]) } as const)
+      ? ({
+          index: 'by-owner',
+          partitions: owners.map((owner) => [owner, DELIVERY_ENTITY]),
+        } as const)
+      : ({
+          index: 'by-status',
+          partitions: owners.map((owner) => [owner, DELIVERY_ENTITY, status]),
+        } as const)
   const limit = Math.min(count, shareOf(count, owners) + LOOK_PAGE)
   const keys: ListKey[] = []
   for await (const { items } of mergedPages(deps, { ...list, newestFirst: true, limit })) {

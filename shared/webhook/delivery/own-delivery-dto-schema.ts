@@ -11,7 +11,9 @@ export const OwnDeliveryDtoSchema = v.object({
   id: v.pipe(id, v.description('The `X-Gateway-Delivery-Id` of its webhooks.')),
   event_id: v.pipe(
     id,
-    v.description('The `event_id` in their body. It is the same for every endpoint and every attempt.'),
+    v.description(
+      'The `event_id` in their body. It is the same for every endpoint and every attempt.',
+    ),
   ),
   event: v.string(),
   payment_id: v.optional(v.pipe(id, v.description('Absent for a test event.'))),
@@ -23,7 +25,10 @@ export const OwnDeliveryDtoSchema = v.object({
       '`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted, or the event was lost (`event_gone`).',
     ),
   ),
-  next_attempt_at: v.pipe(v.nullable(time), v.description('Null if the delivery is not `scheduled`.')),
+  next_attempt_at: v.pipe(
+    v.nullable(time),
+    v.description('Null if the delivery is not `scheduled`.'),
+  ),
   created_at: time,
   attempts: v.pipe(
     v.array(
@@ -32,17 +37,27 @@ export const OwnDeliveryDtoSchema = v.object({
         at: time,
         duration_ms: whole,
         http_status: v.pipe(v.nullable(whole), v.description('Null if there was no answer.')),
-        error: v.pipe(v.nullable(v.picklist(WEBHOOK_ERRORS)), v.description('Null if the attempt succeeded.')),
-        response_body: v.pipe(v.nullable(v.string()), v.description('The first 1 KB of the answer of your server.')),
+        error: v.pipe(
+          v.nullable(v.picklist(WEBHOOK_ERRORS)),
+          v.description('Null if the attempt succeeded.'),
+        ),
+        response_body: v.pipe(
+          v.nullable(v.string()),
+          v.description('The first 1 KB of the answer of your server.'),
+        ),
       }),
     ),
-    v.description('The newest 100, oldest first. A list may show fewer of each delivery, but always the newest.'),
+    v.description(
+      'The newest 100, oldest first. A list may show fewer of each delivery, but always the newest.',
+    ),
   ),
 })
 
 export type OwnDeliveryDto = v.InferOutput<typeof OwnDeliveryDtoSchema>
 
-const count = (what: string) => v.pipe(v.number(), v.integer(), v.minValue(0), v.description(what))
+function count(what: string) {
+  return v.pipe(v.number(), v.integer(), v.minValue(0), v.description(what))
+}
 
 /** The answer of a bulk redelivery: its type and its API description. */
 export const RedeliveredDtoSchema = v.object({
@@ -54,7 +69,9 @@ export const RedeliveredDtoSchema = v.object({
   ),
   next: v.pipe(
     v.nullable(v.string()),
-    v.description('Send it as `cursor`, with the same `since` and `status`. Null if nothing is left.'),
+    v.description(
+      'Send it as `cursor`, with the same `since` and `status`. Null if nothing is left.',
+    ),
   ),
 })
 

@@ -26,21 +26,28 @@ export type Redelivered = {
 }
 
 /** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
-export const redeliverTarget = ({
+export function redeliverTarget({
   deliveryId,
   ...toEndpoint
-}: ActionRequest<v.InferOutput<typeof RedeliverFields>>) => {
+}: ActionRequest<v.InferOutput<typeof RedeliverFields>>) {
   const { endpointId, since, status, cursor } = toEndpoint
   if (deliveryId === undefined && endpointId !== undefined && since !== undefined) {
     return { endpointId, since, status, cursor }
   }
-  if (deliveryId !== undefined && Object.values(toEndpoint).every((field) => field === undefined)) return { deliveryId }
+  if (deliveryId !== undefined && Object.values(toEndpoint).every((field) => field === undefined))
+    return { deliveryId }
   const reason = 'give delivery_id alone, or endpoint_id and since'
-  throw invalid(`body: ${reason}`, { body: [reason] }, 'Use status and cursor only with endpoint_id and since.')
+  throw invalid(
+    `body: ${reason}`,
+    { body: [reason] },
+    'Use status and cursor only with endpoint_id and since.',
+  )
 }
 
 /** An optional field; null counts as absent (design section 5). */
-const maybe = <const Schema extends v.GenericSchema>(schema: Schema) => v.nullish(schema, () => undefined)
+function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, () => undefined)
+}
 
 export const RedeliverBodySchema = v.strictObject({
   since: AnyTimeSchema,
@@ -52,7 +59,7 @@ export const RedeliverBodySchema = v.strictObject({
 export type SinceRequest = v.InferOutput<typeof RedeliverBodySchema>
 
 /** Throws 422 for any other body. */
-export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
+export function parseRedeliverBody(rawBody: Buffer): SinceRequest {
   const json = readBody(rawBody)
   if (!json.ok) throw invalid(`invalid JSON body: ${json.reason}`)
   const body = v.safeParse(RedeliverBodySchema, json.value, { abortEarly: true })
@@ -63,7 +70,6 @@ export const parseRedeliverBody = (rawBody: Buffer): SinceRequest => {
 }
 
 /** The result of a bulk redelivery; passed-over deliveries only if there are any. */
-export const toRedeliveredDto = ({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> => ({
-  count,
-  ...(passedOver > 0 && { passed_over: passedOver }),
-})
+export function toRedeliveredDto({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> {
+  return { count, ...(passedOver > 0 && { passed_over: passedOver }) }
+}

@@ -15,20 +15,30 @@ import { parseDeliveryId } from './delivery-dto.ts'
 import { attemptsOf, findDeliveries, findDelivery } from './delivery-store.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
-import { beginRound, deliverMissing, ROUNDS_A_DAY, type RoundDeps, type WriteRound } from './round-store.ts'
+import {
+  beginRound,
+  deliverMissing,
+  ROUNDS_A_DAY,
+  type RoundDeps,
+  type WriteRound,
+} from './round-store.ts'
 import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
-const requireDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> => {
+async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
   const delivery = await findDelivery(deps, parseDeliveryId(id))
   if (delivery?.clientId !== clientId) throw notFound('delivery')
   return delivery
 }
 
 /** A merchant's own delivery (design section 8). */
-export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
+export async function findOwnDelivery(
+  deps: TableDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<ShownDelivery> {
   const delivery = await requireDelivery(deps, clientId, id)
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
@@ -37,17 +47,21 @@ export const findOwnDelivery = async (deps: TableDeps, clientId: ClientId, id: s
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another
  * client's. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
  */
-export const redeliver = async (
+export async function redeliver(
   deps: RedeliverDeps,
   { clientId, deliveryId, operator }: { clientId: ClientId; deliveryId: string; operator: string },
-): Promise<void> => {
+): Promise<void> {
   const delivery = await requireDelivery(deps, clientId, deliveryId)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
   await begin(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
 /** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
-export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: string): Promise<ShownDelivery> => {
+export async function redeliverOwn(
+  deps: RoundDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<ShownDelivery> {
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, delivery)
   // A deleted endpoint is not found.
@@ -57,7 +71,12 @@ export const redeliverOwn = async (deps: RoundDeps, clientId: ClientId, id: stri
   return { delivery: begun, attempts }
 }
 
-const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, write: WriteRound): Promise<Delivery> => {
+async function begin(
+  deps: RoundDeps,
+  delivery: Delivery,
+  endpoint: Endpoint,
+  write: WriteRound,
+): Promise<Delivery> {
   const begun = await beginRound(deps, delivery, endpoint, write)
   if (begun === 'in progress') {
     throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
@@ -68,7 +87,7 @@ const begin = async (deps: RoundDeps, delivery: Delivery, endpoint: Endpoint, wr
 }
 
 /** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-const requireEnabledEndpoint = async (deps: TableDeps, ids: EndpointIds) => {
+async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
   const endpoint = await findEndpointEver(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   const hint =
@@ -78,37 +97,61 @@ const requireEnabledEndpoint = async (deps: TableDeps, ids: EndpointIds) => {
   return endpoint
 }
 
-const ownDisabled = () => invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
+function ownDisabled() {
+  return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
+}
 
 /** With an operator's audit record. A missing delivery had no status before. */
-const withAuditRecord =
-  (deps: RedeliverDeps, operator: string): WriteRound =>
-  ({ deliveryId: subject, clientId, status }, steps) => {
+function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
+  return ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
-    const record = { subject, clientId, operator, action: 'redeliver', before, after: { status: 'scheduled' } }
+    const record = {
+      subject,
+      clientId,
+      operator,
+      action: 'redeliver',
+      before,
+      after: { status: 'scheduled' },
+    }
     return recordChange(deps, record, steps)
   }
+}
 
 /** An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 as for one delivery. */
-export const redeliverToEndpoint = async (
+export async function redeliverToEndpoint(
   deps: RedeliverDeps,
-  { clientId, endpointId, operator, ...asked }: SinceRequest & EndpointIds & { readonly operator: string },
-): Promise<Redelivered> => {
+  {
+    clientId,
+    endpointId,
+    operator,
+    ...asked
+  }: SinceRequest & EndpointIds & { readonly operator: string },
+): Promise<Redelivered> {
   const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
   return redeliverSince(deps, endpoint, asked, withAuditRecord(deps, operator))
 }
 
 /** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
-export const redeliverOwnSince = async (
+export async function redeliverOwnSince(
   deps: RoundDeps,
-  { clientId, id, rawBody }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
-): Promise<Redelivered> => {
+  {
+    clientId,
+    id,
+    rawBody,
+  }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
+): Promise<Redelivered> {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   const asked = parseRedeliverBody(rawBody)
   if (!endpoint.enabled) throw ownDisabled()
-  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) => deps.table.transact(steps))
+  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) =>
+    deps.table.transact(steps),
+  )
   const { endpointId } = endpoint
-  deps.log.info('delivery.redelivered', { endpoint_id: endpointId, client_id: clientId, deliveries: redelivered.count })
+  deps.log.info('delivery.redelivered', {
+    endpoint_id: endpointId,
+    client_id: clientId,
+    deliveries: redelivered.count,
+  })
   return redelivered
 }
 
@@ -120,12 +163,12 @@ const EVENTS_PER_CALL = 100
  * endpoint was registered or subscribed later, so a new endpoint that replaces another one loses no event. Deliveries
  * in progress, and those with ten rounds today, are left out. A call that failed half-way can be repeated.
  */
-const redeliverSince = async (
+async function redeliverSince(
   deps: RoundDeps,
   endpoint: Endpoint,
   { since, status, cursor }: SinceRequest,
   write: WriteRound,
-): Promise<Redelivered> => {
+): Promise<Redelivered> {
   const { clientId, endpointId } = endpoint
   const after = readEventCursor(cursor, since)
   // An older delivery may have expired although its event has not, so it would look like a missing one.
@@ -141,12 +184,15 @@ const redeliverSince = async (
   const page = positions.slice(0, EVENTS_PER_CALL)
   const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
   const ids = events.map(({ eventId }) => deliveryIdFor(eventId, endpointId))
-  const deliveries = new Map((await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]))
+  const deliveries = new Map(
+    (await findDeliveries(deps, ids)).map((delivery) => [delivery.eventId, delivery]),
+  )
   let count = 0
   let passedOver = 0
   for (const event of events) {
     const delivery = deliveries.get(event.eventId)
-    const isWanted = status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
+    const isWanted =
+      status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
     if (!isWanted || !(delivery || subscribes(endpoint, event.type))) continue
     const begun = delivery
       ? await beginRound(deps, delivery, endpoint, write)

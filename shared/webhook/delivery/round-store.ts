@@ -8,46 +8,78 @@ import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf } from '../endpoint/endpoint.ts'
 import { alertBeforeRound } from './alert-abandoned.ts'
 import type { Delivery } from './delivery.ts'
-import { insertDelivery, isStatus, newDelivery, schedule, sendDeliveryMessages, UNLISTED } from './delivery-store.ts'
+import {
+  insertDelivery,
+  isStatus,
+  newDelivery,
+  schedule,
+  sendDeliveryMessages,
+  UNLISTED,
+} from './delivery-store.ts'
 
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
 type RoundStep = 'delivery' | 'event'
 /** Writes all steps of one round, or of one missing delivery, or none; for an operator with the audit record. */
-export type WriteRound = (delivery: Delivery, steps: Steps<RoundStep>) => Promise<TransactOutcome<RoundStep>>
+export type WriteRound = (
+  delivery: Delivery,
+  steps: Steps<RoundStep>,
+) => Promise<TransactOutcome<RoundStep>>
 
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
  * then is, or why this caller begins none. Unreported abandonments of its endpoint are reported first. After a crash
  * before the message, due work sends it within minutes.
  */
-export const beginRound = async (deps: RoundDeps, read: Delivery, endpoint: Endpoint, write: WriteRound) => {
+export async function beginRound(
+  deps: RoundDeps,
+  read: Delivery,
+  endpoint: Endpoint,
+  write: WriteRound,
+) {
   if (read.status === 'scheduled') return 'in progress'
   // Another request may have begun the last round of the day since the read.
   const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
   if (roundsToday(delivery, deps.now()).rounds >= ROUNDS_A_DAY) return 'no round left'
   const { paymentId, body, eventName: name, firedAt } = delivery
-  const event = paymentId && body === undefined ? await keepEvent(deps, { paymentId, name, firedAt }) : undefined
+  const event =
+    paymentId && body === undefined
+      ? await keepEvent(deps, { paymentId, name, firedAt })
+      : undefined
   const now = deps.now()
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
-  if (!outcome.applied && outcome.refusedBy === 'event') throw invalid('the event is no longer kept')
+  if (!outcome.applied && outcome.refusedBy === 'event')
+    throw invalid('the event is no longer kept')
   if (!outcome.applied) return 'in progress'
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
-  return { ...delivery, status: 'scheduled' as const, nextAttemptAt: now, roundStart: delivery.attempts }
+  return {
+    ...delivery,
+    status: 'scheduled' as const,
+    nextAttemptAt: now,
+    roundStart: delivery.attempts,
+  }
 }
 
 /** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
-export const deliverMissing = async (deps: RoundDeps, event: Event, endpoint: Endpoint, write: WriteRound) => {
+export async function deliverMissing(
+  deps: RoundDeps,
+  event: Event,
+  endpoint: Endpoint,
+  write: WriteRound,
+) {
   const delivery = newDelivery(event, endpoint, deps.now())
-  const { applied } = await write(delivery, { delivery: insertDelivery(delivery), event: await keepEvent(deps, event) })
+  const { applied } = await write(delivery, {
+    delivery: insertDelivery(delivery),
+    event: await keepEvent(deps, event),
+  })
   if (!applied) return 'in progress'
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
   return delivery
 }
 
 /** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
-const keepEvent = async (deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name' | 'firedAt'>) => {
+async function keepEvent(deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name' | 'firedAt'>) {
   const { paymentId, name, firedAt } = event
   const now = deps.now()
   if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
@@ -60,17 +92,22 @@ const keepEvent = async (deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name
 export const ROUNDS_A_DAY = 10
 
 /** The UTC day and its rounds so far. A day that a faster clock has counted already is not left again. */
-const roundsToday = ({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) => {
+function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
   const today = now.slice(0, 10)
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
 /** Begins and counts a round. Refused when another began meanwhile: after a skipped one only the count differs. */
-export const startRound = (delivery: Delivery, now: Timestamp): Step => {
+export function startRound(delivery: Delivery, now: Timestamp): Step {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
   const { roundsOn, rounds } = roundsToday(delivery, now)
   assertInvariant(rounds < ROUNDS_A_DAY, 'a round starts while the delivery has rounds left today')
-  const set = { ...schedule(delivery, now), roundStart: delivery.attempts, rounds: rounds + 1, roundsOn }
+  const set = {
+    ...schedule(delivery, now),
+    roundStart: delivery.attempts,
+    rounds: rounds + 1,
+    roundsOn,
+  }
   return update(
     deliveryKey(delivery.deliveryId),
     { set, remove: ['lostBefore', 'resends', 'ttl', UNLISTED] },

@@ -10,24 +10,45 @@ import type { Delivery } from './delivery.ts'
 import { insertDelivery, newDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
 /** Sends a `gateway.test` event to one endpoint, without payment and event row. Throws 404 and 422. */
-export const sendTestEvent = async (
+export async function sendTestEvent(
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
-  { clientId, endpointId, operator }: { clientId: ClientId; endpointId: EndpointId; operator: string },
-): Promise<Delivery> => {
+  {
+    clientId,
+    endpointId,
+    operator,
+  }: { clientId: ClientId; endpointId: EndpointId; operator: string },
+): Promise<Delivery> {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId })
   if (!endpoint.enabled) throw endpointDisabled()
   const now = deps.now()
   const eventId = v.parse(EventIdSchema, deps.newId())
-  const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, { client_id: clientId, endpoint_id: endpointId })
-  const delivery = { ...newDelivery({ eventId, name: TEST_EVENT_TYPE, firedAt: now }, endpoint, now), body }
+  const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, {
+    client_id: clientId,
+    endpoint_id: endpointId,
+  })
+  const delivery = {
+    ...newDelivery({ eventId, name: TEST_EVENT_TYPE, firedAt: now }, endpoint, now),
+    body,
+  }
   // Each test has its own subject, so tests of one endpoint do not collide.
   const after = { endpoint_id: endpointId }
-  const record = { subject: delivery.deliveryId, clientId, operator, action: 'send-test-event', after }
+  const record = {
+    subject: delivery.deliveryId,
+    clientId,
+    operator,
+    action: 'send-test-event',
+    after,
+  }
   const { applied } = await recordChange(deps, record, { delivery: insertDelivery(delivery) })
   assertInvariant(applied, 'a new test event has the id of another one')
   await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
   return delivery
 }
 
-export const endpointDisabled = () =>
-  invalid('the endpoint is disabled', undefined, 'Enable it with update-endpoint, then try again.')
+export function endpointDisabled() {
+  return invalid(
+    'the endpoint is disabled',
+    undefined,
+    'Enable it with update-endpoint, then try again.',
+  )
+}

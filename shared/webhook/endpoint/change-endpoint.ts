@@ -23,24 +23,43 @@ import { assertSafeUrl } from './safe-url.ts'
  * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash leaves nothing, or an
  * endpoint whose secret is lost: delete it. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
  */
-export const registerEndpoint = async (
+export async function registerEndpoint(
   deps: RecordDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
-  { clientId, operator, url, eventTypes }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { operator: string },
-): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> => {
+  {
+    clientId,
+    operator,
+    url,
+    eventTypes,
+  }: Pick<Endpoint, 'clientId' | 'url' | 'eventTypes'> & { operator: string },
+): Promise<{ readonly endpoint: Endpoint; readonly signingSecret: string }> {
   await requireClient(deps, clientId)
   await assertSafeUrl(url, deps.stage, deps.resolveHost)
   const endpointId = v.parse(EndpointIdSchema, deps.newId())
-  const endpoint: Endpoint = { endpointId, clientId, url, eventTypes, enabled: true, createdAt: deps.now() }
+  const endpoint: Endpoint = {
+    endpointId,
+    clientId,
+    url,
+    eventTypes,
+    enabled: true,
+    createdAt: deps.now(),
+  }
   // Standard base64: most libraries that verify Standard Webhooks refuse the other alphabet.
   const signingSecret = `whsec_${deps.randomBytes(32).toString('base64')}`
   const sealedSecret = await deps.sealer.seal(signingSecret, endpoint)
   const after = toEndpointDto(endpoint)
   const record = { subject: endpointId, clientId, operator, action: 'register-endpoint', after }
-  const steps = { client: countEndpoint(clientId, 1), endpoint: insertEndpoint({ ...endpoint, sealedSecret }) }
+  const steps = {
+    client: countEndpoint(clientId, 1),
+    endpoint: insertEndpoint({ ...endpoint, sealedSecret }),
+  }
   const outcome = await recordChange(deps, record, steps)
   if (!outcome.applied) {
     assertInvariant(outcome.refusedBy === 'client', 'a new endpoint has the id of another one')
-    throw invalid(`a client has at most ${MAX_ENDPOINTS} endpoints`, undefined, 'Delete one that is not used.')
+    throw invalid(
+      `a client has at most ${MAX_ENDPOINTS} endpoints`,
+      undefined,
+      'Delete one that is not used.',
+    )
   }
   return { endpoint, signingSecret }
 }
@@ -48,12 +67,20 @@ export const registerEndpoint = async (
 type Target = EndpointIds & { readonly operator: string }
 
 /** Enables, disables or resubscribes. Without effect it leaves no record. `redeliver` sends what was missed. */
-export const updateEndpoint = async (
+export async function updateEndpoint(
   deps: RecordDeps,
-  { operator, enabled, eventTypes, ...target }: Target & Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
-): Promise<Endpoint> => {
+  {
+    operator,
+    enabled,
+    eventTypes,
+    ...target
+  }: Target & Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
+): Promise<Endpoint> {
   const before = await requireEndpoint(deps, target)
-  const changes = { enabled: enabled ?? before.enabled, eventTypes: eventTypes ?? before.eventTypes }
+  const changes = {
+    enabled: enabled ?? before.enabled,
+    eventTypes: eventTypes ?? before.eventTypes,
+  }
   const after = { ...before, ...changes }
   if (isDeepStrictEqual(after, before)) return before
   const { clientId, endpointId: subject } = target
@@ -64,18 +91,31 @@ export const updateEndpoint = async (
 }
 
 /** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
-export const deleteEndpoint = async (deps: RecordDeps, { operator, ...target }: Target): Promise<Endpoint> => {
+export async function deleteEndpoint(
+  deps: RecordDeps,
+  { operator, ...target }: Target,
+): Promise<Endpoint> {
   const { clientId, endpointId } = target
   const before = await findEndpointEver(deps, target)
   if (!before) throw notFound('endpoint')
   if (before.deletedAt !== undefined) return before
   const deletedAt = deps.now()
-  const record = { subject: endpointId, clientId, operator, action: 'delete-endpoint', before: toEndpointDto(before) }
+  const record = {
+    subject: endpointId,
+    clientId,
+    operator,
+    action: 'delete-endpoint',
+    before: toEndpointDto(before),
+  }
   await write(deps, record, markDeleted(before, deletedAt))
   return { ...before, enabled: false, deletedAt }
 }
 
-const write = async (deps: RecordDeps, record: Parameters<typeof recordChange>[1], steps: Steps<string>) => {
+async function write(
+  deps: RecordDeps,
+  record: Parameters<typeof recordChange>[1],
+  steps: Steps<string>,
+) {
   const { applied } = await recordChange(deps, record, steps)
   if (applied) return
   throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {

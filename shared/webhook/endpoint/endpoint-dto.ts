@@ -15,25 +15,30 @@ export const ENDPOINT_FIELDS = {
     v.check((types) => new Set(types).size === types.length, 'must not name an event type twice'),
     v.check(
       (types) =>
-        !types.includes(ALL_EVENTS) || types.every((type) => type === ALL_EVENTS || type === REVERSED_EVENT_TYPE),
+        !types.includes(ALL_EVENTS) ||
+        types.every((type) => type === ALL_EVENTS || type === REVERSED_EVENT_TYPE),
       `must be ["*"] alone or with ${REVERSED_EVENT_TYPE}, or a list of names`,
     ),
   ),
   enabled: v.boolean(),
 }
 
-export const parseEndpointId = (text: string): EndpointId => parseId(EndpointIdSchema, text, 'endpoint')
+export function parseEndpointId(text: string): EndpointId {
+  return parseId(EndpointIdSchema, text, 'endpoint')
+}
 
-export const toOwnEndpointDto = (endpoint: Endpoint): OwnEndpointDto => ({
-  id: endpoint.endpointId,
-  url: endpoint.url,
-  event_types: endpoint.eventTypes,
-  enabled: endpoint.enabled,
-  created_at: endpoint.createdAt,
-})
+export function toOwnEndpointDto(endpoint: Endpoint): OwnEndpointDto {
+  return {
+    id: endpoint.endpointId,
+    url: endpoint.url,
+    event_types: endpoint.eventTypes,
+    enabled: endpoint.enabled,
+    created_at: endpoint.createdAt,
+  }
+}
 
 /** An endpoint as operators see it: everything but its secret. */
-export const toEndpointDto = (endpoint: Endpoint) => {
+export function toEndpointDto(endpoint: Endpoint) {
   const { id: endpoint_id, ...shown } = toOwnEndpointDto(endpoint)
   return { endpoint_id, client_id: endpoint.clientId, ...shown }
 }

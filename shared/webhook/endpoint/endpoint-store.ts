@@ -2,7 +2,13 @@ import * as v from 'valibot'
 import type { TableDeps } from '../../deps.ts'
 import { notFound } from '../../errors.ts'
 import type { ClientId, EndpointIds } from '../../ids.ts'
-import { clientKey, deletedEndpointKey, ENDPOINT_SK_PREFIX, endpointKey, endpointsPk } from '../../table/keys.ts'
+import {
+  clientKey,
+  deletedEndpointKey,
+  ENDPOINT_SK_PREFIX,
+  endpointKey,
+  endpointsPk,
+} from '../../table/keys.ts'
 import { queryAll } from '../../table/list-items.ts'
 import {
   absent,
@@ -33,61 +39,96 @@ const FIELDS = Object.keys(EndpointSchema.entries)
 
 const StoredEndpoint = v.optional(EndpointSchema)
 
-export const findEndpoint = async (deps: TableDeps, ids: EndpointIds) =>
-  v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
+export async function findEndpoint(deps: TableDeps, ids: EndpointIds) {
+  return v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
+}
 
 /** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
-export const requireEndpoint = async (deps: TableDeps, ids: EndpointIds): Promise<Endpoint> => {
+export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
   const endpoint = await findEndpoint(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   return endpoint
 }
 
 /** An endpoint, or a deleted one. One read after the other: a batch could miss a deletion in between. */
-export const findEndpointEver = async (deps: TableDeps, ids: EndpointIds): Promise<Endpoint | undefined> =>
-  (await findEndpoint(deps, ids)) ?? v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(ids), FIELDS))
+export async function findEndpointEver(
+  deps: TableDeps,
+  ids: EndpointIds,
+): Promise<Endpoint | undefined> {
+  return (
+    (await findEndpoint(deps, ids)) ??
+    v.parse(StoredEndpoint, await deps.table.get(deletedEndpointKey(ids), FIELDS))
+  )
+}
 
 /** A client's endpoints, deleted ones too, unless a range leaves them out. */
-export const listEndpoints = async (deps: TableDeps, clientId: ClientId, range?: Range) => {
+export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?: Range) {
   const asked = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
   return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
 }
 
-export const liveEndpoints = (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
+export function liveEndpoints(deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> {
+  return listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
+}
 
 /** All endpoints that are not deleted: registration limits their number to what one answer holds. */
-export const newestEndpoints = async (deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> =>
-  (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
+export async function newestEndpoints(
+  deps: TableDeps,
+  clientId: ClientId,
+): Promise<readonly Endpoint[]> {
+  return (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
+}
 
-const sortKey = ({ createdAt, endpointId }: Endpoint) => `${createdAt} ${endpointId}`
-const newestFirst = (a: Endpoint, b: Endpoint) => (sortKey(a) < sortKey(b) ? 1 : -1)
+function sortKey({ createdAt, endpointId }: Endpoint) {
+  return `${createdAt} ${endpointId}`
+}
+function newestFirst(a: Endpoint, b: Endpoint) {
+  return sortKey(a) < sortKey(b) ? 1 : -1
+}
 
-export const insertEndpoint = (endpoint: SealedEndpoint): Step => put(endpointKey(endpoint), endpoint, isNew)
+export function insertEndpoint(endpoint: SealedEndpoint): Step {
+  return put(endpointKey(endpoint), endpoint, isNew)
+}
 
 /** Counts a new or a deleted endpoint on its client's row. A new one is refused if it is one too many. */
-export const countEndpoint = (clientId: ClientId, by: 1 | -1): Step => {
+export function countEndpoint(clientId: ClientId, by: 1 | -1): Step {
   const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
-  return updateFields(clientKey(clientId), { add: { endpointCount: by } }, by === 1 ? hasRoom : exists)
+  return updateFields(
+    clientKey(clientId),
+    { add: { endpointCount: by } },
+    by === 1 ? hasRoom : exists,
+  )
 }
 
 /** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
-const asRead = ({ enabled, eventTypes }: Endpoint): Condition =>
-  all(equals('enabled', enabled), equals('eventTypes', eventTypes))
+function asRead({ enabled, eventTypes }: Endpoint): Condition {
+  return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
+}
 
-export const changeEndpoint = (endpoint: Endpoint, changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>): Step =>
-  update(endpointKey(endpoint), { set: changes }, asRead(endpoint))
+export function changeEndpoint(
+  endpoint: Endpoint,
+  changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
+): Step {
+  return update(endpointKey(endpoint), { set: changes }, asRead(endpoint))
+}
 
 /** Moves a deleted endpoint, without its secret, to a key that events do not read. */
-export const markDeleted = (endpoint: Endpoint, deletedAt: Timestamp) => ({
-  endpoint: remove(endpointKey(endpoint), asRead(endpoint)),
-  gone: put(deletedEndpointKey(endpoint), { ...endpoint, enabled: false, deletedAt }),
-  client: countEndpoint(endpoint.clientId, -1),
-})
+export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
+  return {
+    endpoint: remove(endpointKey(endpoint), asRead(endpoint)),
+    gone: put(deletedEndpointKey(endpoint), { ...endpoint, enabled: false, deletedAt }),
+    client: countEndpoint(endpoint.clientId, -1),
+  }
+}
 
 /** Sets or removes a mark, also on a deleted endpoint. Refused when it has changed since the read. */
-export const moveMark = (endpoint: Endpoint, mark: 'slowSince' | 'lastAlertAt', to: Timestamp | undefined): Step => {
-  const key = endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
+export function moveMark(
+  endpoint: Endpoint,
+  mark: 'slowSince' | 'lastAlertAt',
+  to: Timestamp | undefined,
+): Step {
+  const key =
+    endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
   const changes = to === undefined ? { remove: [mark] } : { set: { [mark]: to } }
   return updateFields(key, changes, all(exists, unchanged(mark, endpoint[mark])))
 }

@@ -22,14 +22,21 @@ export const EndpointSchema = v.object({
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
 
 /** As the delivery worker reads it. The secret is absent from a row that lost it. */
-export const SealedEndpointSchema = v.object({ ...EndpointSchema.entries, sealedSecret: v.optional(v.string()) })
+export const SealedEndpointSchema = v.object({
+  ...EndpointSchema.entries,
+  sealedSecret: v.optional(v.string()),
+})
 export type SealedEndpoint = v.InferOutput<typeof SealedEndpointSchema>
 
-export const subscribes = ({ eventTypes }: Endpoint, type: string): boolean =>
-  eventTypes.some((wanted) => wanted === type || (wanted === ALL_EVENTS && type !== REVERSED_EVENT_TYPE))
+export function subscribes({ eventTypes }: Endpoint, type: string): boolean {
+  return eventTypes.some(
+    (wanted) => wanted === type || (wanted === ALL_EVENTS && type !== REVERSED_EVENT_TYPE),
+  )
+}
 
 /** The queue of a delivery's messages: the common one, or that of the endpoints that hold workers. */
 export type Lane = 'normal' | 'slow'
 
-export const laneOf = (endpoint: Pick<Endpoint, 'slowSince'> | undefined): Lane =>
-  endpoint?.slowSince === undefined ? 'normal' : 'slow'
+export function laneOf(endpoint: Pick<Endpoint, 'slowSince'> | undefined): Lane {
+  return endpoint?.slowSince === undefined ? 'normal' : 'slow'
+}

@@ -8,9 +8,14 @@ export const OwnEndpointDtoSchema = v.object({
   url: v.string(),
   event_types: v.pipe(
     v.array(v.picklist([...EVENT_TYPES, ALL_EVENTS])),
-    v.description(`\`*\` means all types except \`${REVERSED_EVENT_TYPE}\`, which must be in the list itself.`),
+    v.description(
+      `\`*\` means all types except \`${REVERSED_EVENT_TYPE}\`, which must be in the list itself.`,
+    ),
   ),
-  enabled: v.pipe(v.boolean(), v.description('A disabled endpoint gets no events. The operator can enable it.')),
+  enabled: v.pipe(
+    v.boolean(),
+    v.description('A disabled endpoint gets no events. The operator can enable it.'),
+  ),
   created_at: v.pipe(v.string(), v.isoTimestamp()),
 })
 

@@ -18,21 +18,23 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
 /** The URL of a webhook, or why it is refused, at registration and at each delivery. */
-export const inspectUrl = (text: string, rules: UrlRules): URL | string => {
+export function inspectUrl(text: string, rules: UrlRules): URL | string {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
   const url = new URL(text)
   const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
-  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:')) return 'must be an https URL'
+  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:'))
+    return 'must be an https URL'
   if (url.username !== '' || url.password !== '') return 'must not carry user info'
   if (loopback) return url
-  if (rules.httpsPortOnly && url.port !== '') return 'must use port 443, the only port that webhooks may use'
+  if (rules.httpsPortOnly && url.port !== '')
+    return 'must use port 443, the only port that webhooks may use'
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'must name a host, not an address'
   // RFC 6761: such a name means loopback on every machine.
   return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
 }
 
 /** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
-export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: ResolveHost) => {
+export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
   const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
   if (loopback) return loopback
   const addresses = await resolve(url.hostname).catch(() => [])
@@ -40,11 +42,20 @@ export const inspectAddresses = async (url: URL, rules: UrlRules, resolve: Resol
   return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
 }
 
-const refuse = (reason: string) =>
-  invalid(`url: ${reason}`, { url: [reason] }, 'Give the full https URL of a host on the public internet.')
+function refuse(reason: string) {
+  return invalid(
+    `url: ${reason}`,
+    { url: [reason] },
+    'Give the full https URL of a host on the public internet.',
+  )
+}
 
 /** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
-export const assertSafeUrl = async (text: string, rules: UrlRules, resolve: ResolveHost): Promise<void> => {
+export async function assertSafeUrl(
+  text: string,
+  rules: UrlRules,
+  resolve: ResolveHost,
+): Promise<void> {
   const url = inspectUrl(text, rules)
   if (typeof url === 'string') throw refuse(url)
   const found = await inspectAddresses(url, rules, resolve)
@@ -79,14 +90,15 @@ const SPECIAL = [
 ] as const
 
 const special = new BlockList()
-for (const [network, prefix] of SPECIAL) special.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
+for (const [network, prefix] of SPECIAL)
+  special.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
 
 /** Global unicast: nothing else is public in IPv6. */
 const publicIpv6 = new BlockList()
 publicIpv6.addSubnet('2000::', 3, 'ipv6')
 
 /** True for the plain form of an address on the public internet that is not of our own network. */
-export const isPublicAddress = (address: string): boolean => {
+export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !special.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false

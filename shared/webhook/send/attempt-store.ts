@@ -10,24 +10,33 @@ import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery
 import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED } from '../delivery/delivery-store.ts'
 
 /** No worker has made or claimed the attempt that was read. After a skipped round only its time differs. */
-const unclaimed = ({ attempts, nextAttemptAt }: Delivery): Condition =>
-  all(equals('attempts', attempts), equals('nextAttemptAt', nextAttemptAt), absent('claimToken'))
+function unclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
+  return all(
+    equals('attempts', attempts),
+    equals('nextAttemptAt', nextAttemptAt),
+    absent('claimToken'),
+  )
+}
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
 /** Claims a due attempt, once; undefined for a later worker. The token shows a claim of ours whose answer was lost. */
-export const claimAttempt = async (deps: TableDeps, delivery: Delivery, claim: Claim) => {
+export async function claimAttempt(deps: TableDeps, delivery: Delivery, claim: Claim) {
   const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
-  const outcome = await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
+  const outcome = await deps.table.write(
+    update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)),
+  )
   const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token
   return ours ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
 /** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
-export const skipDelivery = async (deps: StoreDeps, delivery: Delivery): Promise<boolean> => {
+export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise<boolean> {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
   const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
-  return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))).applied
+  return (
+    await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
+  ).applied
 }
 
 export type AfterAttempt =
@@ -36,9 +45,11 @@ export type AfterAttempt =
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
 /** The last attempt sets until when the delivery is kept. */
-const keptSince = ({ at }: DeliveryAttempt) => ({ ttl: expiresAfter(at, RETENTION.deliveryMs) })
+function keptSince({ at }: DeliveryAttempt) {
+  return { ttl: expiresAfter(at, RETENTION.deliveryMs) }
+}
 
-const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) => {
+function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) {
   if (after.status === 'scheduled') {
     const lostBefore = attempt.error === 'unknown' || undefined
     const set = { ...schedule(delivery, after.nextAttemptAt), lostBefore }
@@ -50,13 +61,23 @@ const changesAfter = (delivery: Delivery, attempt: DeliveryAttempt, after: After
   return { set: { ...ended, ...alert }, remove: ['nextAttemptAt', 'resends'] }
 }
 
-const onItsClaim = ({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition =>
-  all(equals('attempts', number - 1), equals('claimToken', claimToken))
+function onItsClaim({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition {
+  return all(equals('attempts', number - 1), equals('claimToken', claimToken))
+}
 
 /** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
-const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: DeliveryAttempt): Promise<boolean> => {
+async function storeFirstSuccess(
+  deps: TableDeps,
+  claimed: Delivery,
+  attempt: DeliveryAttempt,
+): Promise<boolean> {
   const { number } = attempt
-  const set = { [UNLISTED]: 'succeeded', attempts: number, success: toItem(attempt), ...keptSince(attempt) }
+  const set = {
+    [UNLISTED]: 'succeeded',
+    attempts: number,
+    success: toItem(attempt),
+    ...keptSince(attempt),
+  }
   // Due work lists deliveries that take long.
   const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] }
   const step = update(deliveryKey(claimed.deliveryId), changes, onItsClaim(claimed, attempt))
@@ -65,14 +86,15 @@ const storeFirstSuccess = async (deps: TableDeps, claimed: Delivery, attempt: De
 }
 
 /** Writes an attempt's result in one transaction. False when its claim has expired and it counts as lost. */
-export const storeAttemptResult = async (
+export async function storeAttemptResult(
   deps: TableDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
   after: AfterAttempt,
-): Promise<boolean> => {
+): Promise<boolean> {
   assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
-  if (claimed.unlisted && after.status === 'succeeded') return storeFirstSuccess(deps, claimed, attempt)
+  if (claimed.unlisted && after.status === 'succeeded')
+    return storeFirstSuccess(deps, claimed, attempt)
   const { set, remove } = changesAfter(claimed, attempt, after)
   const { applied } = await deps.table.transact({
     delivery: update(
@@ -80,7 +102,10 @@ export const storeAttemptResult = async (
       { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED, ...remove] },
       onItsClaim(claimed, attempt),
     ),
-    attempt: put(attemptKey(claimed.deliveryId, attempt.number), { ...attempt, ...keptSince(attempt) }),
+    attempt: put(attemptKey(claimed.deliveryId, attempt.number), {
+      ...attempt,
+      ...keptSince(attempt),
+    }),
   })
   return applied
 }

@@ -7,11 +7,27 @@ import { finding, logSuspense } from '../../suspense/record-suspense.ts'
 import { putSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
-import { type Delivery, type DeliveryAttempt, type DeliveryMessage, DeliverySchema } from '../delivery/delivery.ts'
+import {
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryMessage,
+  DeliverySchema,
+} from '../delivery/delivery.ts'
 import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
-import { type Endpoint, type Lane, laneOf, type SealedEndpoint, SealedEndpointSchema } from '../endpoint/endpoint.ts'
+import {
+  type Endpoint,
+  type Lane,
+  laneOf,
+  type SealedEndpoint,
+  SealedEndpointSchema,
+} from '../endpoint/endpoint.ts'
 import { claimAttempt, skipDelivery } from './attempt-store.ts'
-import { type AttemptResultDeps, hopSeconds, noteAnswer, recordAttemptResult } from './record-attempt-result.ts'
+import {
+  type AttemptResultDeps,
+  hopSeconds,
+  noteAnswer,
+  recordAttemptResult,
+} from './record-attempt-result.ts'
 import { webhookHeaders } from './webhook-headers.ts'
 
 type DeliverDeps = AttemptResultDeps &
@@ -30,11 +46,17 @@ type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' |
  * is claimed once and makes at most one POST: eight in a round, also after crashes. The expired claim of a dead worker is
  * recorded as a failure. Throws only if nothing is lost: the queue's retry reads the row again.
  */
-export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage): Promise<void> => {
+export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage): Promise<void> {
   const beganMs = deps.monotonicMs()
-  const [row, owner] = await deps.table.getMany([deliveryKey(message.deliveryId), endpointKey(message)])
+  const [row, owner] = await deps.table.getMany([
+    deliveryKey(message.deliveryId),
+    endpointKey(message),
+  ])
   if (!row) return drop(deps, message, 'unknown_delivery')
-  const [delivery, endpoint] = [v.parse(DeliverySchema, row), v.parse(v.optional(SealedEndpointSchema), owner)]
+  const [delivery, endpoint] = [
+    v.parse(DeliverySchema, row),
+    v.parse(v.optional(SealedEndpointSchema), owner),
+  ]
   const isOwn = delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
   // Otherwise the wrong secret would sign.
   assertInvariant(isOwn, 'a message names the endpoint of its delivery')
@@ -50,30 +72,47 @@ export const deliverWebhook = async (deps: DeliverDeps, message: DeliveryMessage
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
-const drop = (deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void =>
+function drop(deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void {
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
+}
 
 type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
-const nextOf = ({ deliveryId, attempts }: Delivery): Dropped => ({ deliveryId, attempt: attempts + 1 })
+function nextOf({ deliveryId, attempts }: Delivery): Dropped {
+  return { deliveryId, attempt: attempts + 1 }
+}
 
 /** A live claim belongs to another worker: check again at its expiry. An expired one is a crash, maybe after the POST. */
-const handleClaimed = async (deps: DeliverDeps, delivery: Delivery, endpoint: Endpoint | undefined): Promise<void> => {
+async function handleClaimed(
+  deps: DeliverDeps,
+  delivery: Delivery,
+  endpoint: Endpoint | undefined,
+): Promise<void> {
   const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
   if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
   const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
-  if (!(await recordAttemptResult(deps, delivery, lost, lane, endpoint))) drop(deps, nextOf(delivery), 'claim_lost')
+  if (!(await recordAttemptResult(deps, delivery, lost, lane, endpoint)))
+    drop(deps, nextOf(delivery), 'claim_lost')
 }
 
 /** Sends the message again with the remaining delay, in several hops if SQS cannot hold it that long. */
-const requeue = async (deps: DeliverDeps, delivery: Delivery, lane: Lane, delaySeconds: number): Promise<void> => {
+async function requeue(
+  deps: DeliverDeps,
+  delivery: Delivery,
+  lane: Lane,
+  delaySeconds: number,
+): Promise<void> {
   await sendDeliveryMessages(deps, [{ delivery, lane }], delaySeconds)
-  deps.log.info('delivery.requeued', { delivery_id: delivery.deliveryId, lane, delay_seconds: delaySeconds })
+  deps.log.info('delivery.requeued', {
+    delivery_id: delivery.deliveryId,
+    lane,
+    delay_seconds: delaySeconds,
+  })
 }
 
-const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
+async function skip(deps: DeliverDeps, delivery: Delivery): Promise<void> {
   if (!(await skipDelivery(deps, delivery))) return drop(deps, nextOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
     delivery_id: delivery.deliveryId,
@@ -84,11 +123,14 @@ const skip = async (deps: DeliverDeps, delivery: Delivery): Promise<void> => {
 }
 
 /** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
-const makeAttempt = async (
+async function makeAttempt(
   deps: DeliverDeps,
   claimed: Delivery,
-  { text, signingSecret }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
-): Promise<WebhookResult> => {
+  {
+    text,
+    signingSecret,
+  }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
+): Promise<WebhookResult> {
   if (text === undefined) {
     // An event outlives all its deliveries, so it was lost: due work alerts the operators.
     const { eventId: subject, clientId, paymentId } = claimed
@@ -103,22 +145,34 @@ const makeAttempt = async (
   return deps.sendWebhook({ url: claimed.url, headers, body })
 }
 
-const attemptDelivery = async (deps: DeliverDeps, delivery: Delivery, endpoint: SealedEndpoint, beganMs: number) => {
+async function attemptDelivery(
+  deps: DeliverDeps,
+  delivery: Delivery,
+  endpoint: SealedEndpoint,
+  beganMs: number,
+) {
   const { body, paymentId, eventName: name } = delivery
   // Read before the claim, because a failed read of ours must not count as an attempt. There is no secret if another
   // stage sealed it: the client then needs a new endpoint. A test has bytes of its own.
   const [signingSecret, text] = await Promise.all([
-    endpoint.sealedSecret === undefined ? undefined : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
+    endpoint.sealedSecret === undefined
+      ? undefined
+      : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
     body ?? (paymentId && findEventBody(deps, { paymentId, name })),
   ])
-  if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS) throw new Error('too late to claim an attempt')
+  if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS)
+    throw new Error('too late to claim an attempt')
   const at = deps.now()
-  const claimed = await claimAttempt(deps, delivery, { token: deps.newId(), until: addMs(at, CLAIM_MS) })
+  const claimed = await claimAttempt(deps, delivery, {
+    token: deps.newId(),
+    until: addMs(at, CLAIM_MS),
+  })
   if (!claimed) return drop(deps, nextOf(delivery), 'claimed')
   // The claim had expired when the table confirmed it: nothing is posted, and the attempt is recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
   const result = await makeAttempt(deps, claimed, { text, signingSecret })
   const attempt: DeliveryAttempt = { number: claimed.attempts + 1, at, ...result }
   const lane = await noteAnswer(deps, endpoint, attempt)
-  if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint))) drop(deps, nextOf(claimed), 'claim_lost')
+  if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint)))
+    drop(deps, nextOf(claimed), 'claim_lost')
 }

@@ -3,7 +3,13 @@ import { once } from 'node:events'
 import * as http from 'node:http'
 import * as https from 'node:https'
 import type { TcpNetConnectOpts } from 'node:net'
-import type { ResolvedAddress, ResolveHost, SendWebhook, WebhookRequest, WebhookResult } from '../../send-webhook.ts'
+import type {
+  ResolvedAddress,
+  ResolveHost,
+  SendWebhook,
+  WebhookRequest,
+  WebhookResult,
+} from '../../send-webhook.ts'
 import { inspectAddresses, inspectUrl, type UrlRules } from '../endpoint/safe-url.ts'
 
 /** Spec section 8: webhook timeout, from the first DNS query to the status line. */
@@ -23,21 +29,23 @@ export type SenderOptions = UrlRules & {
  * that this attempt has checked. The socket gets those addresses instead of the name, so a second DNS answer cannot
  * redirect it. One attempt writes its request once. Never throws.
  */
-export const httpsWebhookSender =
-  (options: SenderOptions): SendWebhook =>
-  async (request) => {
+export function httpsWebhookSender(options: SenderOptions): SendWebhook {
+  return async (request) => {
     const startedMs = options.monotonicMs()
     const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS)
     // node refuses to send some requests; its error may quote the request.
-    const outcome = await attempt(options, request, deadline).catch((): Outcome => ({ error: 'unknown' }))
+    const outcome = await attempt(options, request, deadline).catch(
+      (): Outcome => ({ error: 'unknown' }),
+    )
     return { ...outcome, durationMs: Math.round(options.monotonicMs() - startedMs) }
   }
+}
 
-const attempt = async (
+async function attempt(
   options: SenderOptions,
   { url, ...request }: WebhookRequest,
   deadline: AbortSignal,
-): Promise<Outcome> => {
+): Promise<Outcome> {
   const target = inspectUrl(url, options)
   if (typeof target === 'string') return { error: 'address_refused' }
   const addresses = await Promise.race([
@@ -56,12 +64,17 @@ const QUERY_TRIES = 2
 let resolver: Resolver | undefined
 
 /** Asks the name servers. With dead ones `dns.lookup` would block a small pool of threads for all deliveries. */
-export const resolveByDns: ResolveHost = async (hostname) => {
+export async function resolveByDns(hostname: string): Promise<readonly ResolvedAddress[]> {
   resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
   // Many names have one family only, and some name servers do not answer for the other.
-  const families = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
+  const families = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ])
   return families.flatMap((found, at) =>
-    found.status === 'fulfilled' ? found.value.map((address) => ({ address, family: at === 0 ? 4 : 6 })) : [],
+    found.status === 'fulfilled'
+      ? found.value.map((address) => ({ address, family: at === 0 ? 4 : 6 }))
+      : [],
   )
 }
 
@@ -83,11 +96,11 @@ type CheckedRequest = Omit<WebhookRequest, 'url'> & {
 }
 
 /** Writes one request to a checked address and reads its answer. Throws only if node refuses to send it. */
-export const postWebhook = (
+export function postWebhook(
   request: CheckedRequest,
   deadline: AbortSignal,
   bodyGraceMs = BODY_GRACE_MS,
-): Promise<Outcome> => {
+): Promise<Outcome> {
   const outgoing = requestTo(request)
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
@@ -145,7 +158,7 @@ export const postWebhook = (
   })
 }
 
-const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest => {
+function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {
   const checked = addresses.slice(0, MAX_ADDRESSES)
   const connection: Partial<TcpNetConnectOpts> = {
     // With `autoSelectFamily` node asks for all addresses of a name.
@@ -159,7 +172,12 @@ const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.C
     ...connection,
     method: 'POST',
     // Some firewalls refuse requests without a user agent.
-    headers: { 'User-Agent': 'gateway-webhooks/1', Accept: '*/*', ...headers, 'Content-Length': body.length },
+    headers: {
+      'User-Agent': 'gateway-webhooks/1',
+      Accept: '*/*',
+      ...headers,
+      'Content-Length': body.length,
+    },
     agent: false,
     maxHeaderSize: READ_BYTES,
     rejectUnauthorized: true,
@@ -167,9 +185,14 @@ const requestTo = ({ target, headers, body, addresses }: CheckedRequest): http.C
   })
 }
 
-const outcomeOf = (httpStatus: number, body: Buffer): Outcome => ({
-  httpStatus,
-  ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
-  // The last character may be cut: the text is decoded as the start of a stream, so a broken rest is left out.
-  responseBody: new TextDecoder('utf-8', { ignoreBOM: true }).decode(body.subarray(0, STORED_BYTES), { stream: true }),
-})
+function outcomeOf(httpStatus: number, body: Buffer): Outcome {
+  return {
+    httpStatus,
+    ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
+    // The last character may be cut: the text is decoded as the start of a stream, so a broken rest is left out.
+    responseBody: new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+      body.subarray(0, STORED_BYTES),
+      { stream: true },
+    ),
+  }
+}

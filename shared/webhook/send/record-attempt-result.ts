@@ -15,13 +15,13 @@ export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
  * After the last one an alert is due (spec 6.4). False when another worker recorded the attempt as lost; then nothing is
  * changed. Throws when the next message cannot be sent: the attempt is recorded, and due work sends the message.
  */
-export const recordAttemptResult = async (
+export async function recordAttemptResult(
   deps: AttemptResultDeps,
   claimed: Delivery,
   attempt: DeliveryAttempt,
   lane: Lane,
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
-): Promise<boolean> => {
+): Promise<boolean> {
   const after = afterAttempt(deps, claimed, attempt, endpoint)
   if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
   const [level, code] = LOGGED[after.status]
@@ -52,17 +52,18 @@ const LOGGED = {
 } as const
 
 /** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
-const announcedMs = (deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) =>
-  eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
+function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) {
+  return eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
     ? msBetween(firedAt, deps.now())
     : undefined
+}
 
-const afterAttempt = (
+function afterAttempt(
   deps: StoreDeps,
   { roundStart, lostBefore }: Delivery,
   { number, at, error }: DeliveryAttempt,
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
-): AfterAttempt => {
+): AfterAttempt {
   if (error === undefined) return { status: 'succeeded' }
   // No later attempt would find the bytes.
   if (error === 'event_gone') return { status: 'skipped' }
@@ -81,11 +82,11 @@ const HELD_MS = 5 * SECOND_MS
  * Marks when an endpoint begins to hold workers, and when it answers again. Answers the lane of its next attempt. The
  * mark is a hint: a failed write never fails a delivery, and a stale mark costs one slow lane.
  */
-export const noteAnswer = async (
+export async function noteAnswer(
   deps: Pick<Deps, 'table' | 'log' | 'now'>,
   endpoint: Endpoint,
   attempt: DeliveryAttempt,
-): Promise<Lane> => {
+): Promise<Lane> {
   const isHeld = attempt.durationMs >= HELD_MS
   // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
   const lane = isHeld ? 'slow' : attempt.httpStatus === undefined ? laneOf(endpoint) : 'normal'
@@ -108,5 +109,6 @@ export const noteAnswer = async (
 export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 /** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
-export const hopSeconds = (waitMs: number): number =>
-  Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
+export function hopSeconds(waitMs: number): number {
+  return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
+}

@@ -6,10 +6,10 @@ import type { Delivery } from '../delivery/delivery.ts'
 type Signed = { readonly body: Buffer; readonly signingSecret: string; readonly sentAtMs: number }
 
 /** The headers of every webhook: those of spec 6.2, and those of Standard Webhooks. */
-export const webhookHeaders = (
+export function webhookHeaders(
   { eventName, eventId, deliveryId }: Pick<Delivery, 'eventName' | 'eventId' | 'deliveryId'>,
   { body, signingSecret, sentAtMs }: Signed,
-): Readonly<Record<string, string>> => {
+): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(sentAtMs / SECOND_MS))
   // Standard Webhooks takes the bytes that the secret stands for as the key.
   const keyed = createHmac('sha256', Buffer.from(signingSecret.slice('whsec_'.length), 'base64'))
@@ -25,5 +25,6 @@ export const webhookHeaders = (
 }
 
 /** Spec 6.3: hex HMAC-SHA256 over the raw body. The key is the secret's text, with its prefix, as UTF-8. */
-export const signatureOf = (signingSecret: string, body: Buffer): string =>
-  createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
+export function signatureOf(signingSecret: string, body: Buffer): string {
+  return createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
+}

@@ -1,7 +1,12 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent } from 'node:http'
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
-import { DeleteMessageCommand, type Message, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import {
+  DeleteMessageCommand,
+  type Message,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { localAws } from '../../../infra/local/emulators/dynamodb-local.ts'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
@@ -21,7 +26,11 @@ type FloorMeans = typeof means
 
 const FEE_MINOR = 4_000
 
-const Request = v.looseObject({ amount: v.number(), channel_code: v.string(), external_reference: v.string() })
+const Request = v.looseObject({
+  amount: v.number(),
+  channel_code: v.string(),
+  external_reference: v.string(),
+})
 const Upstream = v.object({
   payment_request_id: v.string(),
   actions: v.array(v.object({ value: v.optional(v.string()) })),
@@ -29,27 +38,44 @@ const Upstream = v.object({
 const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
-const paymentKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })
-const eventKey = (id: string) => ({ pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' })
-const deliveryKey = (id: string) => ({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' })
-const endpointKey = (clientId: string) => ({ pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' })
+function paymentKey(id: string) {
+  return { pk: `PAYMENT#${id}`, sk: 'PAYMENT' }
+}
+function eventKey(id: string) {
+  return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
+}
+function deliveryKey(id: string) {
+  return { pk: `DELIVERY#${id}`, sk: 'DELIVERY' }
+}
+function endpointKey(clientId: string) {
+  return { pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' }
+}
 
-const ask = async ({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> => {
-  const sent = body ? { method: 'POST', body: JSON.stringify(body), wanted: 201 } : { method: 'GET' }
+async function ask({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> {
+  const sent = body
+    ? { method: 'POST', body: JSON.stringify(body), wanted: 201 }
+    : { method: 'GET' }
   const headers = { ...PROVIDER_HEADERS, 'content-type': 'application/json' }
   return JSON.parse(await call({ url: providerUrl + path, headers, ...sent }))
 }
 
 /** In one of sixteen shards. */
-const count = ({ clientId }: FloorMeans, id: string, field: string) =>
-  update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
+function count({ clientId }: FloorMeans, id: string, field: string) {
+  return update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
+}
 
 /** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
-const create = async (means: FloorMeans, body: unknown) => {
+async function create(means: FloorMeans, body: unknown) {
   const { table, clientId } = means
   const request = v.parse(Request, body)
   const [id, now] = [randomUUID(), new Date().toISOString()]
-  await table.write(put(paymentKey(id), { clientId, status: 'creating', attempt: 1, claimedAt: now, request }, isNew))
+  await table.write(
+    put(
+      paymentKey(id),
+      { clientId, status: 'creating', attempt: 1, claimedAt: now, request },
+      isNew,
+    ),
+  )
   const answer = await ask(means, '/v3/payment_requests', {
     reference_id: `${id}-1`,
     type: 'PAY',
@@ -61,12 +87,28 @@ const create = async (means: FloorMeans, body: unknown) => {
   })
   const { payment_request_id: paymentRequestId, actions } = v.parse(Upstream, answer)
   const paymentDestination = actions[0]?.value ?? ''
-  const made = { request, clientId, createdAt: now, paymentRequestId, paymentDestination, providerFeeMinor: FEE_MINOR }
-  const listed = { owner: clientId, entity: 'payment', listedAt: now, work: 'floor', slot: 0, dueAt: now }
+  const made = {
+    request,
+    clientId,
+    createdAt: now,
+    paymentRequestId,
+    paymentDestination,
+    providerFeeMinor: FEE_MINOR,
+  }
+  const listed = {
+    owner: clientId,
+    entity: 'payment',
+    listedAt: now,
+    work: 'floor',
+    slot: 0,
+    dueAt: now,
+  }
   const payment = { id, status: 'pending', ...made, ...listed }
   await Promise.all([
     table.write(put({ pk: `DESTINATION#${paymentDestination}#${id}`, sk: now }, { paymentId: id })),
-    table.write(put({ pk: `REFERENCE#${request.external_reference}`, sk: `${now}#${id}` }, { paymentId: id })),
+    table.write(
+      put({ pk: `REFERENCE#${request.external_reference}`, sk: `${now}#${id}` }, { paymentId: id }),
+    ),
   ])
   const step = put(paymentKey(id), payment, equals('status', 'creating'))
   await table.transact([step, count(means, id, 'countPending')])
@@ -74,7 +116,7 @@ const create = async (means: FloorMeans, body: unknown) => {
 }
 
 /** The provider is asked; the endpoints; payment, credit, event and delivery; and the message of the delivery. */
-const applyCallback = async (means: FloorMeans, body: unknown) => {
+async function applyCallback(means: FloorMeans, body: unknown) {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
   const id = data.reference_id.slice(0, 36)
@@ -84,7 +126,12 @@ const applyCallback = async (means: FloorMeans, body: unknown) => {
   const [now, eventId] = [new Date().toISOString(), randomUUID()]
   const netMinor = Number(captures[0]?.capture_amount) - FEE_MINOR
   const paid = { ...payment, status: 'succeeded', paidAt: now, netMinor }
-  const sent = JSON.stringify({ event: 'payment.succeeded', event_id: eventId, timestamp: now, data: paid })
+  const sent = JSON.stringify({
+    event: 'payment.succeeded',
+    event_id: eventId,
+    timestamp: now,
+    data: paid,
+  })
   const listed = { owner, id, listedAt: now }
   await table.transact([
     put(paymentKey(id), paid, equals('status', 'pending')),
@@ -97,22 +144,36 @@ const applyCallback = async (means: FloorMeans, body: unknown) => {
 }
 
 /** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
-const deliver = async (means: FloorMeans, { Body: id = '', ReceiptHandle }: Message): Promise<void> => {
+async function deliver(
+  means: FloorMeans,
+  { Body: id = '', ReceiptHandle }: Message,
+): Promise<void> {
   const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
   await table.batchGet([deliveryKey(id), endpointKey(clientId)])
   const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
   const body = String(event?.['body'])
-  await table.write(update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')))
+  await table.write(
+    update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')),
+  )
   const signature = createHmac('sha256', clientId).update(body).digest('hex')
-  await call({ method: 'POST', url: webhookUrl, headers: { 'x-gateway-signature': signature }, body })
+  await call({
+    method: 'POST',
+    url: webhookUrl,
+    headers: { 'x-gateway-signature': signature },
+    body,
+  })
   await table.write(update(deliveryKey(id), { remove: ['claimToken', 'dueAt'] }))
   await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
 }
 
-const work = async (means: FloorMeans): Promise<void> => {
+async function work(means: FloorMeans): Promise<void> {
   const { sqs, queueUrl: QueueUrl } = means
   for (;;) {
-    const asked = new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 20 })
+    const asked = new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 20,
+    })
     const { Messages = [] } = await sqs.send(asked)
     for (const message of Messages) void deliver(means, message)
   }

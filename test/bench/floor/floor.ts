@@ -14,24 +14,28 @@ import {
 
 type Latencies = { readonly ms: number[]; elapsedMs: number }
 
-const noLatencies = (): Latencies => ({ ms: [], elapsedMs: 0 })
+function noLatencies(): Latencies {
+  return { ms: [], elapsedMs: 0 }
+}
 
 /** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
-const percentile =
-  (part: number) =>
-  ({ ms }: Latencies): number =>
+function percentile(part: number) {
+  return ({ ms }: Latencies): number =>
     ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
+}
 const [p50, p99] = [percentile(0.5), percentile(0.99)]
 
-const perSecond = ({ ms, elapsedMs }: Latencies): number => (ms.length / elapsedMs) * 1_000
+function perSecond({ ms, elapsedMs }: Latencies): number {
+  return (ms.length / elapsedMs) * 1_000
+}
 
 /** Callers side by side, each asking again as soon as it is answered, while `goOn` says yes. Adds what each ask took. */
-const measureLoop = async (
+async function measureLoop(
   into: Latencies,
   concurrency: number,
   goOn: () => boolean,
   ask: () => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   const from = performance.now()
   const caller = async () => {
     while (goOn()) {
@@ -44,7 +48,7 @@ const measureLoop = async (
   into.elapsedMs += performance.now() - from
 }
 
-const during = (ms: number): (() => boolean) => {
+function during(ms: number): () => boolean {
   const until = performance.now() + ms
   return () => performance.now() < until
 }
@@ -72,16 +76,27 @@ const LOADS = [
 ] as const
 const [, WARM_UP] = LOADS
 
-const create = ({ program, headers }: Measured) => createPayment(program, headers)
+function create({ program, headers }: Measured) {
+  return createPayment(program, headers)
+}
 
 type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promise<void>
 
 /** Both sides alternate in slices this short, so that other load of the machine affects both. */
-const creates: Slice = (side, { concurrency }, into) =>
-  measureLoop(into.create, concurrency, during(800), () => create(side))
+function creates(
+  side: Measured,
+  { concurrency }: (typeof LOADS)[number],
+  into: Side,
+): Promise<void> {
+  return measureLoop(into.create, concurrency, during(800), () => create(side))
+}
 
 /** When each callback was answered, and when its webhook came. */
-const callbacks: Slice = async (side, { concurrency, callbacks: count }, into) => {
+async function callbacks(
+  side: Measured,
+  { concurrency, callbacks: count }: (typeof LOADS)[number],
+  into: Side,
+): Promise<void> {
   const paid: (readonly [string, string])[] = []
   const pay = async () => {
     const id = await create(side)
@@ -103,10 +118,12 @@ const callbacks: Slice = async (side, { concurrency, callbacks: count }, into) =
 
 const SLICES: readonly Slice[] = [creates, callbacks]
 
-const noFigures = () => Object.fromEntries(REQUESTS.map((request) => [request, noLatencies()])) as Side
+function noFigures() {
+  return Object.fromEntries(REQUESTS.map((request) => [request, noLatencies()])) as Side
+}
 
 /** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
-const measurePace = async (gateway: Measured) => {
+async function measurePace(gateway: Measured) {
   const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(15_000), async () => {
     const id = await create(gateway)
@@ -116,18 +133,23 @@ const measurePace = async (gateway: Measured) => {
   const arrived = ids.filter((id) => gateway.receiver.came.has(id)).length
   const from = performance.now()
   await Promise.all(ids.map(gateway.receiver.arrivalOf))
-  return { paid, arrived, /** From the last payment to the last webhook. */ restMs: performance.now() - from }
+  return {
+    paid,
+    arrived,
+    /** From the last payment to the last webhook. */ restMs: performance.now() - from,
+  }
 }
 type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
-const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigures[]> => {
+async function measure(sides: readonly Measured[]): Promise<readonly FloorFigures[]> {
   const measured: FloorFigures[] = []
   for (const load of LOADS) {
     const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
     for (let round = 0; round < 3; round++) {
       for (const slice of SLICES) {
         // Each begins as often as the other.
-        for (const side of round % 2 === 0 ? sides : sides.toReversed()) await slice(side, load, figures[side.name])
+        for (const side of round % 2 === 0 ? sides : sides.toReversed())
+          await slice(side, load, figures[side.name])
       }
     }
     measured.push(figures)
@@ -136,7 +158,7 @@ const measure = async (sides: readonly Measured[]): Promise<readonly FloorFigure
 }
 
 /** Gateway and floor program, each a process on the same DynamoDB Local, are asked the same in turn. */
-const measureFloor = async () => {
+async function measureFloor() {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
   started.defer(() => receiver.close())
@@ -158,23 +180,22 @@ const measureFloor = async () => {
   return { figures: await measure(sides), pace: await measurePace(own) }
 }
 
-const beside = (digits: number, own: number, floor: number): readonly string[] => [
-  own.toFixed(digits),
-  floor.toFixed(digits),
-  (own / floor).toFixed(2),
-]
+function beside(digits: number, own: number, floor: number): readonly string[] {
+  return [own.toFixed(digits), floor.toFixed(digits), (own / floor).toFixed(2)]
+}
 
 const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
 
-const rowsOf = ({ concurrency, gateway, floor }: FloorFigures): readonly (readonly string[])[] =>
-  REQUESTS.map((request) => {
+function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readonly string[])[] {
+  return REQUESTS.map((request) => {
     const [own, least] = [gateway[request], floor[request]]
     const times = [p50, p99].flatMap((of) => beside(1, of(own), of(least)))
     const pace = beside(0, perSecond(own), perSecond(least))
     return [request, String(concurrency), ...pace, ...times, `${own.ms.length}, ${least.ms.length}`]
   })
+}
 
-const paceText = ({ paid, arrived, restMs }: PaceFigure): string => {
+function paceText({ paid, arrived, restMs }: PaceFigure): string {
   const payments = perSecond(paid)
   const webhooks = (arrived / paid.elapsedMs) * 1_000
   const ratio = (webhooks / payments).toFixed(2)
@@ -182,19 +203,27 @@ const paceText = ({ paid, arrived, restMs }: PaceFigure): string => {
 }
 
 /** While callers pay flat out, at least half of the webhooks keep pace. The rest comes within five seconds afterwards. */
-const tooLate = ({ paid, arrived, restMs }: PaceFigure): readonly string[] => [
-  ...(arrived < paid.ms.length / 2 ? [`${arrived} webhooks came while ${paid.ms.length} payments were made`] : []),
-  ...(restMs > 5_000 ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`] : []),
-]
+function tooLate({ paid, arrived, restMs }: PaceFigure): readonly string[] {
+  return [
+    ...(arrived < paid.ms.length / 2
+      ? [`${arrived} webhooks came while ${paid.ms.length} payments were made`]
+      : []),
+    ...(restMs > 5_000
+      ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`]
+      : []),
+  ]
+}
 
 /** The way from the callback to the webhook takes at most 1.3 times as long (design section 9). */
-const tooSlow = ({ concurrency, gateway, floor }: FloorFigures): readonly string[] => {
+function tooSlow({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
   const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
-  return ratio <= 1.3 ? [] : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
+  return ratio <= 1.3
+    ? []
+    : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
 }
 
 /** Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out load. */
-export const floorReport = async () => {
+export async function floorReport() {
   const { figures, pace } = await measureFloor()
   const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
   return {

@@ -5,7 +5,10 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import * as v from 'valibot'
 import { startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { CALLBACK_TOKEN, PROVIDER_HEADERS } from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import {
+  CALLBACK_TOKEN,
+  PROVIDER_HEADERS,
+} from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
 
 /** The answer must have the status that is wanted: figures of refusals would be too good. */
@@ -20,12 +23,14 @@ type Call = {
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
 /** A call over a connection that is kept, with as little of its own as Node allows: the caller shares the machine. */
-export const call = async (asked: Call): Promise<string> => {
+export async function call(asked: Call): Promise<string> {
   const { method, url, headers = {}, body, wanted = 200 } = asked
   const sent = request(url, { method, agent, headers })
   try {
     sent.end(body)
-    const [answer]: IncomingMessage[] = await once(sent, 'response', { signal: AbortSignal.timeout(60_000) })
+    const [answer]: IncomingMessage[] = await once(sent, 'response', {
+      signal: AbortSignal.timeout(60_000),
+    })
     const said = answer ? await text(answer) : ''
     if (answer?.statusCode === wanted) return said
     throw new Error(`${method} ${url} was answered ${answer?.statusCode}: ${said}`)
@@ -45,16 +50,20 @@ const Ready = v.object({
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 
 /** Starts a program of this folder as a process of its own, and waits for the addresses it answers at. */
-export const startProgram = async (name: string, ...args: readonly string[]): Promise<Program> => {
-  const child = fork(join(import.meta.dirname, name), [...args], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
+  const child = fork(join(import.meta.dirname, name), [...args], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   const signal = AbortSignal.timeout(60_000)
-  const ended = once(child, 'exit').then(() => Promise.reject(new Error(`${name} ended before it was ready`)))
+  const ended = once(child, 'exit').then(() =>
+    Promise.reject(new Error(`${name} ended before it was ready`)),
+  )
   const [message]: unknown[] = await Promise.race([once(child, 'message', { signal }), ended])
   ended.catch(() => undefined)
   return { ...v.parse(Ready, message), end: () => end(child) }
 }
 
-const end = async (child: ChildProcess): Promise<void> => {
+async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null) return
   const exited = once(child, 'exit')
   child.disconnect()
@@ -64,39 +73,59 @@ const end = async (child: ChildProcess): Promise<void> => {
 }
 
 /** Does what an operator does at a gateway that runs here; throws when it is refused. */
-const act = async ({ lambda }: Program, action: string, payload: object) => {
+async function act({ lambda }: Program, action: string, payload: object) {
   const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
-  const said = await call({ method: 'POST', url, body: JSON.stringify({ operator: 'bench', ...payload }) })
+  const said = await call({
+    method: 'POST',
+    url,
+    body: JSON.stringify({ operator: 'bench', ...payload }),
+  })
   const schema = v.object({ status: v.literal(200), body: v.looseObject({}) })
   return v.parse(schema, JSON.parse(said), { message: `${action} answered ${said}` }).body
 }
 
 /** A client with a key and an endpoint. Answers the headers of its requests. */
-export const addMerchant = async (gateway: Program, url: string): Promise<Record<string, string>> => {
+export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
   // Far above what is asked here, so that no request is counted.
-  const { client_id } = await act(gateway, 'create-client', { name: 'Bench', rate_limit_per_second: 10_000 })
+  const { client_id } = await act(gateway, 'create-client', {
+    name: 'Bench',
+    rate_limit_per_second: 10_000,
+  })
   const { api_key } = await act(gateway, 'issue-api-key', { client_id })
   await act(gateway, 'register-endpoint', { client_id, url, event_types: ['*'] })
   return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
 }
 
-export const createPayment = async ({ api }: Program, headers: Record<string, string>): Promise<string> => {
-  const asked = { method: 'POST', url: `${api}/v1/payments`, headers, body: PAYMENT_BODY, wanted: 201 }
+export async function createPayment(
+  { api }: Program,
+  headers: Record<string, string>,
+): Promise<string> {
+  const asked = {
+    method: 'POST',
+    url: `${api}/v1/payments`,
+    headers,
+    body: PAYMENT_BODY,
+    wanted: 201,
+  }
   return v.parse(v.object({ id: v.string() }), JSON.parse(await call(asked))).id
 }
 
 /** From now on the provider's simulator sends no callback by itself: the bench sends them. */
-export const keepCallbacks = async ({ provider }: Program): Promise<void> => {
+export async function keepCallbacks({ provider }: Program): Promise<void> {
   const body = JSON.stringify({ target: 'callback', fault: 'lost', times: 1_000_000 })
   await call({ method: 'POST', url: `${provider}/_simulator/faults`, body })
 }
 
 const Requests = v.array(
-  v.object({ payment_request_id: v.string(), reference_id: v.string(), latest_payment_id: v.optional(v.string()) }),
+  v.object({
+    payment_request_id: v.string(),
+    reference_id: v.string(),
+    latest_payment_id: v.optional(v.string()),
+  }),
 )
 
 /** The customer pays a payment at the provider. Answers the callback that the provider would send then. */
-export const payAtProvider = async ({ provider }: Program, paymentId: string): Promise<string> => {
+export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
     const [found] = v.parse(Requests, JSON.parse(await call({ method: 'GET', url })))
@@ -110,13 +139,17 @@ export const payAtProvider = async ({ provider }: Program, paymentId: string): P
   return JSON.stringify({ event: 'payment.capture', data: { ...said, payment_id } })
 }
 
-export const CALLBACK_HEADERS = { 'x-callback-token': CALLBACK_TOKEN, 'content-type': 'application/json' }
+export const CALLBACK_HEADERS = {
+  'x-callback-token': CALLBACK_TOKEN,
+  'content-type': 'application/json',
+}
 
-export const sendCallback = ({ api }: Program, body: string) =>
-  call({ method: 'POST', url: `${api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
+export function sendCallback({ api }: Program, body: string) {
+  return call({ method: 'POST', url: `${api}/callbacks/xendit`, headers: CALLBACK_HEADERS, body })
+}
 
 /** A merchant's server: says when the webhook of a payment came. */
-export const startWebhookReceiver = async () => {
+export async function startWebhookReceiver() {
   const arrivals = new Map<string, PromiseWithResolvers<void>>()
   const came = new Set<string>()
   const arrivalAt = (id: string) => {

@@ -13,7 +13,10 @@ const carried = carriedUnits(stage)
 
 /** What passes of four times the limit in a minute, over environments in turn. */
 type Flood = { readonly units: number; readonly before: number; readonly creates?: boolean }
-const passing = async (perSecond: number, { units, before, creates = false }: Flood): Promise<number> => {
+async function passing(
+  perSecond: number,
+  { units, before, creates = false }: Flood,
+): Promise<number> {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const environments = Array.from({ length: ENVIRONMENTS }, () => ({

@@ -8,13 +8,23 @@ import { markdownTable } from '../../support/markdown-table.ts'
 import { storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { sweptNow } from '../../support/settlement-builders.ts'
 import { storeRaw } from '../../support/test-deps.ts'
-import { ABANDONED, ENDED, storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
+import {
+  ABANDONED,
+  ENDED,
+  storedDelivery,
+  storedEndpoint,
+  storedEvent,
+} from '../../support/webhook-builders.ts'
 import { meteredDeps } from '../meter-table.ts'
 
 /** What one request used, and the points that were taken before it worked. */
-type RequestCost = { readonly request: string } & Readonly<Record<'reads' | 'writes' | 'before', number>>
+type RequestCost = { readonly request: string } & Readonly<
+  Record<'reads' | 'writes' | 'before', number>
+>
 
-const wide = (characters: number): string => '字'.repeat(characters)
+function wide(characters: number): string {
+  return '字'.repeat(characters)
+}
 
 /** Every field of the merchant's as long as it may be. */
 const FAT = {
@@ -33,12 +43,17 @@ const MANY = 1_000
 const ENDPOINTS = 20
 const PAGE = 100
 
-const startMeteredApi = async () => {
+async function startMeteredApi() {
   const { memory, deps, meter } = meteredDeps()
   const caller = await anApiClient(deps)
-  const ask = async (endpoint: keyof typeof API, asked: ApiRequest, status = 200): Promise<Record<string, unknown>> => {
+  const ask = async (
+    endpoint: keyof typeof API,
+    asked: ApiRequest,
+    status = 200,
+  ): Promise<Record<string, unknown>> => {
     const answer = await call(deps, API[endpoint], { caller, ...asked })
-    if (answer.status !== status) throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
+    if (answer.status !== status)
+      throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
     return answer.body
   }
   const costs: RequestCost[] = []
@@ -57,25 +72,38 @@ const startMeteredApi = async () => {
 
 type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
 
-const itemOf = (memory: MemoryTable, key: Key): StoredItem => {
+function itemOf(memory: MemoryTable, key: Key): StoredItem {
   const item = memory.item(key)
   if (!item) throw new Error(`there is no ${key.pk}`)
   return item
 }
 
 /** Copies of a row, a millisecond apart, each under a key of its own. */
-const copy = (memory: MemoryTable, key: Key, count: number, changed: (number: number) => Key & StoredItem): void => {
+function copy(
+  memory: MemoryTable,
+  key: Key,
+  count: number,
+  changed: (number: number) => Key & StoredItem,
+): void {
   const item = itemOf(memory, key)
   for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
 }
 
-const idOf = (number: number): string => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+function idOf(number: number): string {
+  return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+}
 
-const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Promise<void> => {
+async function payments({ memory, deps, caller, ask, measure }: MeteredApi): Promise<void> {
   const create = { body: { ...FAT, external_reference: REFERENCE } }
   const body = JSON.stringify(create.body)
   const before = 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
-  const { id } = await measure('every field as long as it may be', before, 'createPayment', create, 201)
+  const { id } = await measure(
+    'every field as long as it may be',
+    before,
+    'createPayment',
+    create,
+    201,
+  )
   const key = paymentKey(id as never)
   await measure('of such a payment', 1, 'getPayment', { id: String(id) })
   const at = (number: number): Timestamp => addMs(deps.now(), number)
@@ -95,17 +123,21 @@ const payments = async ({ memory, deps, caller, ask, measure }: MeteredApi): Pro
     const own = idOf(number)
     storeRaw(memory, { ...paymentKey(own as never), owner, entity, id: own, listed_at: at(number) })
   }
-  const shard = memory.items(`LEDGER#${caller.clientId}`).find((item) => item['count_pending'] === 1)
+  const shard = memory
+    .items(`LEDGER#${caller.clientId}`)
+    .find((item) => item['count_pending'] === 1)
   if (!shard) throw new Error('the payment is not counted')
   storeRaw(memory, { ...shard, count_pending: PAYMENTS })
   const last = { per_page: String(PAGE), page: String(PAYMENTS / PAGE) }
   await measure('the last page of 100,000 such payments', 3, 'listPayments', { query: last })
-  await measure('a thousand of one reference', 1, 'listPayments', { query: { external_reference: REFERENCE } })
+  await measure('a thousand of one reference', 1, 'listPayments', {
+    query: { external_reference: REFERENCE },
+  })
   await ask('getPayment', { id: String(id) })
   await measure('of such a payment', 1, 'cancelPayment', { id: String(id) })
 }
 
-const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
+async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
   const paid = Array.from({ length: MANY }, (_, number) =>
     succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
   )
@@ -125,16 +157,22 @@ const books = async ({ deps, caller, measure }: MeteredApi): Promise<void> => {
   await measure('a page of 100', 3, 'listSettlements', { query: { per_page: String(PAGE) } })
 }
 
-const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<void> => {
+async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<void> {
   const { clientId } = caller
   const body = JSON.stringify({ ...FAT, external_reference: REFERENCE })
   const endpoints = []
-  for (let made = 0; made < ENDPOINTS; made++) endpoints.push(await storedEndpoint(deps, { clientId }))
+  for (let made = 0; made < ENDPOINTS; made++)
+    endpoints.push(await storedEndpoint(deps, { clientId }))
   const [endpoint] = endpoints
   if (!endpoint) throw new Error('there is no endpoint')
   const event = await storedEvent(deps, { clientId, body })
   for (const [at, { endpointId }] of endpoints.entries()) {
-    const delivered = { ...ENDED, status: 'succeeded' as const, attempts: 1, unlisted: true as const }
+    const delivered = {
+      ...ENDED,
+      status: 'succeeded' as const,
+      attempts: 1,
+      unlisted: true as const,
+    }
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
     copy(memory, deliveryKey(deliveryId), MANY - 1, (number) => {
       // Endpoints take turns in the order of the list, so that one look reads as many as it may.
@@ -147,10 +185,21 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   const query = { status: 'succeeded', per_page: '50' }
   await measure('by a status, of 20 endpoints', 2, 'listWebhookDeliveries', { query })
   const old = await storedEvent(deps, { clientId, body })
-  const { deliveryId: id } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: 100 }, old)
+  const { deliveryId: id } = await storedDelivery(
+    deps,
+    endpoint,
+    { ...ABANDONED, attempts: 100 },
+    old,
+  )
   const said = { at: deps.now(), duration_ms: 1, response_body: 'x'.repeat(1_024) }
   for (let number = 1; number <= 100; number++)
-    storeRaw(memory, { ...attemptKey(id, number), number, ...said, http_status: 500, error: 'http_status' })
+    storeRaw(memory, {
+      ...attemptKey(id, number),
+      number,
+      ...said,
+      http_status: 500,
+      error: 'http_status',
+    })
   await measure('with a hundred attempts', 1, 'getWebhookDelivery', { id })
   await measure('a hundred of such payments', 3, 'listEvents', { query: { limit: String(PAGE) } })
   deps.clock.set(addMs(deps.now(), 30 * DAY_MS))
@@ -161,7 +210,7 @@ const webhooks = async ({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-export const measureRequests = async (): Promise<readonly RequestCost[]> => {
+export async function measureRequests(): Promise<readonly RequestCost[]> {
   const costs: RequestCost[] = []
   for (const part of [payments, books, webhooks]) {
     const metered = await startMeteredApi()
@@ -172,11 +221,12 @@ export const measureRequests = async (): Promise<readonly RequestCost[]> => {
 }
 
 /** The table of docs/reliability.md as markdown. The same measurement gives the same text. */
-export const requestsReport = (costs: readonly RequestCost[]): string =>
-  markdownTable(
+export function requestsReport(costs: readonly RequestCost[]): string {
+  return markdownTable(
     ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],
     costs.map(({ request, writes, reads, before }) => {
       const inAll = Math.max(before, pointsOf(reads + writes))
       return [request.replace(/^([^:]+)/, '`$1`'), ...[writes, reads, before, inAll].map(String)]
     }),
   )
+}

@@ -10,11 +10,20 @@ const FORGOTTEN_MS = 16_000
 const PAGE = 25
 
 const customer = { name: 'Sri Wahyuni', email: 'sri@example.com', phone: '+6281234567890' }
-const ORDER = { amount: 150_000, currency: 'IDR', external_reference: 'order-2026-000001', customer }
+const ORDER = {
+  amount: 150_000,
+  currency: 'IDR',
+  external_reference: 'order-2026-000001',
+  customer,
+}
 const BANK = { method: 'virtual_account', channel_code: 'BCA' }
 const BRIEF = { ...BANK, expires_in_seconds: 600 }
 
-type Channel = { readonly method: string; readonly channel_code?: string; readonly expires_in_seconds?: number }
+type Channel = {
+  readonly method: string
+  readonly channel_code?: string
+  readonly expires_in_seconds?: number
+}
 
 /** One of each way a payment is waited for: by a bank, on a code, in a wallet, and on a phone. */
 const UNPAID: readonly (readonly [string, Channel])[] = [
@@ -24,7 +33,7 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', { method: 'ewallet', channel_code: 'OVO' }],
 ]
 
-const started = async () => {
+async function started() {
   const merchant = await startMerchant()
   const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
     const { detail } = await merchant.measure('api-get-payment', flow, step)
@@ -38,13 +47,13 @@ const started = async () => {
 type Started = Awaited<ReturnType<typeof started>>
 
 /** Unpaid payments that expire after ten minutes come to their events, and these to their webhooks. */
-const expireAll = async ({ run, passTime, drainQueues }: Started): Promise<void> => {
+async function expireAll({ run, passTime, drainQueues }: Started): Promise<void> {
   await passTime(11 * MINUTE_MS)
   await run('check-due-work', {})
   await drainQueues()
 }
 
-const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
+async function requests(means: Started): Promise<readonly FlowUnits[]> {
   const { used, ask, create, passTime } = means
   const flows: FlowUnits[] = []
   const measured = async <Answer>(flow: string, step: () => Promise<Answer>): Promise<void> => {
@@ -56,7 +65,9 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
   await measured('create, repeated', () => create(BRIEF, 'order-1', 200))
   await measured('get', () => ask('api-get-payment', { id }))
   await measured('list of 25', () => ask('api-list-payments', {}))
-  await measured('list of 25 by status', () => ask('api-list-payments', { query: { status: 'pending' } }))
+  await measured('list of 25 by status', () =>
+    ask('api-list-payments', { query: { status: 'pending' } }),
+  )
   const ofOrder = { external_reference: ORDER.external_reference }
   await measured('list of 25 by reference', () => ask('api-list-payments', { query: ofOrder }))
   await measured('balance', () => ask('api-get-balance', {}))
@@ -67,7 +78,7 @@ const requests = async (means: Started): Promise<readonly FlowUnits[]> => {
   return flows
 }
 
-const webhooks = async (means: Started): Promise<readonly FlowUnits[]> => {
+async function webhooks(means: Started): Promise<readonly FlowUnits[]> {
   const { used, ask, create, passTime } = means
   for (let number = 1; number <= PAGE; number++)
     await create({ method: 'qris', expires_in_seconds: 600 }, `order-${number}`)
@@ -82,7 +93,7 @@ const webhooks = async (means: Started): Promise<readonly FlowUnits[]> => {
   return [listed, await used('redelivery, by its merchant', again)]
 }
 
-const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnits[]> => {
+async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnits[]> {
   const { world, used, create, ask, drainQueues, run, passTime } = await started()
   let id = ''
   const made = await used(`unpaid ${name}: created`, async () => {
@@ -107,7 +118,7 @@ const unpaid = async (name: string, channel: Channel): Promise<readonly FlowUnit
   return [made, { ...ended, detail }]
 }
 
-export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
+export async function measureUnits(): Promise<readonly FlowUnits[]> {
   const { paid, abandoned } = await measureFlows()
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
@@ -117,22 +128,29 @@ export const measureUnits = async (): Promise<readonly FlowUnits[]> => {
   return flows
 }
 
-const shown = (value: number): string => String(Math.round(value * 100) / 100)
+function shown(value: number): string {
+  return String(Math.round(value * 100) / 100)
+}
 
 /** `PAYMENT 2, PAYMENT/by-due 1`: of one sort, in the order of the alphabet. */
-const parts = ({ detail }: FlowUnits, sort: string): string =>
-  Object.entries(detail)
+function parts({ detail }: FlowUnits, sort: string): string {
+  return Object.entries(detail)
     .filter(([name, units]) => name.startsWith(`${sort} `) && shown(units) !== '0')
     .map(([name, units]) => `${name.slice(sort.length + 1)} ${shown(units)}`)
     .toSorted()
     .join(', ')
+}
 
-const cells = (flow: FlowUnits): readonly string[] => [
-  flow.flow,
-  ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
-  ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
-  [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')].filter((text) => text !== '').join('; '),
-]
+function cells(flow: FlowUnits): readonly string[] {
+  return [
+    flow.flow,
+    ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
+    ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
+    [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
+      .filter((text) => text !== '')
+      .join('; '),
+  ]
+}
 
 /** The steps of a payment, in the table's order. Other reads of it are not counted. */
 export const PAID = [
@@ -144,14 +162,17 @@ export const PAID = [
   'settled',
 ]
 
-export const sumOf = (flows: readonly FlowUnits[], sort: string): number =>
-  flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
+export function sumOf(flows: readonly FlowUnits[], sort: string): number {
+  return flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
+}
 
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
-export const unitsReport = (flows: readonly FlowUnits[]): string => {
+export function unitsReport(flows: readonly FlowUnits[]): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
-    return PAID.includes(flow) ? 'paid, from create to settled' : ofUnpaid && `${ofUnpaid}, to its webhook`
+    return PAID.includes(flow)
+      ? 'paid, from create to settled'
+      : ofUnpaid && `${ofUnpaid}, to its webhook`
   })
   const whole = [...lives].flatMap(([life, some]) => {
     const sums = ['writes', 'reads', 'provider'].map((sort) => shown(sumOf(some, sort)))

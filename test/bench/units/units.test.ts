@@ -57,8 +57,13 @@ describe('the units of a payment that synth uses', () => {
   const most = (names: RegExp, ofFlow = EVERY): number => {
     const lives = new Map<string, number>()
     for (const { flow, detail } of flows.filter((one) => ofFlow.test(one.flow))) {
-      const life = [...PAID, 'fetched once'].includes(flow) ? 'paid' : /^unpaid [^:]+/.exec(flow)?.[0]
-      const used = Object.entries(detail).reduce((all, [name, units]) => all + (names.test(name) ? units : 0), 0)
+      const life = [...PAID, 'fetched once'].includes(flow)
+        ? 'paid'
+        : /^unpaid [^:]+/.exec(flow)?.[0]
+      const used = Object.entries(detail).reduce(
+        (all, [name, units]) => all + (names.test(name) ? units : 0),
+        0,
+      )
       if (life !== undefined) lives.set(life, (lives.get(life) ?? 0) + used)
     }
     return Math.max(...lives.values())
@@ -74,8 +79,18 @@ describe('the units of a payment that synth uses', () => {
     ['writes of the table by a create', created.writes, TABLE, /created$/],
     ['reads by a create', created.reads, /^reads /, /created$/],
     ['writes of the table for a delivery', delivery.writes.table, /^writes DELIVERY$/, EVERY],
-    ['writes of by-owner for a delivery', delivery.writes['by-owner'], /^writes DELIVERY\/by-owner$/, EVERY],
-    ['writes of by-due for a delivery', delivery.writes['by-due'], /^writes DELIVERY\/by-due$/, EVERY],
+    [
+      'writes of by-owner for a delivery',
+      delivery.writes['by-owner'],
+      /^writes DELIVERY\/by-owner$/,
+      EVERY,
+    ],
+    [
+      'writes of by-due for a delivery',
+      delivery.writes['by-due'],
+      /^writes DELIVERY\/by-due$/,
+      EVERY,
+    ],
     ['reads for a delivery', delivery.reads, /^reads (DELIVERY|ENDPOINT|EVENT)$/, EVERY],
     ['due work of payments', KEY_UNITS.duePayments, /^writes PAYMENT\/by-due$/, EVERY],
     ['due work of deliveries', KEY_UNITS.dueDeliveries, /^writes DELIVERY\/by-due$/, EVERY],
@@ -102,7 +117,7 @@ describe('the units of a payment that synth uses', () => {
  */
 
 /** Write units that the fullest partition takes for one payment of a client with `parts` parts. */
-const maxUnits = async (parts: number, payments: number): Promise<number> => {
+async function maxUnits(parts: number, payments: number): Promise<number> {
   const walked = await startMerchant()
   const { world, run, passTime, writtenIn, merchant } = walked
   const client = { operator: 'bench', client_id: merchant.clientId, ledger_parts: parts }
@@ -114,7 +129,10 @@ const maxUnits = async (parts: number, payments: number): Promise<number> => {
   // Bank channels report their final fee a business day later.
   await passTime(4 * DAY_MS)
   await run('sync-provider-transactions', {})
-  await run('settle-client', sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]))
+  await run(
+    'settle-client',
+    sqsEvent([{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]),
+  )
   const added = [...writtenIn].map(([partition, units]) => units - (before.get(partition) ?? 0))
   return Math.max(...added) / payments
 }
@@ -123,6 +141,9 @@ it.each([
   [1, 160, 50],
   // So many that the parts have about as many each.
   [4, 500, 200],
-])('with %i parts the table takes %i payments a second of one client at least', async (parts, atLeast, payments) => {
-  expect(1_000 / (await maxUnits(parts, payments))).toBeGreaterThanOrEqual(atLeast)
-})
+])(
+  'with %i parts the table takes %i payments a second of one client at least',
+  async (parts, atLeast, payments) => {
+    expect(1_000 / (await maxUnits(parts, payments))).toBeGreaterThanOrEqual(atLeast)
+  },
+)

@@ -9,11 +9,15 @@ import { faultlessWorld, runHandler } from '../metered-world.ts'
 
 /** When an unpaid virtual account expires. A whole day would need too many payments, made one by one. */
 const EXPIRES_IN_SECONDS = 600
-const ACCOUNT = { method: 'virtual_account', channel_code: 'BCA', expires_in_seconds: EXPIRES_IN_SECONDS }
+const ACCOUNT = {
+  method: 'virtual_account',
+  channel_code: 'BCA',
+  expires_in_seconds: EXPIRES_IN_SECONDS,
+}
 const body = JSON.stringify({ ...ACCOUNT, amount: 150_000, currency: 'IDR' })
 
 /** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
-const startWallsWorld = async (callsPerMinute: number) => {
+async function startWallsWorld(callsPerMinute: number) {
   const world = faultlessWorld()
   Object.assign(world, { callsPerMinute, providerMs: 200 })
   connectSources(world)
@@ -35,15 +39,22 @@ const startWallsWorld = async (callsPerMinute: number) => {
 
 type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
 
-const statusesIn = ({ table }: WallsWorld['world']): readonly unknown[] =>
-  table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
+function statusesIn({ table }: WallsWorld['world']): readonly unknown[] {
+  return table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
+}
 
 const NO_QUOTA = 10_000_000
 const PAYMENTS = 120
 const LISTING = 'GET /transactions'
 
 /** Counts the whole life of a payment, on many payments, because some runs serve many of them. */
-export const measureUse = async ({ paid, callbacks }: { readonly paid: boolean; readonly callbacks: boolean }) => {
+export async function measureUse({
+  paid,
+  callbacks,
+}: {
+  readonly paid: boolean
+  readonly callbacks: boolean
+}) {
   const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   if (!callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: PAYMENTS })
   world.provider.resetCalls()
@@ -56,9 +67,13 @@ export const measureUse = async ({ paid, callbacks }: { readonly paid: boolean; 
   const earlyRows = rowsSoFar()
   // Until the provider has settled, and the tail has read for the last time.
   await passTime(5 * 24 * HOUR_MS)
-  const unfinished = statusesIn(world).filter((status) => status !== (paid ? 'succeeded' : 'expired')).length
+  const unfinished = statusesIn(world).filter(
+    (status) => status !== (paid ? 'succeeded' : 'expired'),
+  ).length
   if (unfinished > 0) throw new Error(`${unfinished} payments have not ended as they should`)
-  const counts = Object.entries(world.provider.callCounts()).filter(([name]) => !name.endsWith(LISTING))
+  const counts = Object.entries(world.provider.callCounts()).filter(
+    ([name]) => !name.endsWith(LISTING),
+  )
   return {
     /** Of each operation, listing apart. */
     calls: Object.fromEntries(counts.map(([name, count]) => [name, count / PAYMENTS])),
@@ -73,7 +88,7 @@ export type Use = Awaited<ReturnType<typeof measureUse>>
 const MANY = 800
 export const ROWS_A_PAGE = 50
 
-const measureDue = async (): Promise<number> => {
+async function measureDue(): Promise<number> {
   const { world, create, passTime } = await startWallsWorld(NO_QUOTA)
   // Nothing is handed out but by this measurement.
   world.paused.add('due-payments')
@@ -92,7 +107,7 @@ const measureDue = async (): Promise<number> => {
   return (ended / busyMs) * 1_000
 }
 
-const measurePages = async (): Promise<number> => {
+async function measurePages(): Promise<number> {
   const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   const ids = Array.from({ length: MANY }, () => create())
   await passTime(10_000)
@@ -109,12 +124,14 @@ const measurePages = async (): Promise<number> => {
 }
 
 /** What one worker does in a second of work, without a quota and with a provider that takes 200 ms a call. */
-export const measureWorkers = async () => ({
-  /** Unpaid payments brought to their end. */
-  dueItems: await measureDue(),
-  /** Pages of transactions that are known already. */
-  pages: await measurePages(),
-})
+export async function measureWorkers() {
+  return {
+    /** Unpaid payments brought to their end. */
+    dueItems: await measureDue(),
+    /** Pages of transactions that are known already. */
+    pages: await measurePages(),
+  }
+}
 export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
 
 export type Load = {
@@ -127,7 +144,7 @@ export type Load = {
 }
 
 /** Due work is looked at every minute and done within the next. */
-const lateWork = ({ world }: WallsWorld): number => {
+function lateWork({ world }: WallsWorld): number {
   const before = new Date(world.scheduler.nowMs() - 2 * MINUTE_MS).toISOString()
   const isLate = (due: unknown, work: unknown) =>
     typeof due === 'string' && due < before && (work === 'payment' || work === 'delivery')
@@ -135,19 +152,21 @@ const lateWork = ({ world }: WallsWorld): number => {
 }
 
 /** The head reads a payment within ten minutes, with or without its callback. */
-const unnoticed = ({ world }: WallsWorld, paid: Map<string, number>): number => {
+function unnoticed({ world }: WallsWorld, paid: Map<string, number>): number {
   const before = world.scheduler.nowMs() - 10 * MINUTE_MS
   for (const id of paid.keys()) {
-    if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded') paid.delete(id)
+    if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded')
+      paid.delete(id)
   }
   return [...paid.values()].filter((at) => at < before).length
 }
 
 /** Payments one by one at a steady rate on the real handlers, with what waits too long at the end of every minute. */
-export const runSingles = async (load: Load) => {
+export async function runSingles(load: Load) {
   const walls = await startWallsWorld(load.callsPerMinute)
   const { world, create, pay, passTime } = walls
-  if (!load.callbacks) world.provider.orderFault({ target: 'callback', fault: 'lost', times: Number.MAX_SAFE_INTEGER })
+  if (!load.callbacks)
+    world.provider.orderFault({ target: 'callback', fault: 'lost', times: Number.MAX_SAFE_INTEGER })
   const paid = new Map<string, number>()
   let payments = 0
   const one = async (number: number): Promise<void> => {

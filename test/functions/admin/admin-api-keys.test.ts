@@ -14,20 +14,27 @@ import { testWith } from '../../support/test-with.ts'
 
 const it = testWith(() => withClient(), 'deps', 'client', 'act', 'clientId', 'trail')
 
-const shown = ({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, rest: object = {}) => ({
-  key_id: keyId,
-  client_id: clientId,
-  prefix,
-  permissions: 'full',
-  created_at: createdAt,
-  expires_at: null,
-  revoked_at: null,
-  last_used_on: null,
-  ...rest,
-})
+function shown({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, rest: object = {}) {
+  return {
+    key_id: keyId,
+    client_id: clientId,
+    prefix,
+    permissions: 'full',
+    created_at: createdAt,
+    expires_at: null,
+    revoked_at: null,
+    last_used_on: null,
+    ...rest,
+  }
+}
 
 describe('issue-api-key (design section 7)', () => {
-  it('answers a key that works, once, and stores only its hash', async ({ deps, client, act, trail }) => {
+  it('answers a key that works, once, and stores only its hash', async ({
+    deps,
+    client,
+    act,
+    trail,
+  }) => {
     deps.clock.advance(1)
 
     const { status, body } = await act(issueApiKey)
@@ -52,10 +59,16 @@ describe('issue-api-key (design section 7)', () => {
   ])('refuses %s of %j', async ([name, value], { act }) => {
     const answer = await act(issueApiKey, { [String(name)]: value })
 
-    expect(answer).toMatchObject({ status: 422, body: { field_errors: { [String(name)]: [expect.any(String)] } } })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { field_errors: { [String(name)]: [expect.any(String)] } },
+    })
   })
 
-  it('issues a key with its permissions and expiry: the stage’s lifetime, or none for null', async ({ deps, act }) => {
+  it('issues a key with its permissions and expiry: the stage’s lifetime, or none for null', async ({
+    deps,
+    act,
+  }) => {
     const shortLived = { ...deps, stage: { ...deps.stage, keyLifetimeDays: 2 } }
 
     for (const [input, expires_at] of [
@@ -81,7 +94,12 @@ describe('issue-api-key (design section 7)', () => {
 })
 
 describe('revoke-api-key (design section 7)', () => {
-  it('answers repeated and concurrent revocations with the first time', async ({ deps, clientId, act, trail }) => {
+  it('answers repeated and concurrent revocations with the first time', async ({
+    deps,
+    clientId,
+    act,
+    trail,
+  }) => {
     const { key } = await issueKey(deps, clientId)
     const payload = { key_id: key.keyId }
     const ticking = { ...deps, now: () => (deps.clock.advance(1), deps.clock.now()) }
@@ -94,7 +112,10 @@ describe('revoke-api-key (design section 7)', () => {
     expect((await trail()).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
-  it('does not reach another client’s key, an unknown key, or what is no key id', async ({ deps, act }) => {
+  it('does not reach another client’s key, an unknown key, or what is no key id', async ({
+    deps,
+    act,
+  }) => {
     const theirs = await aStoredClient(deps)
     const { key, header } = await issueKey(deps, theirs.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', 'x'.repeat(3_000), '']
@@ -108,7 +129,11 @@ describe('revoke-api-key (design section 7)', () => {
 })
 
 describe('list-api-keys (design section 7)', () => {
-  it('shows a key’s last day of use, which all environments write once a day', async ({ deps, clientId, act }) => {
+  it('shows a key’s last day of use, which all environments write once a day', async ({
+    deps,
+    clientId,
+    act,
+  }) => {
     await issueKey(deps, clientId)
     deps.clock.advance(1)
     const { key, header } = await issueKey(deps, clientId)
@@ -131,20 +156,35 @@ describe('list-api-keys (design section 7)', () => {
     expect(await used()).toStrictEqual([0, 0, dayOf()])
     deps.clock.advance(86_400)
     expect(await used()).toStrictEqual([2, 1, dayOf()])
-    expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({ body: { last_used_on: dayOf() } })
-    expect((await act(listApiKeys)).body).toMatchObject({ data: [{ last_used_on: dayOf() }, { last_used_on: null }] })
+    expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({
+      body: { last_used_on: dayOf() },
+    })
+    expect((await act(listApiKeys)).body).toMatchObject({
+      data: [{ last_used_on: dayOf() }, { last_used_on: null }],
+    })
   })
 
-  it('a request neither waits for that write nor fails with it', async ({ deps, client, clientId }) => {
+  it('a request neither waits for that write nor fails with it', async ({
+    deps,
+    client,
+    clientId,
+  }) => {
     const { header } = await issueKey(deps, clientId)
     const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
-    const broken = { ...deps, table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) } }
+    const broken = {
+      ...deps,
+      table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) },
+    }
 
     for (const table of [never, broken])
       expect(await authenticate({ ...table, inBackground }, header)).toStrictEqual(client)
   })
 
-  it('lists all keys of a client without their texts, newest first', async ({ deps, clientId, act }) => {
+  it('lists all keys of a client without their texts, newest first', async ({
+    deps,
+    clientId,
+    act,
+  }) => {
     await issueKey(deps, (await aStoredClient(deps)).clientId)
     const first = await issueKey(deps, clientId)
     deps.clock.advance(1)
@@ -152,7 +192,10 @@ describe('list-api-keys (design section 7)', () => {
     await act(revokeApiKey, { key_id: first.key.keyId })
 
     expect((await invokeAdmin(listApiKeys, deps, { client_id: clientId })).body).toStrictEqual({
-      data: [shown(second.key, { expires_at: second.key.expiresAt }), shown(first.key, { revoked_at: deps.now() })],
+      data: [
+        shown(second.key, { expires_at: second.key.expiresAt }),
+        shown(first.key, { revoked_at: deps.now() }),
+      ],
       pagination: { page: 1, per_page: 25 },
     })
   })

@@ -11,7 +11,9 @@ import { invokeAdmin, TYPED_BANK } from '../../support/operator-actions.ts'
 import { aClient, aClientId, aStoredClient } from '../../support/payment-builders.ts'
 import { memoryDeps, testDeps } from '../../support/test-deps.ts'
 
-const clientIdOf = (body: object): ClientId => v.parse(ClientIdSchema, Object(body).client_id)
+function clientIdOf(body: object): ClientId {
+  return v.parse(ClientIdSchema, Object(body).client_id)
+}
 
 const DEFAULTS = {
   enabled: true,
@@ -29,11 +31,21 @@ describe('create-client (design section 7)', () => {
   it('registers a client with only a name, and uses the defaults', async () => {
     const deps = testDeps()
 
-    const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: '  Warung Kopi ' })
+    const answer = await invokeAdmin(createClient, deps, {
+      operator: 'ana',
+      name: '  Warung Kopi ',
+    })
 
-    const client = { client_id: clientIdOf(answer.body), ...DEFAULTS, name: 'Warung Kopi', created_at: deps.now() }
+    const client = {
+      client_id: clientIdOf(answer.body),
+      ...DEFAULTS,
+      name: 'Warung Kopi',
+      created_at: deps.now(),
+    }
     expect(answer).toStrictEqual({ status: 200, body: client })
-    expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(answer)
+    expect(await invokeAdmin(getClient, deps, { client_id: client.client_id })).toStrictEqual(
+      answer,
+    )
   })
 
   it('stores every field, uses the number of parts at once, and writes window and audit record', async () => {
@@ -51,19 +63,45 @@ describe('create-client (design section 7)', () => {
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
 
     const [clientId, now] = [clientIdOf(body), deps.now()]
-    expect(body).toStrictEqual({ ...DEFAULTS, ...fields, client_id: clientId, bank_since: now, created_at: now })
-    const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0, parts: 4 }
+    expect(body).toStrictEqual({
+      ...DEFAULTS,
+      ...fields,
+      client_id: clientId,
+      bank_since: now,
+      created_at: now,
+    })
+    const sums = {
+      availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: 0,
+      writtenOffMinor: 0,
+      parts: 4,
+    }
     const window = { ...windowKey(clientId), ...sums, settledUntil: now, closedUntil: now }
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual(window)
-    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({ number: 4, before: 4, from: deps.now() })
+    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({
+      number: 4,
+      before: 4,
+      from: deps.now(),
+    })
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
-    expect(items).toMatchObject([{ operator: 'ana', action: 'create-client', after: body, at: deps.now() }])
+    expect(items).toMatchObject([
+      { operator: 'ana', action: 'create-client', after: body, at: deps.now() },
+    ])
     expect(items[0]).not.toHaveProperty('before')
   })
 
   it.each([
-    ['window', (clientId: ClientId) => put(windowKey(clientId), { settledUntil: '2026-11-20T00:00:00.000Z' })],
-    ['shard', (clientId: ClientId) => put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' })],
+    [
+      'window',
+      (clientId: ClientId) =>
+        put(windowKey(clientId), { settledUntil: '2026-11-20T00:00:00.000Z' }),
+    ],
+    [
+      'shard',
+      (clientId: ClientId) =>
+        put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' }),
+    ],
     ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
   ])('fails and writes nothing when a %s with its id exists', async (_, stored) => {
     const deps = testDeps()
@@ -72,12 +110,22 @@ describe('create-client (design section 7)', () => {
     await deps.table.write(step)
     const before = await deps.table.get(step.key)
 
-    const twin = invokeAdmin(createClient, { ...deps, newId: () => clientId }, { operator: 'ana', name: 'Twin' })
+    const twin = invokeAdmin(
+      createClient,
+      { ...deps, newId: () => clientId },
+      { operator: 'ana', name: 'Twin' },
+    )
 
     expect((await twin).status).toBe(500)
-    const found = await deps.table.getMany([windowKey(clientId), shardKey(clientId, 3), clientKey(clientId)])
+    const found = await deps.table.getMany([
+      windowKey(clientId),
+      shardKey(clientId, 3),
+      clientKey(clientId),
+    ])
     expect(found.filter((item) => item !== undefined)).toStrictEqual([before])
-    expect((await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 1 })).items).toStrictEqual([])
+    expect(
+      (await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 1 })).items,
+    ).toStrictEqual([])
   })
 
   it.each<readonly [object, string, unknown]>([
@@ -88,8 +136,14 @@ describe('create-client (design section 7)', () => {
     [{ settlement_floor_minor: -1 }, 'settlement_floor_minor', 'must be >= 0'],
     [{ bank: { bank_name: 'BCA' } }, 'bank.bank_account_no', 'required'],
     [{ bank: { ...TYPED_BANK, swift: 'x' } }, 'bank.swift', 'unknown field'],
-    ...['http://a.example', ' https://a.example', 'https://a.example\\b', 'https://u:p@a.example'].map(
-      (return_url) => [{ return_url }, 'return_url', 'must be an https URL without user info'] as const,
+    ...[
+      'http://a.example',
+      ' https://a.example',
+      'https://a.example\\b',
+      'https://u:p@a.example',
+    ].map(
+      (return_url) =>
+        [{ return_url }, 'return_url', 'must be an https URL without user info'] as const,
     ),
     [{ rate_limit_per_second: 0 }, 'rate_limit_per_second', 'must be at least 1'],
     [{ rate_limit_per_second: 1.5 }, 'rate_limit_per_second', 'must be an integer'],
@@ -98,7 +152,10 @@ describe('create-client (design section 7)', () => {
 
     const answer = await invokeAdmin(createClient, deps, { operator: 'ana', name: 'x', ...payload })
 
-    expect(answer).toMatchObject({ status: 422, body: { code: 'validation', field_errors: { [field]: [reason] } } })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { code: 'validation', field_errors: { [field]: [reason] } },
+    })
     expect(deps.stored.items('')).toStrictEqual([])
   })
 })

@@ -16,7 +16,13 @@ import { eventKey, referenceKey } from '../../../shared/table/keys.ts'
 import { exists, put, remove } from '../../../shared/table/step.ts'
 import { aRefund } from '../../support/money-rows.ts'
 import { auditRecordsOf, invokeAdmin } from '../../support/operator-actions.ts'
-import { aCreating, aPendingPayment, aRequest, aStoredClient, create } from '../../support/payment-builders.ts'
+import {
+  aCreating,
+  aPendingPayment,
+  aRequest,
+  aStoredClient,
+  create,
+} from '../../support/payment-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { drainQueue, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -30,23 +36,27 @@ const FIELDS = {
 }
 
 /** A paid payment of a merchant; its event is delivered where there is an endpoint. */
-const aPaidCustomer = async (endpoints = 0) => {
+async function aPaidCustomer(endpoints = 0) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
-  for (let one = 0; one < endpoints; one++) await storedEndpoint(deps, { clientId: client.clientId })
+  for (let one = 0; one < endpoints; one++)
+    await storedEndpoint(deps, { clientId: client.clientId })
   const paid = await creditedPayment(deps, client, FIELDS)
   const erase = (payload: object = { payment_id: paid.payment.paymentId }, own: TestDeps = deps) =>
     invokeAdmin(eraseCustomer, own, { operator: 'ayu', ...payload })
   const stored = () => paymentOf(deps, paid)
-  const bodies = async () => (await listPaymentEvents(deps, paid.payment.paymentId)).map(({ body }) => body)
+  const bodies = async () =>
+    (await listPaymentEvents(deps, paid.payment.paymentId)).map(({ body }) => body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, stored, bodies, records }
 }
 
-const erasedOf = (payment: Payment, events: number, fields = ['name', 'email', 'phone']) => ({
-  status: 200,
-  body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
-})
+function erasedOf(payment: Payment, events: number, fields = ['name', 'email', 'phone']) {
+  return {
+    status: 200,
+    body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
+  }
+}
 
 describe('erase-customer', () => {
   it('removes the customer from the payment and its event, and changes no other byte', async () => {
@@ -61,7 +71,9 @@ describe('erase-customer', () => {
     expect(await stored()).toEqual({ ...payment, customer: undefined, erasedAt: deps.now() })
     expect(await erase()).toMatchObject(erasedOf(payment, 0, []))
     expect(await records()).toEqual([{ operator: 'ayu', action: 'erase-customer' }])
-    expect(JSON.stringify([deps.stored.items(''), deps.lines])).not.toMatch(/Dewi|sari@shop|6281234567890/)
+    expect(JSON.stringify([deps.stored.items(''), deps.lines])).not.toMatch(
+      /Dewi|sari@shop|6281234567890/,
+    )
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
@@ -69,7 +81,9 @@ describe('erase-customer', () => {
     const { deps, client, erase, stored } = await aPaidCustomer()
     for (let at = 0; at < 1_100; at++) {
       const paymentId = v.parse(PaymentIdSchema, `00000000-0000-8000-8000-00000000${1_000 + at}`)
-      await deps.table.write(put(referenceKey(client.clientId, 'order-17', paymentId), { paymentId }))
+      await deps.table.write(
+        put(referenceKey(client.clientId, 'order-17', paymentId), { paymentId }),
+      )
     }
     const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
     const make = async (count: number) => {
@@ -88,7 +102,11 @@ describe('erase-customer', () => {
 
     await make(150)
     expect(await eraseAll()).toStrictEqual([100, [], false])
-    expect(await eraseAll({ ...deps, monotonicMs: () => (readMs += 40_000) })).toStrictEqual([0, [], false])
+    expect(await eraseAll({ ...deps, monotonicMs: () => (readMs += 40_000) })).toStrictEqual([
+      0,
+      [],
+      false,
+    ])
     const { paymentId: payment_id } = await aPendingPayment(deps, client, FIELDS)
     const reason = 'the payment is pending: its customer cannot be erased yet'
     expect(await eraseAll()).toStrictEqual([51, [{ payment_id, reason }], false])
@@ -110,7 +128,10 @@ describe('erase-customer', () => {
     const { deps, client, payment, erase, stored } = await aPaidCustomer(1)
     const pending = await aPendingPayment(deps, client, FIELDS)
 
-    expect(await erase()).toMatchObject({ status: 422, body: { message: expect.stringContaining('under way') } })
+    expect(await erase()).toMatchObject({
+      status: 422,
+      body: { message: expect.stringContaining('under way') },
+    })
     const erasePending = () => erase({ payment_id: pending.paymentId })
     expect(await erasePending()).toMatchObject({ status: 422 })
     expect(await stored()).toStrictEqual(payment)
@@ -120,32 +141,42 @@ describe('erase-customer', () => {
     expect(await erasePending()).toMatchObject(erasedOf(pending, 0))
   })
 
-  it.each(['before', 'after'])('a repeat completes an erasure that crashed %s any table request', async (side) => {
-    for (let dies = 1; ; dies++) {
-      const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
-      const payload = { client_id: client.clientId, external_reference: payment.externalReference }
-      let left = dies
-      const die = () => {
-        if (--left <= 0) throw new Error('the process has died')
-      }
-      // Money moves, and is announced, just before the payment is written.
-      const moving = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
-      const dying = interceptTable(moving, { [side]: die })
-      const first = await erase(undefined, dying)
-      await erase(payload)
+  it.each(['before', 'after'])(
+    'a repeat completes an erasure that crashed %s any table request',
+    async (side) => {
+      for (let dies = 1; ; dies++) {
+        const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
+        const payload = {
+          client_id: client.clientId,
+          external_reference: payment.externalReference,
+        }
+        let left = dies
+        const die = () => {
+          if (--left <= 0) throw new Error('the process has died')
+        }
+        // Money moves, and is announced, just before the payment is written.
+        const moving = beforeFirst(deps, 'transact', () =>
+          movePayment(deps, payment, aRefund(deps, 10_000)),
+        )
+        const dying = interceptTable(moving, { [side]: die })
+        const first = await erase(undefined, dying)
+        await erase(payload)
 
-      expect((await erase(payload)).status).toBe(200)
-      expect((await bodies()).join('')).not.toContain('sari@shop')
-      expect(await stored()).not.toHaveProperty('customer')
-      expect(await records()).toHaveLength(1)
-      if (left > 0) break
-      expect(first.status).not.toBe(200)
-    }
-  })
+        expect((await erase(payload)).status).toBe(200)
+        expect((await bodies()).join('')).not.toContain('sari@shop')
+        expect(await stored()).not.toHaveProperty('customer')
+        expect(await records()).toHaveLength(1)
+        if (left > 0) break
+        expect(first.status).not.toBe(200)
+      }
+    },
+  )
 
   it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
     const { deps, payment, erase, bodies, stored } = await aPaidCustomer()
-    const overtaken = beforeFirst(deps, 'transact', () => movePayment(deps, payment, aRefund(deps, 10_000)))
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      movePayment(deps, payment, aRefund(deps, 10_000)),
+    )
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
     expect(await stored()).toHaveProperty('customer')
@@ -181,13 +212,24 @@ describe('erase-customer', () => {
     const erase = (own: TestDeps, { paymentId } = creating) =>
       invokeAdmin(eraseCustomer, own, { operator: 'ayu', payment_id: paymentId })
 
-    const refusal = { status: 422, body: { message: expect.stringContaining('being created') as unknown } }
+    const refusal = {
+      status: 422,
+      body: { message: expect.stringContaining('being created') as unknown },
+    }
     expect(await erase(deps)).toMatchObject(refusal)
     deps.clock.advance(60)
-    expect(await erase(deps)).toMatchObject({ status: 200, body: { erased: [{ fields: ['name', 'email', 'phone'] }] } })
+    expect(await erase(deps)).toMatchObject({
+      status: 200,
+      body: { erased: [{ fields: ['name', 'email', 'phone'] }] },
+    })
     expect(JSON.stringify(deps.stored.items(''))).not.toContain('sari@shop')
-    const next = await aCreating({ request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined }, deps)
-    const overtaken = beforeFirst(deps, 'transact', () => create(deps, next.client, aRequest(), 'key-1'))
+    const next = await aCreating(
+      { request: aRequest({ customer: CUSTOMER }), leaseUntil: undefined },
+      deps,
+    )
+    const overtaken = beforeFirst(deps, 'transact', () =>
+      create(deps, next.client, aRequest(), 'key-1'),
+    )
     expect(await erase(overtaken, next.creating)).toMatchObject({ status: 409 })
   })
 })

@@ -12,7 +12,7 @@ import { recordTable, type TestDeps, testDeps, withRequests } from '../../suppor
 import { testWith } from '../../support/test-with.ts'
 
 /** Deps whose provider gives every payment one destination, which only this test uses. */
-const depsAt = () => {
+function depsAt() {
   const destination = `88${Number(`0x${crypto.randomUUID().slice(0, 8)}`)}`
   const deps = testDeps()
   let isLost = false
@@ -28,13 +28,21 @@ const depsAt = () => {
 
 const it = testWith(depsAt, 'deps', 'destination', 'loseAnswers')
 
-const found = async (deps: TestDeps, payload: object) => {
+async function found(deps: TestDeps, payload: object) {
   const { status, body } = await invokeAdmin(findPayments, deps, payload)
   const { data, complete, cursor } = Object(body)
-  return { status, ids: (data as { id: string }[]).map(({ id }) => id), complete, cursor: cursor as string | undefined }
+  return {
+    status,
+    ids: (data as { id: string }[]).map(({ id }) => id),
+    complete,
+    cursor: cursor as string | undefined,
+  }
 }
 
-it('find-payments by a provider id shows a payment and its suspense items', async ({ deps, destination }) => {
+it('find-payments by a provider id shows a payment and its suspense items', async ({
+  deps,
+  destination,
+}) => {
   const client = await aStoredClient(deps)
   const other = await aPendingPayment(deps, client)
   deps.clock.advance(1)
@@ -43,9 +51,20 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
 
   const suspense = [{ suspense_id: providerPaymentId, cause: 'wrong_amount', amount_minor: 1 }]
-  const shown = { id: payment.paymentId, status: 'failed', failure_reason: 'wrong_amount', suspense }
-  for (const asked of [{ provider_payment_id: providerPaymentId }, { payment_request_id: payment.paymentRequestId }]) {
-    expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({ status: 200, body: { data: [shown] } })
+  const shown = {
+    id: payment.paymentId,
+    status: 'failed',
+    failure_reason: 'wrong_amount',
+    suspense,
+  }
+  for (const asked of [
+    { provider_payment_id: providerPaymentId },
+    { payment_request_id: payment.paymentRequestId },
+  ]) {
+    expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({
+      status: 200,
+      body: { data: [shown] },
+    })
     const stranger = await aStoredClient(deps)
     expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
   }
@@ -58,7 +77,10 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
 })
 
 describe('find-payments by destination', () => {
-  it('finds the payments of all merchants, newest first, in pages', async ({ deps, destination }) => {
+  it('finds the payments of all merchants, newest first, in pages', async ({
+    deps,
+    destination,
+  }) => {
     const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
     const first = await aPendingPayment(deps, one)
     deps.clock.advance(60)
@@ -67,15 +89,30 @@ describe('find-payments by destination', () => {
 
     const both = { ids: [second.paymentId, first.paymentId], complete: true }
     expect(await found(deps, search)).toMatchObject({ status: 200, ...both })
-    expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({ ids: [second.paymentId], complete: false })
-    expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({ ids: [first.paymentId] })
-    expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({ ids: [], complete: true })
+    expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({
+      ids: [second.paymentId],
+      complete: false,
+    })
+    expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({
+      ids: [first.paymentId],
+    })
+    expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({
+      ids: [],
+      complete: true,
+    })
     const spaced = ` ${destination.slice(0, 4)} ${destination.slice(4, 8)}-${destination.slice(8)} `
     expect(await found(deps, { payment_destination: spaced })).toMatchObject(both)
-    expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({ ids: [], complete: true })
+    expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({
+      ids: [],
+      complete: true,
+    })
   })
 
-  it('finds a paid payment although the answer of its create was lost', async ({ deps, destination, loseAnswers }) => {
+  it('finds a paid payment although the answer of its create was lost', async ({
+    deps,
+    destination,
+    loseAnswers,
+  }) => {
     const client = await aStoredClient(deps)
     loseAnswers()
     await create(deps, client, undefined, 'key').catch(() => undefined)
@@ -86,7 +123,10 @@ describe('find-payments by destination', () => {
     expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
-  it('ignores pointers whose destination or time differs from the payment', async ({ deps, destination }) => {
+  it('ignores pointers whose destination or time differs from the payment', async ({
+    deps,
+    destination,
+  }) => {
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const other = `${destination}1`
     await putPointers(deps, { ...payment, paymentDestination: other })
@@ -99,23 +139,34 @@ describe('find-payments by destination', () => {
   })
 
   const ASKED = [{ external_reference: 'order-1' }, undefined]
-  it.for(ASKED)('finds a payment of the given client without an index, by %j', async (asked, { deps, destination }) => {
-    const client = await aStoredClient(deps)
-    const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-    await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
+  it.for(ASKED)(
+    'finds a payment of the given client without an index, by %j',
+    async (asked, { deps, destination }) => {
+      const client = await aStoredClient(deps)
+      const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
+      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
 
-    const search = { client_id: client.clientId, ...(asked ?? { payment_destination: destination }) }
+      const search = {
+        client_id: client.clientId,
+        ...(asked ?? { payment_destination: destination }),
+      }
 
-    expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
-  })
+      expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
+    },
+  )
 })
 
 describe('find-payments by amount and day', () => {
-  it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async ({ deps }) => {
+  it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async ({
+    deps,
+  }) => {
     const client = await grown(deps, await aStoredClient(deps), 2)
     const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
       deps.clock.set(timestampOf(Date.parse(time)))
-      const fields = { notionalMinor: minor(notionalMinor), ...(method && { method, channelCode: 'QRIS' }) }
+      const fields = {
+        notionalMinor: minor(notionalMinor),
+        ...(method && { method, channelCode: 'QRIS' }),
+      }
       return (await aPendingPayment(deps, client, fields)).paymentId
     }
     await at('2026-11-21T16:59:59.999Z')
@@ -154,27 +205,46 @@ describe('find-payments by amount and day', () => {
     expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
     const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
     for (const wrong of [{ cursor: 'x' }, { cursor: first.cursor, day: '2026-11-23' }]) {
-      expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({ field_errors })
+      expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({
+        field_errors,
+      })
     }
   })
 })
 
 const stranger = { client_id: crypto.randomUUID() }
-const LINK = 'payment_destination: must be an account number; find a link or a QR string by provider_payment_id'
+const LINK =
+  'payment_destination: must be an account number; find a link or a QR string by provider_payment_id'
 const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
 
 it.each<[object, 422 | 404, string]>([
-  [{ external_reference: 'order-1' }, 422, 'external_reference needs client_id: each merchant has its own'],
+  [
+    { external_reference: 'order-1' },
+    422,
+    'external_reference needs client_id: each merchant has its own',
+  ],
   [{}, 422, `${ONE_OF}, payment_request_id, amount_minor`],
   [{ ...stranger, external_reference: '' }, 422, 'external_reference: must not be empty'],
   [{ external_reference: 'a', payment_destination: '1' }, 422, ONE_OF],
   [{ payment_destination: 'https://pay.example/1' }, 422, LINK],
   [{ payment_destination: '00020101021226QRIS' }, 422, LINK],
   [{ payment_request_id: 'a', provider_payment_id: 'b' }, 422, ONE_OF],
-  [{ amount_minor: 1 }, 422, 'amount_minor needs client_id and day, the day of the create in Jakarta'],
-  [{ payment_destination: '1', day: '2026-11-22' }, 422, 'day, status, method, cursor need amount_minor'],
+  [
+    { amount_minor: 1 },
+    422,
+    'amount_minor needs client_id and day, the day of the create in Jakarta',
+  ],
+  [
+    { payment_destination: '1', day: '2026-11-22' },
+    422,
+    'day, status, method, cursor need amount_minor',
+  ],
   [{ ...stranger, amount_minor: 1, day: '2026-11-31' }, 422, 'day'],
-  [{ ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 }, 422, 'amount_minor takes cursor, not page'],
+  [
+    { ...stranger, amount_minor: 1, day: '2026-11-22', page: 2 },
+    422,
+    'amount_minor takes cursor, not page',
+  ],
   [{ ...stranger, amount_minor: 1, day: '2026-11-22' }, 404, 'client not found'],
   [{ ...stranger, external_reference: 'a' }, 404, 'client not found'],
 ])('find-payments refuses %j with %i: %s', async (payload, status, message) => {
@@ -184,7 +254,9 @@ it.each<[object, 422 | 404, string]>([
   expect(JSON.stringify(answer.body)).toContain(message)
 })
 
-it('find-payments is incomplete when one call cannot read all newer suspense items', async ({ deps }) => {
+it('find-payments is incomplete when one call cannot read all newer suspense items', async ({
+  deps,
+}) => {
   const payment = await aPendingPayment(deps, await aStoredClient(deps))
   const items = Array.from({ length: 100 }, (_, at) => ({ pk: `SUSPENSE#${at}`, sk: 'SUSPENSE' }))
   let pages = 0

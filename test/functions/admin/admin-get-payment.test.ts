@@ -16,16 +16,33 @@ import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 /** The answer under the type of the console, which reads it. */
-const timelineOf = async (deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) =>
-  (await invokeAdmin(getPayment, deps, { payment_id: paymentId })).body as unknown as Timeline
+async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: PaymentId }) {
+  return (await invokeAdmin(getPayment, deps, { payment_id: paymentId }))
+    .body as unknown as Timeline
+}
 
 describe('get-payment', () => {
   it('shows why a create is stuck before its payment exists', async () => {
-    const ended = { number: 2, startedAt: testDeps().now(), outcome: 'unknown', paymentRequestId: 'pr-1' } as const
-    const stuck = { leaseUntil: undefined, failure: 'the provider did not answer', providerAttempts: [ended] }
+    const ended = {
+      number: 2,
+      startedAt: testDeps().now(),
+      outcome: 'unknown',
+      paymentRequestId: 'pr-1',
+    } as const
+    const stuck = {
+      leaseUntil: undefined,
+      failure: 'the provider did not answer',
+      providerAttempts: [ended],
+    }
     const { deps, client, creating } = await aCreating(stuck)
 
-    const attempt = { number: 2, started_at: deps.now(), outcome: 'unknown', code: null, payment_request_id: 'pr-1' }
+    const attempt = {
+      number: 2,
+      started_at: deps.now(),
+      outcome: 'unknown',
+      code: null,
+      payment_request_id: 'pr-1',
+    }
     expect(await timelineOf(deps, creating)).toStrictEqual({
       id: creating.paymentId,
       client_id: client.clientId,
@@ -33,7 +50,13 @@ describe('get-payment', () => {
       claimed_at: deps.now(),
       lease_until: null,
       failure: 'the provider did not answer',
-      timeline: { provider_attempts: [attempt], transitions: [], events: [], settlements: [], suspense: [] },
+      timeline: {
+        provider_attempts: [attempt],
+        transitions: [],
+        events: [],
+        settlements: [],
+        suspense: [],
+      },
     })
   })
 
@@ -42,7 +65,11 @@ describe('get-payment', () => {
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
     const { endpointId } = await storedEndpoint(deps, payment)
     deps.clock.advance(1)
-    await closePayment(deps, payment, { status: 'failed', source: 'callback', failureReason: 'declined' })
+    await closePayment(deps, payment, {
+      status: 'failed',
+      source: 'callback',
+      failureReason: 'declined',
+    })
 
     const timeline = await timelineOf(deps, payment)
 
@@ -51,8 +78,13 @@ describe('get-payment', () => {
       status: 'failed',
       failure_reason: 'declined',
       timeline: {
-        provider_attempts: [{ number: 1, outcome: 'created', payment_request_id: payment.paymentRequestId }],
-        transitions: [{ status: 'pending' }, { status: 'failed', source: 'callback', failure_reason: 'declined' }],
+        provider_attempts: [
+          { number: 1, outcome: 'created', payment_request_id: payment.paymentRequestId },
+        ],
+        transitions: [
+          { status: 'pending' },
+          { status: 'failed', source: 'callback', failure_reason: 'declined' },
+        ],
         events: [{ event_id, deliveries: [{ endpoint_id: endpointId, event_id }] }],
       },
     })
@@ -70,30 +102,51 @@ describe('get-payment', () => {
 
     const { events } = (await timelineOf(deps, payment)).timeline
 
-    expect(events.map(({ event }) => event)).toStrictEqual(['payment.succeeded', 'payment.reversed'])
+    expect(events.map(({ event }) => event)).toStrictEqual([
+      'payment.succeeded',
+      'payment.reversed',
+    ])
   })
 
   it('shows its suspense items; list-suspense finds them by payment and by client', async () => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
-    const [payment, other] = [await aPendingPayment(deps, client), await aPendingPayment(deps, client)]
+    const [payment, other] = [
+      await aPendingPayment(deps, client),
+      await aPendingPayment(deps, client),
+    ]
     const suspended = async (about: typeof payment | undefined) => {
       const capture = { providerPaymentId: `py-${deps.newId()}`, capturedMinor: minor(7_000) }
-      await recordSuspense(deps, heldMoney({ capture, cause: 'wrong_amount', payment: about, now: deps.now() }))
+      await recordSuspense(
+        deps,
+        heldMoney({ capture, cause: 'wrong_amount', payment: about, now: deps.now() }),
+      )
       return capture.providerPaymentId
     }
-    const [own, others, unknown] = [await suspended(payment), await suspended(other), await suspended(undefined)]
+    const [own, others, unknown] = [
+      await suspended(payment),
+      await suspended(other),
+      await suspended(undefined),
+    ]
     const listed = async (payload: object) => {
       const { body } = await invokeAdmin(listSuspense, deps, payload)
-      return (body as { readonly data: readonly { suspense_id: string }[] }).data.map((one) => one.suspense_id)
+      return (body as { readonly data: readonly { suspense_id: string }[] }).data.map(
+        (one) => one.suspense_id,
+      )
     }
 
     const timeline = await timelineOf(deps, payment)
 
-    expect(timeline.timeline.suspense).toMatchObject([{ suspense_id: own, kind: 'money', cause: 'wrong_amount' }])
-    expect(timelineSteps(timeline).map(({ text }) => text)).toContain('In suspense: money, wrong amount')
+    expect(timeline.timeline.suspense).toMatchObject([
+      { suspense_id: own, kind: 'money', cause: 'wrong_amount' },
+    ])
+    expect(timelineSteps(timeline).map(({ text }) => text)).toContain(
+      'In suspense: money, wrong amount',
+    )
     expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])
-    expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual([own, others].toSorted())
+    expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual(
+      [own, others].toSorted(),
+    )
     expect(await listed({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
     expect((await listed({})).toSorted()).toStrictEqual([own, others, unknown].toSorted())
   })

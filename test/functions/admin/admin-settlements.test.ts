@@ -6,7 +6,13 @@ import { handler as trigger } from '../../../functions/admin/trigger-settlement.
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import { minor } from '../../../shared/money.ts'
 import { addMs, SECOND_MS } from '../../../shared/time.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith, shownSettlement } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  OPERATOR,
+  refusedWith,
+  shownSettlement,
+} from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import {
@@ -20,7 +26,7 @@ import {
 } from '../../support/settlement-builders.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 
-const anEligibleClient = async (fields: Parameters<typeof withoutFloor>[1] = {}) => {
+async function anEligibleClient(fields: Parameters<typeof withoutFloor>[1] = {}) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
   await aSucceededPayment(deps, client)
@@ -31,7 +37,10 @@ const anEligibleClient = async (fields: Parameters<typeof withoutFloor>[1] = {})
 
 describe('trigger-settlement (spec 3.2, rule 4)', () => {
   it('settles by the rules of the sweep, and replies with the settlement', async () => {
-    const { deps, client, settle } = await anEligibleClient({ settlementFloorMinor: minor(95_899), bank: BANK })
+    const { deps, client, settle } = await anEligibleClient({
+      settlementFloorMinor: minor(95_899),
+      bank: BANK,
+    })
 
     const reply = await settle()
 
@@ -39,7 +48,11 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const settlements = [settlement && shownSettlement(settlement, { triggered_by: 'manual' })]
     expect(reply).toStrictEqual({ status: 200, body: { settlements } })
     // The fence waits one second after the request.
-    const times = { sweptFrom: client.createdAt, sweptUntil: addMs(deps.now(), 1 - SECOND_MS), createdAt: deps.now() }
+    const times = {
+      sweptFrom: client.createdAt,
+      sweptUntil: addMs(deps.now(), 1 - SECOND_MS),
+      createdAt: deps.now(),
+    }
     expect(settlement).toMatchObject(times)
     const after = { status: 'recorded', net_minor: 95_900, client_id: client.clientId }
     const record = { operator: OPERATOR, action: 'trigger-settlement', before: undefined, after }
@@ -48,23 +61,30 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
   })
 
   it('is refused at the floor with the eligible, the open and the required amount, and in a closed stage', async () => {
-    const { deps, client, input, settle } = await anEligibleClient({ settlementFloorMinor: minor(95_900) })
+    const { deps, client, input, settle } = await anEligibleClient({
+      settlementFloorMinor: minor(95_900),
+    })
     await anOpenPayment(deps, client, { notionalMinor: 50_000 })
 
-    const message = 'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded'
+    const message =
+      'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded'
     const action_hint =
       '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.'
     expect(await settle()).toStrictEqual(refusedWith(message, { action_hint }))
     const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
-    expect(await invokeAdmin(trigger, closed, input)).toMatchObject({ body: { message: 'the stage is closed' } })
+    expect(await invokeAdmin(trigger, closed, input)).toMatchObject({
+      body: { message: 'the stage is closed' },
+    })
     await expectBalanced(deps, client.clientId)
   })
 
   it('warns about a settlement without bank details, and the steps of the warning settle its funds', async () => {
     const { deps, client, input, settle } = await anEligibleClient({ bank: undefined })
     const settlement = async () =>
-      ((await settle()).body as { settlements: { id: string; warning: string | null }[] }).settlements[0]
-    const warnings = () => deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
+      ((await settle()).body as { settlements: { id: string; warning: string | null }[] })
+        .settlements[0]
+    const warnings = () =>
+      deps.lines.filter(({ code }) => code === 'settlement.without_bank').length
 
     const without = await settlement()
     const listed = await invokeAdmin(listSettlements, deps, { client_id: client.clientId })
@@ -95,7 +115,8 @@ it('list-settlements lists the recorded settlements of all clients, newest first
     return (await aSettledClient(deps)).settlement
   }
   const [first, second, third] = [await settledLater(), await settledLater(), await settledLater()]
-  const recorded = async () => (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
+  const recorded = async () =>
+    (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
   const pagination = { page: 1, per_page: 3 }
 
   const data = [third, second, first].map((one) => shownSettlement(one))

@@ -6,12 +6,19 @@ import { findClient } from '../../../shared/client/client-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
-import { beforeFirst, failingOn, interceptTable, type TableCall, type TestDeps } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  failingOn,
+  interceptTable,
+  type TableCall,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 
-const aMerchant = async (fields?: Partial<Client>) => {
+async function aMerchant(fields?: Partial<Client>) {
   const world = await withClient({}, fields)
   const change = (input: object, own?: TestDeps) => world.act(updateClient, input, own)
-  const shown = async () => (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
+  const shown = async () =>
+    (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
   return { ...world, change, shown, now: () => findClient(world.deps, world.clientId) }
 }
 
@@ -30,9 +37,15 @@ describe('update-client (design section 7)', () => {
     const reply = { status: 200, body: after }
     expect([answer, again]).toStrictEqual([reply, reply])
     expect(await shown()).toStrictEqual(after)
-    expect((await trail()).slice(1)).toStrictEqual([{ operator: 'budi', action: 'update-client', before, after }])
+    expect((await trail()).slice(1)).toStrictEqual([
+      { operator: 'budi', action: 'update-client', before, after },
+    ])
     await change({ bank: null, return_url: null, rate_limit_per_second: null })
-    const { returnUrl: _, rateLimitPerSecond: __, ...rest } = { ...client, settlementFloorMinor: 25_000, hadBank: true }
+    const {
+      returnUrl: _,
+      rateLimitPerSecond: __,
+      ...rest
+    } = { ...client, settlementFloorMinor: 25_000, hadBank: true }
     expect(await now()).toStrictEqual(rest)
   })
 
@@ -48,11 +61,21 @@ describe('update-client (design section 7)', () => {
     expect(answer).toStrictEqual({ status: 200, body: { ...before, ledger_parts: 4 } })
     expect(before).toMatchObject({ ledger_parts: 1 })
     expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 8])
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8, paidOutMinor: 0 })
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({
+      parts: 8,
+      paidOutMinor: 0,
+    })
     // The eight replace the four, which were not in force yet.
-    expect((await now())?.ledgerParts).toStrictEqual({ number: 8, before: 1, from: addMs(deps.now(), 60_000) })
+    expect((await now())?.ledgerParts).toStrictEqual({
+      number: 8,
+      before: 1,
+      from: addMs(deps.now(), 60_000),
+    })
     deps.clock.advance(60)
-    expect(await change({ ledger_parts: 8 })).toMatchObject({ status: 200, body: { ledger_parts: 8 } })
+    expect(await change({ ledger_parts: 8 })).toMatchObject({
+      status: 200,
+      body: { ledger_parts: 8 },
+    })
     expect(await trail()).toHaveLength(3)
     await change({ ledger_parts: 16 })
     expect((await now())?.ledgerParts).toMatchObject({ number: 16, before: 8 })
@@ -61,30 +84,50 @@ describe('update-client (design section 7)', () => {
   it.each([
     [5, 55],
     [5.001, 60],
-  ])('computes the start of new parts again when the change takes more than 5 s: %d s', async (took, left) => {
-    const { deps, change, now } = await aMerchant()
-    const late = addMs(deps.now(), took * 1_000)
-    const before = (call: TableCall) => {
-      // The last read before the transaction.
-      if (call.name === 'get' && call.keys[0]?.sk === 'HEAD') deps.clock.set(late)
-    }
+  ])(
+    'computes the start of new parts again when the change takes more than 5 s: %d s',
+    async (took, left) => {
+      const { deps, change, now } = await aMerchant()
+      const late = addMs(deps.now(), took * 1_000)
+      const before = (call: TableCall) => {
+        // The last read before the transaction.
+        if (call.name === 'get' && call.keys[0]?.sk === 'HEAD') deps.clock.set(late)
+      }
 
-    expect(await change({ ledger_parts: 4 }, interceptTable(deps, { before }))).toMatchObject({ status: 200 })
-    expect((await now())?.ledgerParts?.from).toBe(addMs(deps.now(), left * 1_000))
-  })
+      expect(await change({ ledger_parts: 4 }, interceptTable(deps, { before }))).toMatchObject({
+        status: 200,
+      })
+      expect((await now())?.ledgerParts?.from).toBe(addMs(deps.now(), left * 1_000))
+    },
+  )
 
   it.each([
     [{}, { message: 'body: name a field to change' }],
-    [{ name: 'Other', ledger_parts: 4 }, { field_errors: { ledger_parts: ['can only grow; it is 8'] } }],
-    [{ name: 'Other', ledger_parts: 0 }, { field_errors: { ledger_parts: ['must be at least 1'] } }],
-    [{ name: 'Other', ledger_parts: 17 }, { field_errors: { ledger_parts: ['must be at most 16'] } }],
-    [{ name: 'Other', ledger_parts: 8.5 }, { field_errors: { ledger_parts: ['must be an integer'] } }],
+    [
+      { name: 'Other', ledger_parts: 4 },
+      { field_errors: { ledger_parts: ['can only grow; it is 8'] } },
+    ],
+    [
+      { name: 'Other', ledger_parts: 0 },
+      { field_errors: { ledger_parts: ['must be at least 1'] } },
+    ],
+    [
+      { name: 'Other', ledger_parts: 17 },
+      { field_errors: { ledger_parts: ['must be at most 16'] } },
+    ],
+    [
+      { name: 'Other', ledger_parts: 8.5 },
+      { field_errors: { ledger_parts: ['must be an integer'] } },
+    ],
   ])('refuses %j and changes nothing', async (changes, body) => {
     const { deps, change, shown, client } = await aMerchant()
     await change({ ledger_parts: 8 })
     const before = await shown()
 
-    expect(await change(changes)).toMatchObject({ status: 422, body: { code: 'validation', ...body } })
+    expect(await change(changes)).toMatchObject({
+      status: 422,
+      body: { code: 'validation', ...body },
+    })
     expect(await shown()).toStrictEqual(before)
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
@@ -95,7 +138,10 @@ describe('update-client (design section 7)', () => {
 
     const answer = await change({ ledger_parts: 2 }, overtaken)
 
-    expect(answer).toMatchObject({ status: 422, body: { message: 'ledger_parts can only grow; it is 8' } })
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { message: 'ledger_parts can only grow; it is 8' },
+    })
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
@@ -107,14 +153,23 @@ describe('update-client (design section 7)', () => {
     deps.clock.advance(60)
     await change({ bank: TYPED_BANK, name: 'same account' })
     expect(deps.published).toStrictEqual([])
-    expect(await shown()).toMatchObject({ bank_since: addMs(deps.now(), -60_000), bank_is_change: false })
+    expect(await shown()).toMatchObject({
+      bank_since: addMs(deps.now(), -60_000),
+      bank_is_change: false,
+    })
 
     expect(await change({ operator: 'budi', bank: OTHER })).toMatchObject({ status: 200 })
 
-    expect(await shown()).toMatchObject({ bank: OTHER, bank_since: deps.now(), bank_is_change: true })
+    expect(await shown()).toMatchObject({
+      bank: OTHER,
+      bank_since: deps.now(),
+      bank_is_change: true,
+    })
     const says = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
     const message: unknown = expect.stringMatching(new RegExp(says))
-    expect(deps.published).toMatchObject([{ kind: 'client.bank_changed', subject: client.clientId, message }])
+    expect(deps.published).toMatchObject([
+      { kind: 'client.bank_changed', subject: client.clientId, message },
+    ])
     expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(TYPED_BANK.bank_account_no)
 
@@ -122,7 +177,11 @@ describe('update-client (design section 7)', () => {
     await change({ bank: null })
     await change({ bank: TYPED_BANK })
 
-    expect(await shown()).toMatchObject({ bank: TYPED_BANK, bank_since: deps.now(), bank_is_change: true })
+    expect(await shown()).toMatchObject({
+      bank: TYPED_BANK,
+      bank_since: deps.now(),
+      bank_is_change: true,
+    })
     expect(deps.published).toHaveLength(2)
   })
 

@@ -6,37 +6,64 @@ import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { clientKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
-import { changeClientVerdict, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import {
+  changeClientVerdict,
+  readClientVerdict,
+} from '../../../shared/verdict/client-verdict-store.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { auditedNow, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 
-const asked = (deps: MemoryDeps, input: object) => invokeAdmin(listSettlements, deps, input)
+function asked(deps: MemoryDeps, input: object) {
+  return invokeAdmin(listSettlements, deps, input)
+}
 
 const HEAD = 'settlement_id,amount,bank_name,bank_account_no,bank_account_name,client_id\n'
 
-const aSettlement = async (deps: MemoryDeps, clientId: ClientId, amount = 50_000, kind: Kind = 'recovered') => {
+async function aSettlement(
+  deps: MemoryDeps,
+  clientId: ClientId,
+  amount = 50_000,
+  kind: Kind = 'recovered',
+) {
   deps.clock.advance(1)
   await adjusted(deps, { clientId }, kind, amount)
   return sweptNow(deps, { clientId })
 }
 type Kind = 'recovered' | 'written_off'
 
-type Waiting = { readonly bankName?: string; readonly amount?: number; readonly kind?: Kind; readonly isYoung?: true }
+type Waiting = {
+  readonly bankName?: string
+  readonly amount?: number
+  readonly kind?: Kind
+  readonly isYoung?: true
+}
 
 /** One that waits for its payout: audited, unless it is young; without bank details if it names no bank. */
-const aWaiting = async (deps: MemoryDeps, { bankName, amount = 95_900, kind, isYoung }: Waiting) => {
+async function aWaiting(deps: MemoryDeps, { bankName, amount = 95_900, kind, isYoung }: Waiting) {
   deps.clock.advance(1)
   const account = { bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
-  const bank = bankName === undefined ? undefined : { bankName, ...account, since: addMs(deps.now(), -30 * DAY_MS) }
-  const settlement = await aSettlement(deps, (await withoutFloor(deps, { bank })).clientId, amount, kind)
+  const bank =
+    bankName === undefined
+      ? undefined
+      : { bankName, ...account, since: addMs(deps.now(), -30 * DAY_MS) }
+  const settlement = await aSettlement(
+    deps,
+    (await withoutFloor(deps, { bank })).clientId,
+    amount,
+    kind,
+  )
   if (!isYoung) await auditedNow(deps, settlement)
   return settlement
 }
 
-const fileOf = (deps: MemoryDeps, more: object = {}) => asked(deps, { status: 'recorded', format: 'csv', ...more })
-const cursorOf = (position: object) => Buffer.from(JSON.stringify(position)).toString('base64url')
+function fileOf(deps: MemoryDeps, more: object = {}) {
+  return asked(deps, { status: 'recorded', format: 'csv', ...more })
+}
+function cursorOf(position: object) {
+  return Buffer.from(JSON.stringify(position)).toString('base64url')
+}
 const NO_ID = crypto.randomUUID()
 const [DAY, AT] = ['2026-11-01', '2026-11-01T00:00:00.000Z']
 const Csv = v.object({ csv: v.string() })
@@ -44,13 +71,18 @@ const BCA = { bankName: 'BCA' }
 
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
-const hold: Change = (deps, clientId) =>
-  deps.table.write(update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists))
+function hold(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+  return deps.table.write(
+    update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
+  )
+}
 
-const standing: Change = async (deps, clientId) => {
+async function standing(deps: MemoryDeps, clientId: ClientId): Promise<void> {
   const before = await readClientVerdict(deps, clientId)
   const difference = { what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }
-  await deps.table.write(changeClientVerdict(clientId, before, { ...before, standing: [difference] }))
+  await deps.table.write(
+    changeClientVerdict(clientId, before, { ...before, standing: [difference] }),
+  )
 }
 
 describe('list-settlements --status recorded --format csv', () => {
@@ -61,7 +93,10 @@ describe('list-settlements --status recorded --format csv', () => {
     const second = await aWaiting(deps, { bankName: 'MANDIRI', amount: 12_345 })
     const { deps: recorded, calls } = recordTable(deps)
 
-    const reply = await invokeAdmin(listSettlements, recorded, { status: 'recorded', format: 'csv' })
+    const reply = await invokeAdmin(listSettlements, recorded, {
+      status: 'recorded',
+      format: 'csv',
+    })
 
     const csv =
       `${HEAD}"${first.settlementId}",95900,"BCA","0012345678","PT Warung Kopi Satu","${first.clientId}"\n` +
@@ -105,11 +140,25 @@ const UNANSWERED = /^must be the cursor of an earlier answer to the same request
 
 it.each<[object, string, RegExp]>([
   [{ format: 'csv', cursor: cursorOf({}) }, 'cursor', UNANSWERED],
-  [{ format: 'csv', cursor: cursorOf({ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }) }, 'cursor', UNANSWERED],
+  [
+    { format: 'csv', cursor: cursorOf({ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }) },
+    'cursor',
+    UNANSWERED,
+  ],
   ...[
-    { period: { from: '2026-11-02', to: '2026-11-01' }, position: { clientId: NO_ID, createdAt: AT } },
-    { period: { from: DAY, to: DAY }, position: { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' } },
-  ].map((position): [object, string, RegExp] => [{ from: DAY, cursor: cursorOf(position) }, 'cursor', UNANSWERED]),
+    {
+      period: { from: '2026-11-02', to: '2026-11-01' },
+      position: { clientId: NO_ID, createdAt: AT },
+    },
+    {
+      period: { from: DAY, to: DAY },
+      position: { clientId: NO_ID, createdAt: '2026-11-31T00:00:00.000Z' },
+    },
+  ].map((position): [object, string, RegExp] => [
+    { from: DAY, cursor: cursorOf(position) },
+    'cursor',
+    UNANSWERED,
+  ]),
   [{ status: 'failed', page: 2 }, 'page', /^use cursor instead/],
   [{ format: 'csv', page: 2 }, 'page', /^use cursor instead/],
   [{ cursor: 'e30' }, 'cursor', /^use page instead/],
@@ -124,18 +173,25 @@ it.each<[object, string, RegExp]>([
   expect([status, body]).toMatchObject([422, { code: 'validation', field_errors }])
 })
 
-const listed = async (deps: MemoryDeps, input: object) =>
-  (await asked(deps, input)).body as { data: { id: string }[]; continuing?: true; cursor?: string }
+async function listed(deps: MemoryDeps, input: object) {
+  return (await asked(deps, input)).body as {
+    data: { id: string }[]
+    continuing?: true
+    cursor?: string
+  }
+}
 
-const idsOf = async (deps: MemoryDeps, input: object) => (await listed(deps, input)).data.map(({ id }) => id)
+async function idsOf(deps: MemoryDeps, input: object) {
+  return (await listed(deps, input)).data.map(({ id }) => id)
+}
 
-const aClient = async (deps: MemoryDeps) => {
+async function aClient(deps: MemoryDeps) {
   deps.clock.advance(1)
   return (await withoutFloor(deps)).clientId
 }
 
 /** Two clients with a settlement on each of two days. The settlements of the first day have failed. */
-const aMonth = async () => {
+async function aMonth() {
   const deps = memoryDeps()
   const [first, second] = [await aClient(deps), await aClient(deps)]
   const failed = await aSettlement(deps, first)

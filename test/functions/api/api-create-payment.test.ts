@@ -16,13 +16,19 @@ const QRIS = { method: 'qris', channel_code: undefined }
 
 const SITI = { name: 'Siti', email: 'siti@example.com', phone: '+6281234567890' }
 
-const create = async (fields: Readonly<Record<string, unknown>> = {}, deps = testDeps()) =>
-  (await anApi({}, deps)).ask('createPayment', { body: aPaymentBody(fields) })
+async function create(fields: Readonly<Record<string, unknown>> = {}, deps = testDeps()) {
+  return (await anApi({}, deps)).ask('createPayment', { body: aPaymentBody(fields) })
+}
 
 describe('POST /v1/payments (spec 4.1, 2.1)', () => {
   it('answers 201 with the pending payment and every field that has a value, and counts it', async () => {
     const { deps, caller, ask } = await anApi()
-    const sent = { external_reference: 'order-1', customer: SITI, description: 'Kopi ☕', metadata: { cart: [1, 2] } }
+    const sent = {
+      external_reference: 'order-1',
+      customer: SITI,
+      description: 'Kopi ☕',
+      metadata: { cart: [1, 2] },
+    }
 
     const asked = aPaymentBody({ ...sent, expires_in_seconds: 3_600 })
     const { status, headers, body } = await ask('createPayment', { body: asked })
@@ -30,7 +36,9 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     expect(status).toBe(201)
     expect(headers).not.toHaveProperty('idempotency-replayed')
     expect(body).toStrictEqual({
-      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/) as string,
+      id: expect.stringMatching(
+        /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/,
+      ) as string,
       client_id: caller.clientId,
       ...sent,
       method: 'virtual_account',
@@ -54,31 +62,58 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     ['  order 1\n', ' kopi\t'],
     ['订单-1 ☕ 👍🏽', '\u0000\u2028'],
     ['"quoted\\"', 'null'],
-  ])('echoes reference %j and description %j unchanged, on later reads too', async (reference, description) => {
-    const { ask } = await anApi()
-    const sent = { external_reference: reference, description, customer: { name: description, email: reference } }
+  ])(
+    'echoes reference %j and description %j unchanged, on later reads too',
+    async (reference, description) => {
+      const { ask } = await anApi()
+      const sent = {
+        external_reference: reference,
+        description,
+        customer: { name: description, email: reference },
+      }
 
-    const created = await ask('createPayment', { body: aPaymentBody(sent) })
-    const fetched = await ask('getPayment', { id: String(created.body['id']) })
+      const created = await ask('createPayment', { body: aPaymentBody(sent) })
+      const fetched = await ask('getPayment', { id: String(created.body['id']) })
 
-    expect(created.body).toMatchObject(sent)
-    expect(fetched.text).toBe(created.text)
-  })
+      expect(created.body).toMatchObject(sent)
+      expect(fetched.text).toBe(created.text)
+    },
+  )
 
   it.each([
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],
   ])('ignores null for an optional field, and the customer %j', async (customer, shown) => {
-    const nothing = { external_reference: null, description: null, metadata: null, expires_in_seconds: null }
+    const nothing = {
+      external_reference: null,
+      description: null,
+      metadata: null,
+      expires_in_seconds: null,
+    }
 
     const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
 
     const { customer: answered, ...others } = body
     expect([status, answered]).toStrictEqual([201, shown])
-    const amounts = ['client_net_minor', 'hexolus_markup_minor', 'notional_minor', 'xendit_fee_minor']
-    const texts = ['client_id', 'currency', 'fee_status', 'id', 'method', 'payment_destination', 'status']
-    expect(new Set(Object.keys(others))).toStrictEqual(new Set([...amounts, ...texts, 'created_at', 'expires_at']))
+    const amounts = [
+      'client_net_minor',
+      'hexolus_markup_minor',
+      'notional_minor',
+      'xendit_fee_minor',
+    ]
+    const texts = [
+      'client_id',
+      'currency',
+      'fee_status',
+      'id',
+      'method',
+      'payment_destination',
+      'status',
+    ]
+    expect(new Set(Object.keys(others))).toStrictEqual(
+      new Set([...amounts, ...texts, 'created_at', 'expires_at']),
+    )
   })
 
   it('shows an empty destination for a push, even if the provider sends one', async () => {
@@ -87,51 +122,87 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
     )
 
-    expect(await create(OVO, deps)).toMatchObject({ status: 201, body: { payment_destination: '' } })
+    expect(await create(OVO, deps)).toMatchObject({
+      status: 201,
+      body: { payment_destination: '' },
+    })
   })
 
   const nothing = { expiresAt: undefined, displayName: undefined, phone: undefined, returnUrls: {} }
   const displayName = expect.stringMatching(/^Warung/) as string
-  const returnUrls = { success: 'https://merchant.example/return', failure: 'https://merchant.example/return' }
+  const returnUrls = {
+    success: 'https://merchant.example/return',
+    failure: 'https://merchant.example/return',
+  }
 
-  it.each<readonly [{ method: string; channel_code?: string | undefined }, fee: number, shown: string, object]>([
+  it.each<
+    readonly [
+      { method: string; channel_code?: string | undefined },
+      fee: number,
+      shown: string,
+      object,
+    ]
+  >([
     [BCA, 4_000, '381652390000001', { expiresAt: '2026-11-20T04:10:00.000Z', displayName }],
     [OVO, 3_000, '', { phone: OVO.customer.phone }],
-    [{ method: 'ewallet', channel_code: 'DANA' }, 2_750, 'https://checkout.example/DANA', { returnUrls }],
-    [{ method: 'ewallet', channel_code: 'ASTRAPAY' }, 3_500, 'https://checkout.example/ASTRAPAY', { returnUrls }],
+    [
+      { method: 'ewallet', channel_code: 'DANA' },
+      2_750,
+      'https://checkout.example/DANA',
+      { returnUrls },
+    ],
+    [
+      { method: 'ewallet', channel_code: 'ASTRAPAY' },
+      3_500,
+      'https://checkout.example/ASTRAPAY',
+      { returnUrls },
+    ],
     [QRIS, 1_050, '00020101021226-a-qr-string', {}],
-  ])('computes the fees of %j, calls the provider, and shows where to pay', async (channel, fee, shown, needed) => {
-    const deps = testDeps()
-    const rest = { external_reference: 'order-1', metadata: { a: 1 }, expires_in_seconds: 600, amount: 150_003 }
+  ])(
+    'computes the fees of %j, calls the provider, and shows where to pay',
+    async (channel, fee, shown, needed) => {
+      const deps = testDeps()
+      const rest = {
+        external_reference: 'order-1',
+        metadata: { a: 1 },
+        expires_in_seconds: 600,
+        amount: 150_003,
+      }
 
-    const { status, body } = await create({ customer: SITI, description: 'Kopi', ...rest, ...channel }, deps)
+      const { status, body } = await create(
+        { customer: SITI, description: 'Kopi', ...rest, ...channel },
+        deps,
+      )
 
-    expect(status).toBe(201)
-    expect(body).toMatchObject({
-      method: channel.method,
-      notional_minor: 150_003,
-      xendit_fee_minor: fee,
-      hexolus_markup_minor: 150,
-      client_net_minor: 150_003 - fee - 150,
-      payment_destination: shown,
-    })
-    expect(body['channel_code']).toBe(channel.channel_code)
-    const [request] = deps.provider.requests.values()
-    expect(request?.input).toStrictEqual({
-      reference: `${String(body['id'])}-1`,
-      method: channel.method,
-      channelCode: channel.channel_code,
-      amountMinor: 150_003,
-      description: 'Kopi',
-      ...nothing,
-      ...needed,
-    })
-  })
+      expect(status).toBe(201)
+      expect(body).toMatchObject({
+        method: channel.method,
+        notional_minor: 150_003,
+        xendit_fee_minor: fee,
+        hexolus_markup_minor: 150,
+        client_net_minor: 150_003 - fee - 150,
+        payment_destination: shown,
+      })
+      expect(body['channel_code']).toBe(channel.channel_code)
+      const [request] = deps.provider.requests.values()
+      expect(request?.input).toStrictEqual({
+        reference: `${String(body['id'])}-1`,
+        method: channel.method,
+        channelCode: channel.channel_code,
+        amountMinor: 150_003,
+        description: 'Kopi',
+        ...nothing,
+        ...needed,
+      })
+    },
+  )
 })
 
-const metadataIn = (text: string) => /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
+function metadataIn(text: string) {
+  return /"metadata":(.*?),"created_at":"/s.exec(text)?.[1]
+}
 
-const createWith = (deps: TestDeps, caller: ApiClient, metadata: string, key: string) => {
+function createWith(deps: TestDeps, caller: ApiClient, metadata: string, key: string) {
   const body = `{"metadata":${metadata},${JSON.stringify(aPaymentBody()).slice(1)}`
   return call(deps, API.createPayment, { caller, body, headers: { 'Idempotency-Key': key } })
 }
@@ -163,7 +234,9 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     const shown = await invokeAdmin(getPayment, deps, { payment_id: id })
 
     const answers = [created, replayed, fetched, listed, paid, events, other, cancelled]
-    expect(answers.map(({ status }) => status)).toStrictEqual([201, 200, 200, 200, 200, 200, 201, 200])
+    expect(answers.map(({ status }) => status)).toStrictEqual([
+      201, 200, 200, 200, 200, 200, 201, 200,
+    ])
     const event = await deps.table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
     const texts = [...answers.map(({ text }) => text), String(event?.['body'])]
     expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))

@@ -16,7 +16,7 @@ import { queriesIn, recordTable } from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 
-const entryPagesOf = async (ask: (query: Query) => Promise<ApiResponse>, limit: string) => {
+async function entryPagesOf(ask: (query: Query) => Promise<ApiResponse>, limit: string) {
   const pages: (readonly EntryDto[])[] = []
   let after: Query = {}
   for (let more = true; more; ) {
@@ -30,9 +30,11 @@ const entryPagesOf = async (ask: (query: Query) => Promise<ApiResponse>, limit: 
   return pages
 }
 
-const rowsIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly EntryDto[]
+function rowsIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
+  return body['data'] as readonly EntryDto[]
+}
 
-const aMerchant = async () => {
+async function aMerchant() {
   const { deps, caller } = await anApi({ settlementFloorMinor: ZERO })
   const entries = (query: Query = {}, headers: Query = {}) =>
     call(deps, API.listBalanceEntries, { caller, query, headers })
@@ -42,17 +44,21 @@ const aMerchant = async () => {
 }
 
 /** A merchant with one settlement of `count` payments, a second apart, each with another amount. */
-const aSettled = async (count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) => {
+async function aSettled(count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) {
   const merchant = await aMerchant()
   const { deps, caller } = merchant
   const open = Array.from({ length: count }, (_, at) => ({
-    ...succeededPayment(caller, { paidAt: addMs(deps.now(), at * 1_000), notionalMinor: 10_000 + at }),
+    ...succeededPayment(caller, {
+      paidAt: addMs(deps.now(), at * 1_000),
+      notionalMinor: 10_000 + at,
+    }),
     ...fieldsOf(at),
   }))
   const payments = await storePosted(deps, open)
   deps.clock.advance(count)
   const settlement = await sweptADayLater(deps, caller)
-  const ofSettlement = (query?: Query, headers?: Query) => merchant.entriesOf(settlement.settlementId, query, headers)
+  const ofSettlement = (query?: Query, headers?: Query) =>
+    merchant.entriesOf(settlement.settlementId, query, headers)
   return { ...merchant, payments, settlement, ofSettlement }
 }
 
@@ -63,35 +69,55 @@ describe.each([
   it.each([
     ['4', [4, 2]],
     ['6', [6]],
-  ])('shows each entry once in pages of %s, and the last page has no next one', async (limit, lengths) => {
-    const { payments, settlement, [list]: ask } = await aSettled(6, () => ({ externalReference: 'order-7' }))
+  ])(
+    'shows each entry once in pages of %s, and the last page has no next one',
+    async (limit, lengths) => {
+      const {
+        payments,
+        settlement,
+        [list]: ask,
+      } = await aSettled(6, () => ({ externalReference: 'order-7' }))
 
-    const pages = await entryPagesOf(ask, limit)
+      const pages = await entryPagesOf(ask, limit)
 
-    const rows = pages.flat()
-    expect(pages.map(({ length }) => length)).toStrictEqual(lengths)
-    expect(rows.map((row) => row.payment_id)).toStrictEqual(payments.map(({ paymentId }) => paymentId))
-    const fields = ['notional_minor', 'xendit_fee_minor', 'hexolus_markup_minor', 'client_net_minor'] as const
-    const [grossMinor, feeMinor, markupMinor, netMinor] = fields.map((field) =>
-      rows.reduce((total, row) => total + row[field], 0),
-    )
-    expect(settlement).toMatchObject({ grossMinor, feeMinor, markupMinor, netMinor, paymentCount: 6 })
-    expect(rows[0]).toStrictEqual({
-      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      type: 'payment',
-      payment_id: payments[0]?.paymentId,
-      settlement_id: settlement.settlementId,
-      external_reference: 'order-7',
-      method: 'virtual_account',
-      channel_code: 'BCA',
-      paid_at: payments[0]?.paidAt,
-      posted_at: payments[0]?.postedAt,
-      notional_minor: 10_000,
-      xendit_fee_minor: 4_000,
-      hexolus_markup_minor: 10,
-      client_net_minor: 5_990,
-    })
-  })
+      const rows = pages.flat()
+      expect(pages.map(({ length }) => length)).toStrictEqual(lengths)
+      expect(rows.map((row) => row.payment_id)).toStrictEqual(
+        payments.map(({ paymentId }) => paymentId),
+      )
+      const fields = [
+        'notional_minor',
+        'xendit_fee_minor',
+        'hexolus_markup_minor',
+        'client_net_minor',
+      ] as const
+      const [grossMinor, feeMinor, markupMinor, netMinor] = fields.map((field) =>
+        rows.reduce((total, row) => total + row[field], 0),
+      )
+      expect(settlement).toMatchObject({
+        grossMinor,
+        feeMinor,
+        markupMinor,
+        netMinor,
+        paymentCount: 6,
+      })
+      expect(rows[0]).toStrictEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        type: 'payment',
+        payment_id: payments[0]?.paymentId,
+        settlement_id: settlement.settlementId,
+        external_reference: 'order-7',
+        method: 'virtual_account',
+        channel_code: 'BCA',
+        paid_at: payments[0]?.paidAt,
+        posted_at: payments[0]?.postedAt,
+        notional_minor: 10_000,
+        xendit_fee_minor: 4_000,
+        hexolus_markup_minor: 10,
+        client_net_minor: 5_990,
+      })
+    },
+  )
 
   it('is CSV if the caller accepts it, with pages by the Link header and quoted texts', async () => {
     const { settlement, [list]: ask } = await aSettled(3, () => ({ externalReference: 'a,"b"' }))
@@ -110,9 +136,15 @@ describe.each([
         `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}",` +
         `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor}\n`,
     )
-    expect([first.text, second.text]).toStrictEqual([`${header}\n${one}${two}`, `${header}\n${three}`])
+    expect([first.text, second.text]).toStrictEqual([
+      `${header}\n${one}${two}`,
+      `${header}\n${three}`,
+    ])
     expect(link.pathname).toBe(path.replace('{id}', settlementId))
-    expect(first.headers).toMatchObject({ 'content-type': 'text/csv; charset=utf-8', 'cache-control': 'no-store' })
+    expect(first.headers).toMatchObject({
+      'content-type': 'text/csv; charset=utf-8',
+      'cache-control': 'no-store',
+    })
     expect(second.headers).not.toHaveProperty('link')
   })
 
@@ -124,26 +156,37 @@ describe.each([
     const [row, ...others] = rowsIn(await mine[list]({ limit: '9'.repeat(40) }))
     expect(others).toHaveLength(1)
     expect(Object.keys(row ?? {})).toHaveLength(11)
-    expect(Object.keys(row ?? {})).not.toEqual(expect.arrayContaining(['channel_code', 'external_reference']))
+    expect(Object.keys(row ?? {})).not.toEqual(
+      expect.arrayContaining(['channel_code', 'external_reference']),
+    )
     const wrong: readonly Query[] = [{ limit: 'x' }, { after: 'x' }, { after: String(next) }]
     for (const query of wrong) {
       const { status, body } = await mine[list](query)
-      expect([status, Object.keys(Object(body['field_errors']))]).toStrictEqual([422, Object.keys(query)])
+      expect([status, Object.keys(Object(body['field_errors']))]).toStrictEqual([
+        422,
+        Object.keys(query),
+      ])
     }
   })
 })
 
-it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])('Accept: %j gets JSON', async (accept) => {
-  const { entries } = await aMerchant()
+it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])(
+  'Accept: %j gets JSON',
+  async (accept) => {
+    const { entries } = await aMerchant()
 
-  expect((await entries({}, { accept })).headers['content-type']).toBe('application/json')
-})
+    expect((await entries({}, { accept })).headers['content-type']).toBe('application/json')
+  },
+)
 
 it('CSV references cannot run as formulas, and negative amounts are numbers', async () => {
   const cells = ["'=1+1", "'+62812", "'-5", "'@SUM(A1)", "'\tx", "'\rx", 'a=b']
   const referenceOf = (at: number) => cells[at]?.replace("'", '')
   const tiny = { notionalMinor: 1_000 as never, netMinor: -3_001 as never, markupMinor: 1 as never }
-  const settled = await aSettled(7, (at) => ({ externalReference: referenceOf(at), ...(at === 0 && tiny) }))
+  const settled = await aSettled(7, (at) => ({
+    externalReference: referenceOf(at),
+    ...(at === 0 && tiny),
+  }))
 
   const { text } = await settled.ofSettlement({}, { accept: 'text/csv' })
 
@@ -161,7 +204,12 @@ it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is i
   const { createdAt } = await sweptADayLater(deps, caller)
   const settled = await ask('getBalance', { query: { include: 'settlements' } })
 
-  const zeros = { client_id: caller.clientId, currency: 'IDR', available_minor: 0, pending_minor: 0 }
+  const zeros = {
+    client_id: caller.clientId,
+    currency: 'IDR',
+    available_minor: 0,
+    pending_minor: 0,
+  }
   expect(before.body).toStrictEqual({ ...zeros, updated_at: null })
   expect(paid.body).toStrictEqual({ ...zeros, pending_minor: 95_900, updated_at: paidAt })
   const settlements = { in_settlement_minor: 95_900, paid_out_minor: 0 }
@@ -184,17 +232,33 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
   expect(rowsIn({ body })).toMatchObject([
     { type: 'payment', settlement_id: failed.settlementId },
     { type: 'payment', settlement_id: failed.settlementId },
-    { type: 'recredit', settlement_id: second.settlementId, recredited_settlement_id: failed.settlementId },
-    { type: 'payment', settlement_id: null, payment_id: waiting.paymentId, client_net_minor: 15_980 },
+    {
+      type: 'recredit',
+      settlement_id: second.settlementId,
+      recredited_settlement_id: failed.settlementId,
+    },
+    {
+      type: 'payment',
+      settlement_id: null,
+      payment_id: waiting.paymentId,
+      client_net_minor: 15_980,
+    },
   ])
   // A page costs one query of its entries and the next one, and one query of settlements.
   const settlements = { index: 'by-owner', partition: [caller.clientId, 'settlement'] }
-  const entriesRead = [101, 1_001].map((limit) => ({ partition: [`JOURNAL#${caller.clientId}`], limit }))
+  const entriesRead = [101, 1_001].map((limit) => ({
+    partition: [`JOURNAL#${caller.clientId}`],
+    limit,
+  }))
   expect(queriesIn(calls)).toMatchObject(entriesRead.flatMap((query) => [query, settlements]))
 
   const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]
   expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
-  expect((await entries({ since: after })).body).toStrictEqual({ data: [], next: null, has_more: false })
+  expect((await entries({ since: after })).body).toStrictEqual({
+    data: [],
+    next: null,
+    has_more: false,
+  })
   expect((await entries({ since: 'yesterday' })).status).toBe(422)
 })
 
@@ -212,7 +276,11 @@ it('GET /v1/settlements/{id}/payments (design section 8) names the failed settle
 
   expect(entryCount).toBe(2)
   expect(rows).toMatchObject([
-    { type: 'recredit', recredited_settlement_id: failed.settlementId, client_net_minor: failed.netMinor },
+    {
+      type: 'recredit',
+      recredited_settlement_id: failed.settlementId,
+      client_net_minor: failed.netMinor,
+    },
     { type: 'payment', payment_id: assumed.paymentId },
   ])
   expect(Object.keys(rows[0] ?? {})).toHaveLength(9)

@@ -20,7 +20,10 @@ import { interceptTable, recordTable, testDeps } from '../../support/test-deps.t
 
 const NAMES = Object.keys(API) as (keyof typeof API)[]
 
-const INTERNAL = { message: 'internal error; retry, or quote the request id to support', code: 'internal_error' }
+const INTERNAL = {
+  message: 'internal error; retry, or quote the request id to support',
+  code: 'internal_error',
+}
 
 /** A request with everything else wrong too, so that an answer about any of it would show. */
 const hopeless: ApiRequest = {
@@ -30,62 +33,96 @@ const hopeless: ApiRequest = {
   body: '{"amount":',
 }
 
-const headersOf = (answer: ApiResponse) => ({
-  'content-type': 'application/json',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-request-id': answer.requestId,
-})
+function headersOf(answer: ApiResponse) {
+  return {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': answer.requestId,
+  }
+}
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
   /* Without a key, or with one that no client has: fuzz-requests.test.ts and before-a-handler.test.ts. */
   it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
     const { clientId } = await anApiClient(deps)
-    const asked = { clientId, operator: 'ayu', permissions: 'read_only', expiresInSeconds: null } as const
+    const asked = {
+      clientId,
+      operator: 'ayu',
+      permissions: 'read_only',
+      expiresInSeconds: null,
+    } as const
     const caller = { authorization: `Bearer ${(await issueApiKey(deps, asked)).text}` }
     const watched = recordTable(deps)
 
     const { status, body } = await call(watched.deps, API[name], { ...hopeless, caller })
 
     if (API[name].route.startsWith('POST ')) {
-      expect([status, body]).toStrictEqual([403, { message: 'this API key may only read', code: 'forbidden' }])
+      expect([status, body]).toStrictEqual([
+        403,
+        { message: 'this API key may only read', code: 'forbidden' },
+      ])
       expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
     } else expect([404, 422]).toContain(status)
   })
 
-  it.each(NAMES)('%s answers JSON with the request id, and a 500 shows nothing of the table’s error', async (name) => {
-    const deps = testDeps()
-    const [caller, limited] = [await anApiClient(deps), await anApiClient(deps, { rateLimitPerSecond: 1 })]
-    await call(deps, API.getBalance, { caller: limited })
-    const hasId = API[name].route.includes('{id}')
-    const request = { ...(hasId && { id: deps.newId() }), ...(name === 'createPayment' && { body: aPaymentBody() }) }
-    const broken = interceptTable(deps, {
-      before: ({ name: command }) => {
-        if (command !== 'batchGet') throw new Error('ProvisionedThroughputExceeded on gateway-test')
-      },
-    })
+  it.each(NAMES)(
+    '%s answers JSON with the request id, and a 500 shows nothing of the table’s error',
+    async (name) => {
+      const deps = testDeps()
+      const [caller, limited] = [
+        await anApiClient(deps),
+        await anApiClient(deps, { rateLimitPerSecond: 1 }),
+      ]
+      await call(deps, API.getBalance, { caller: limited })
+      const hasId = API[name].route.includes('{id}')
+      const request = {
+        ...(hasId && { id: deps.newId() }),
+        ...(name === 'createPayment' && { body: aPaymentBody() }),
+      }
+      const broken = interceptTable(deps, {
+        before: ({ name: command }) => {
+          if (command !== 'batchGet')
+            throw new Error('ProvisionedThroughputExceeded on gateway-test')
+        },
+      })
 
-    const fine = await call(deps, API[name], { ...request, caller })
-    const refused = await call(deps, API[name], { ...request, caller: limited })
-    const failed = await call(broken, API[name], { ...request, caller })
+      const fine = await call(deps, API[name], { ...request, caller })
+      const refused = await call(deps, API[name], { ...request, caller: limited })
+      const failed = await call(broken, API[name], { ...request, caller })
 
-    expect(fine.status).toBe(name === 'createPayment' ? 201 : hasId ? 404 : 200)
-    expect([refused.status, failed.status]).toStrictEqual([429, 500])
-    for (const answer of [fine, refused, failed]) expect(answer.headers).toMatchObject(headersOf(answer))
-    expect(refused.body).toStrictEqual({ message: 'the limit of 1 points a second is used up', code: 'rate_limit' })
-    expect(refused.headers).toMatchObject({ 'retry-after': '1' })
-    expect(failed.body).toStrictEqual(INTERNAL)
-    const fields = { request_id: failed.requestId, route: API[name].route, status: 500, code: 'internal_error' }
-    expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([{ code: 'request.failed', fields }])
-  })
+      expect(fine.status).toBe(name === 'createPayment' ? 201 : hasId ? 404 : 200)
+      expect([refused.status, failed.status]).toStrictEqual([429, 500])
+      for (const answer of [fine, refused, failed])
+        expect(answer.headers).toMatchObject(headersOf(answer))
+      expect(refused.body).toStrictEqual({
+        message: 'the limit of 1 points a second is used up',
+        code: 'rate_limit',
+      })
+      expect(refused.headers).toMatchObject({ 'retry-after': '1' })
+      expect(failed.body).toStrictEqual(INTERNAL)
+      const fields = {
+        request_id: failed.requestId,
+        route: API[name].route,
+        status: 500,
+        code: 'internal_error',
+      }
+      expect(deps.lines.filter(({ level }) => level === 'error')).toMatchObject([
+        { code: 'request.failed', fields },
+      ])
+    },
+  )
 
   it('answers 404 in the envelope to an unknown path or method, with and without a key', async () => {
     const { deps, caller } = await anApi()
 
     for (const request of [{ caller }, { body: 'x' }]) {
       const { status, body } = await call(deps, UNKNOWN_PATH, request)
-      expect([status, body]).toStrictEqual([404, { message: 'resource not found', code: 'not_found' }])
+      expect([status, body]).toStrictEqual([
+        404,
+        { message: 'resource not found', code: 'not_found' },
+      ])
     }
   })
 })
@@ -93,19 +130,40 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
 const action_hint = 'Send the same request again later, with the same Idempotency-Key.'
 
 it.each([
-  [{ isClosed: true }, 500, { message: 'the gateway is closed for maintenance', code: 'internal_error', action_hint }],
-  [{ behindFront: true }, 403, { message: 'requests must go to the public address of this API', code: 'forbidden' }],
-] as const)('a stage of %j refuses every request before it reads or writes', async (stage, status, body) => {
-  for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
-    const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
-    deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
+  [
+    { isClosed: true },
+    500,
+    { message: 'the gateway is closed for maintenance', code: 'internal_error', action_hint },
+  ],
+  [
+    { behindFront: true },
+    403,
+    { message: 'requests must go to the public address of this API', code: 'forbidden' },
+  ],
+] as const)(
+  'a stage of %j refuses every request before it reads or writes',
+  async (stage, status, body) => {
+    for (const endpoint of [...Object.values(API), CALLBACK, UNKNOWN_PATH]) {
+      const { deps, calls } = recordTable(testDeps({ stage: { ...testDeps().stage, ...stage } }))
+      deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: 'c'.repeat(64) }))
 
-    const answer = await call(deps, endpoint, { ...hopeless, caller: { authorization: 'Bearer sk_test_x' } })
+      const answer = await call(deps, endpoint, {
+        ...hopeless,
+        caller: { authorization: 'Bearer sk_test_x' },
+      })
 
-    expect([endpoint.route, answer.status, answer.body]).toStrictEqual([endpoint.route, status, body])
-    expect([calls, deps.lines.map(({ fields }) => fields)]).toMatchObject([[], [{ status, code: body.code }]])
-  }
-})
+      expect([endpoint.route, answer.status, answer.body]).toStrictEqual([
+        endpoint.route,
+        status,
+        body,
+      ])
+      expect([calls, deps.lines.map(({ fields }) => fields)]).toMatchObject([
+        [],
+        [{ status, code: body.code }],
+      ])
+    }
+  },
+)
 
 it('every response has exactly these headers, and strict-transport-security if the stage has a domain', async () => {
   for (const hasDomain of [false, true]) {
@@ -120,7 +178,8 @@ it('every response has exactly these headers, and strict-transport-security if t
     ]
 
     expect(answers.map(({ status }) => status)).toStrictEqual([422, 401, 404, 500])
-    for (const answer of answers) expect(answer.headers).toStrictEqual({ ...headersOf(answer), ...besides })
+    for (const answer of answers)
+      expect(answer.headers).toStrictEqual({ ...headersOf(answer), ...besides })
   }
 })
 
@@ -131,23 +190,34 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
     const id = v.parse(PaymentIdSchema, body['id'])
     await deps.table.write(update(paymentKey(id), { remove: ['notionalMinor'] }))
 
-    const answers = [await ask('getPayment', { id }), await ask('cancelPayment', { id }), await ask('listPayments')]
-    for (const { status, body: said } of answers) expect([status, said]).toStrictEqual([500, INTERNAL])
+    const answers = [
+      await ask('getPayment', { id }),
+      await ask('cancelPayment', { id }),
+      await ask('listPayments'),
+    ]
+    for (const { status, body: said } of answers)
+      expect([status, said]).toStrictEqual([500, INTERNAL])
   })
 
   it.each([
     ['a request', API.createPayment, { body: aPaymentBody() }],
     ['a callback', CALLBACK, { body: '{}', headers: { 'x-callback-token': 'any' } }],
-  ])('of %s at the time limit is our 500, half a second before Lambda’s timeout', async (_, endpoint, request) => {
-    const { deps, caller } = await anApi()
-    deps.provider.script('createRequest', () => new Promise(() => {}))
-    const hanging = { ...deps, secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) } }
-    const beganMs = performance.now()
+  ])(
+    'of %s at the time limit is our 500, half a second before Lambda’s timeout',
+    async (_, endpoint, request) => {
+      const { deps, caller } = await anApi()
+      deps.provider.script('createRequest', () => new Promise(() => {}))
+      const hanging = {
+        ...deps,
+        secrets: { ...deps.secrets, get: () => new Promise<undefined>(() => {}) },
+      }
+      const beganMs = performance.now()
 
-    const answer = await call(hanging, endpoint, { ...request, caller, remainingMs: 600 })
+      const answer = await call(hanging, endpoint, { ...request, caller, remainingMs: 600 })
 
-    expect(performance.now() - beganMs).toBeGreaterThan(90)
-    expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
-    expect(answer.headers).toStrictEqual(headersOf(answer))
-  })
+      expect(performance.now() - beganMs).toBeGreaterThan(90)
+      expect([answer.status, answer.body]).toStrictEqual([500, INTERNAL])
+      expect(answer.headers).toStrictEqual(headersOf(answer))
+    },
+  )
 })

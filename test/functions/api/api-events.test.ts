@@ -9,41 +9,64 @@ import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { runs } from '../../support/runs.ts'
-import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  depsWithLateIndexes,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
-const eventRow = async (
+async function eventRow(
   deps: TestDeps,
   clientId: ClientId,
   firedAt: Timestamp,
   { part = 0, ...fields }: Partial<Event> & { readonly part?: number } = {},
-): Promise<Event> => {
+): Promise<Event> {
   const event = anEvent(firedAt, { clientId, ...fields })
-  const index = { owner: ownerOf(clientId, part), entity: 'event', listedAt: firedAt, id: event.eventId }
+  const index = {
+    owner: ownerOf(clientId, part),
+    entity: 'event',
+    listedAt: firedAt,
+    id: event.eventId,
+  }
   await deps.table.write(put(eventKey(event.paymentId, event.name), { ...event, ...index }, isNew))
   return event
 }
 
-const idsIn = ({ body }: ApiResponse) => (body['data'] as { event_id: string }[]).map(({ event_id: id }) => id)
-const nextOf = ({ body }: ApiResponse) => ({ after: String(body['next']) })
+function idsIn({ body }: ApiResponse) {
+  return (body['data'] as { event_id: string }[]).map(({ event_id: id }) => id)
+}
+function nextOf({ body }: ApiResponse) {
+  return { after: String(body['next']) }
+}
 
 /** The answer's own text around the envelopes. */
-const page = (events: readonly Event[], { body }: ApiResponse, hasMore = false) =>
-  `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
+function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) {
+  return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
+}
 
 /** The cursor of a reader who has seen everything before a position. */
-const cursorAt = (position: object): string =>
-  Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
-const cursorFrom = (since: string): string => cursorAt({ fired_at: since })
-const cursorFor = ({ eventId, paymentId, name, firedAt }: Event): string =>
-  cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
+function cursorAt(position: object): string {
+  return Buffer.from(JSON.stringify({ settled: position, young: position })).toString('base64url')
+}
+function cursorFrom(since: string): string {
+  return cursorAt({ fired_at: since })
+}
+function cursorFor({ eventId, paymentId, name, firedAt }: Event): string {
+  return cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
+}
 
 describe('GET /v1/events (design section 8)', () => {
   it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
     const { deps, caller, ask } = await anApi()
     const other = await anApiClient(deps)
     const start = deps.now()
-    const theirs = [await eventRow(deps, other.clientId, start), await eventRow(deps, other.clientId, addMs(start, 2))]
+    const theirs = [
+      await eventRow(deps, other.clientId, start),
+      await eventRow(deps, other.clientId, addMs(start, 2)),
+    ]
     const mine = await eventRow(deps, caller.clientId, addMs(start, 1))
     deps.clock.advance(600)
     const given = await call(deps, API.listEvents, { caller: other, query: { limit: '1' } })
@@ -62,9 +85,12 @@ describe('GET /v1/events (design section 8)', () => {
   it('shows an event that the index lists after the longest lag, and after a later event', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')
     const { caller, ask } = await anApi({}, deps)
-    const idOf = (first: string) => v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`)
+    const idOf = (first: string) =>
+      v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`)
     const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: idOf('0') })
-    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), { paymentId: idOf('f') })
+    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), {
+      paymentId: idOf('f'),
+    })
     deps.clock.advance(187)
     const answers = [await ask('listEvents')]
     catchUp()
@@ -73,7 +99,13 @@ describe('GET /v1/events (design section 8)', () => {
       answers.push(await ask('listEvents', { query: answers.slice(-1).map(nextOf)[0] ?? {} }))
     }
 
-    expect(answers.map(idsIn)).toStrictEqual([[next.eventId], [], [late.eventId], [next.eventId], []])
+    expect(answers.map(idsIn)).toStrictEqual([
+      [next.eventId],
+      [],
+      [late.eventId],
+      [next.eventId],
+      [],
+    ])
   })
 
   it('continues in new parts after a cursor that is older than they are', async () => {
@@ -81,15 +113,24 @@ describe('GET /v1/events (design section 8)', () => {
     const old = await eventRow(deps, caller.clientId, deps.now())
     deps.clock.advance(600)
     const before = await ask('listEvents')
-    await changeClient(deps, { clientId: caller.clientId, operator: 'ana', changes: { ledgerParts: 16 } })
+    await changeClient(deps, {
+      clientId: caller.clientId,
+      operator: 'ana',
+      changes: { ledgerParts: 16 },
+    })
     deps.clock.advance(60)
     const events = []
     for (let at = 0; at < 24; at++) {
-      events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at), { part: Math.min(at, 15) }))
+      events.push(
+        await eventRow(deps, caller.clientId, addMs(deps.now(), at), { part: Math.min(at, 15) }),
+      )
     }
     const { deps: recorded, calls } = recordTable(deps)
 
-    const after = await call(recorded, API.listEvents, { caller, query: { ...nextOf(before), limit: '19' } })
+    const after = await call(recorded, API.listEvents, {
+      caller,
+      query: { ...nextOf(before), limit: '19' },
+    })
 
     expect(idsIn(before)).toStrictEqual([old.eventId])
     expect(after.text).toBe(page(events.slice(0, 19), after, true))
@@ -106,7 +147,9 @@ describe('GET /v1/events (design section 8)', () => {
 
     for (const after of ['', cursorFor(deleted), cursorFrom(start)])
       for (const since of ['', '2020-01-01T00:00:00Z'])
-        expect(idsIn(await ask('listEvents', { query: { after, since } }))).toStrictEqual([oldest.eventId])
+        expect(idsIn(await ask('listEvents', { query: { after, since } }))).toStrictEqual([
+          oldest.eventId,
+        ])
     deps.clock.advance(1)
     const empty = await ask('listEvents', { query: { after: cursorFor(oldest) } })
     const next = cursorFrom(addMs(deps.now(), -90 * DAY_MS))
@@ -116,13 +159,16 @@ describe('GET /v1/events (design section 8)', () => {
   it('ends a page early at Lambda’s response limit, and the next page continues', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const body = JSON.stringify({ text: '"'.repeat(190_000) })
-    for (let at = 0; at < 8; at++) await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })
+    for (let at = 0; at < 8; at++)
+      await eventRow(deps, caller.clientId, addMs(deps.now(), at), { body })
     deps.clock.advance(600)
 
     const first = await ask('listEvents')
     const second = await ask('listEvents', { query: nextOf(first) })
 
-    expect([first, second].map((answer) => [answer.body['data'], answer.body['has_more']])).toStrictEqual([
+    expect(
+      [first, second].map((answer) => [answer.body['data'], answer.body['has_more']]),
+    ).toStrictEqual([
       [Array(6).fill(expect.anything()), true],
       [Array(2).fill(expect.anything()), false],
     ])
@@ -132,11 +178,14 @@ describe('GET /v1/events (design section 8)', () => {
   it('accepts `since` in any time zone, prefers `after` to `since`, and shows 25 events by default', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const events: Event[] = []
-    for (let at = 0; at < 101; at++) events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
+    for (let at = 0; at < 101; at++)
+      events.push(await eventRow(deps, caller.clientId, addMs(deps.now(), at)))
     const [first, second] = events
     const jakarta = second?.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00') ?? ''
 
-    expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual([second?.eventId])
+    expect(idsIn(await ask('listEvents', { query: { since: jakarta, limit: '1' } }))).toStrictEqual(
+      [second?.eventId],
+    )
     const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
     expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
     const beyond = cursorFrom('8999-12-31T23:59:59.999Z')
@@ -154,7 +203,11 @@ const POLL_SECONDS = 10
 type Query = Readonly<Record<string, string>>
 
 /** One poll: the ids of each page until no more are listed, and the query of the next poll. */
-const poll = async ({ ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>, limit: number, query: Query) => {
+async function poll(
+  { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>,
+  limit: number,
+  query: Query,
+) {
   const pages: string[][] = []
   for (let more = true; more; ) {
     const answer = await ask('listEvents', { query: { ...query, limit: String(limit) } })
@@ -185,7 +238,10 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
           let query: Query = since === undefined ? {} : { since: moment(since) }
           for (const second of polls) {
             for (; (waiting[0] ?? Number.POSITIVE_INFINITY) <= second; waiting.shift()) {
-              fired.push([waiting[0] ?? 0, await eventRow(deps, caller.clientId, moment(waiting[0] ?? 0))])
+              fired.push([
+                waiting[0] ?? 0,
+                await eventRow(deps, caller.clientId, moment(waiting[0] ?? 0)),
+              ])
             }
             deps.clock.set(moment(second))
             const polled = await poll(api, limit, query)
@@ -200,9 +256,13 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
             }
           }
           for (const [second, { eventId }] of fired) {
-            const [first, again] = [second, second + HOLD_BACK_SECONDS].map((from) => polls.find((at) => at >= from))
+            const [first, again] = [second, second + HOLD_BACK_SECONDS].map((from) =>
+              polls.find((at) => at >= from),
+            )
             const isAsked = since === undefined || second >= since
-            expect(shown.get(eventId) ?? []).toStrictEqual(isAsked ? [...new Set([first, again])] : [])
+            expect(shown.get(eventId) ?? []).toStrictEqual(
+              isAsked ? [...new Set([first, again])] : [],
+            )
           }
         },
       ),
@@ -212,7 +272,8 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
   it('gets events from the track with more unread time first, then from the other one', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
-    const row = (second: number) => eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))
+    const row = (second: number) =>
+      eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))
     const old = [await row(0), await row(1)]
     deps.clock.advance(2)
     const seen = await ask('listEvents')

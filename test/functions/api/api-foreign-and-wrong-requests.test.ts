@@ -4,7 +4,14 @@ import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment, findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { END_OF_TIME } from '../../../shared/time.ts'
-import { API, type ApiClient, anApi, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
+import {
+  API,
+  type ApiClient,
+  anApi,
+  anApiClient,
+  aPaymentBody,
+  call,
+} from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/settlement-builders.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
@@ -13,28 +20,39 @@ type Name = keyof typeof API
 type Query = Readonly<Record<string, string>>
 type Owned = (deps: TestDeps, owner: ApiClient) => Promise<string>
 
-const aPayment: Owned = async (deps, caller) => {
+async function aPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
   const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
   return String(body['id'])
 }
 
-const aClosedPayment: Owned = async (deps, caller) => {
+async function aClosedPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
   const id = await aPayment(deps, caller)
-  await closePayment(deps, await findPayment(deps, caller.clientId, id), { status: 'expired', source: 'due_work' })
+  await closePayment(deps, await findPayment(deps, caller.clientId, id), {
+    status: 'expired',
+    source: 'due_work',
+  })
   return id
 }
 
 /** A payment whose create died: its claim is all there is. */
-const aCreatingPayment: Owned = async (deps, caller) => {
+async function aCreatingPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
   deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
-  await call(deps, API.createPayment, { caller, body: aPaymentBody(), headers: { 'idempotency-key': 'k' } })
+  await call(deps, API.createPayment, {
+    caller,
+    body: aPaymentBody(),
+    headers: { 'idempotency-key': 'k' },
+  })
   return paymentIdForKey(caller.clientId, 'k')
 }
 
-const aSettlementId: Owned = async (deps, { clientId }) => (await storedSettlement(deps, { clientId })).settlementId
+async function aSettlementId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+  return (await storedSettlement(deps, { clientId })).settlementId
+}
 
-const aDeliveryId: Owned = async (deps, { clientId }) =>
-  (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED)).deliveryId
+async function aDeliveryId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+  return (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED))
+    .deliveryId
+}
 
 const CASES: readonly (readonly [Name, what: string, Owned])[] = [
   ['getPayment', 'payment', aPayment],
@@ -54,25 +72,36 @@ const CASES: readonly (readonly [Name, what: string, Owned])[] = [
   ],
 ]
 
-const LISTS = ['listPayments', 'listSettlements', 'listWebhookEndpoints', 'listWebhookDeliveries'] as const
+const LISTS = [
+  'listPayments',
+  'listSettlements',
+  'listWebhookEndpoints',
+  'listWebhookDeliveries',
+] as const
 
 describe('an id of another client (spec 1, 7: like an id that does not exist)', () => {
-  it.each(CASES)('%s answers a foreign %s like an unknown id, and changes nothing', async (name, what, own) => {
-    const { deps, caller } = await anApi()
-    const foreign = await own(deps, await anApiClient(deps))
-    const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
+  it.each(CASES)(
+    '%s answers a foreign %s like an unknown id, and changes nothing',
+    async (name, what, own) => {
+      const { deps, caller } = await anApi()
+      const foreign = await own(deps, await anApiClient(deps))
+      const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
 
-    const answer = await call(watched.deps, API[name], { caller, id: foreign })
-    const commands = watched.calls.map((made) => made.name)
-    const absent = await call(watched.deps, API[name], { caller, id: deps.newId() })
+      const answer = await call(watched.deps, API[name], { caller, id: foreign })
+      const commands = watched.calls.map((made) => made.name)
+      const absent = await call(watched.deps, API[name], { caller, id: deps.newId() })
 
-    const headers = { ...absent.headers, 'x-request-id': answer.requestId }
-    expect(answer).toStrictEqual({ ...absent, headers, requestId: answer.requestId })
-    const body = { message: `${what.replace(/closed | in creation/, '')} not found`, code: 'not_found' }
-    expect([answer.status, answer.body]).toStrictEqual([404, body])
-    expect(commands).toStrictEqual(['batchGet', 'get'])
-    expect(deps.provider.calls).toHaveLength(callsBefore)
-  })
+      const headers = { ...absent.headers, 'x-request-id': answer.requestId }
+      expect(answer).toStrictEqual({ ...absent, headers, requestId: answer.requestId })
+      const body = {
+        message: `${what.replace(/closed | in creation/, '')} not found`,
+        code: 'not_found',
+      }
+      expect([answer.status, answer.body]).toStrictEqual([404, body])
+      expect(commands).toStrictEqual(['batchGet', 'get'])
+      expect(deps.provider.calls).toHaveLength(callsBefore)
+    },
+  )
 
   it('hides a payment that is being created from its owner too', async () => {
     const { deps, caller, ask } = await anApi()
@@ -81,7 +110,9 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
     const answers = [await ask('getPayment', { id }), await ask('cancelPayment', { id })]
     const { body } = await ask('listPayments')
 
-    expect((await findStoredPayment(deps, paymentIdForKey(caller.clientId, 'k')))?.status).toBe('creating')
+    expect((await findStoredPayment(deps, paymentIdForKey(caller.clientId, 'k')))?.status).toBe(
+      'creating',
+    )
     expect(answers.map(({ status }) => status)).toStrictEqual([404, 404])
     expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
   })
@@ -102,18 +133,33 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
 
 describe('an id of a wrong shape (design section 5: 404 without a read)', () => {
   const settlementId = v.parse(SettlementIdSchema, 'abcdef00-0000-4000-8000-00000000abcd')
-  const changed = [settlementId.toUpperCase(), settlementId.replaceAll('-', ''), `${settlementId}#PAYMENT`]
-  const SHAPES = ['', ...changed, `${settlementId}\n`, '../balance', '\u0000', '٠'.repeat(36), 'a'.repeat(10_000)]
+  const changed = [
+    settlementId.toUpperCase(),
+    settlementId.replaceAll('-', ''),
+    `${settlementId}#PAYMENT`,
+  ]
+  const SHAPES = [
+    '',
+    ...changed,
+    `${settlementId}\n`,
+    '../balance',
+    '\u0000',
+    '٠'.repeat(36),
+    'a'.repeat(10_000),
+  ]
 
   const NAMES = [...new Set(CASES.map(([name]) => name))]
-  it.each(NAMES.flatMap((name) => SHAPES.map((id) => [name, id] as const)))('%s of %j', async (name, id) => {
-    const { deps, caller } = await anApi()
-    const watched = recordTable(deps)
+  it.each(NAMES.flatMap((name) => SHAPES.map((id) => [name, id] as const)))(
+    '%s of %j',
+    async (name, id) => {
+      const { deps, caller } = await anApi()
+      const watched = recordTable(deps)
 
-    const { status } = await call(watched.deps, API[name], { caller, id })
+      const { status } = await call(watched.deps, API[name], { caller, id })
 
-    expect([status, watched.calls.map((made) => made.name)]).toStrictEqual([404, ['batchGet']])
-  })
+      expect([status, watched.calls.map((made) => made.name)]).toStrictEqual([404, ['batchGet']])
+    },
+  )
 })
 
 it.each<readonly [Name, Query, string]>([
@@ -130,7 +176,12 @@ it.each<readonly [Name, Query, string]>([
 
   const field_errors = { [unknown]: ['unknown query parameter'] }
   const message = `unknown query parameter: ${unknown}`
-  const refusal = { message, code: 'validation', field_errors, action_hint: expect.any(String) as unknown }
+  const refusal = {
+    message,
+    code: 'validation',
+    field_errors,
+    action_hint: expect.any(String) as unknown,
+  }
   expect([status, body, deps.provider.calls]).toStrictEqual([422, refusal, []])
 })
 
@@ -152,13 +203,19 @@ const TOO_FAR = { page: 'page must be <= 9007199254740991' }
 const NO_INTEGER = { page: 'page must be an integer', per_page: 'per_page must be an integer' }
 const STATUS = { status: 'status must be one of pending, succeeded, failed, expired, cancelled' }
 const DELIVERY_STATUS = { status: 'status must be one of scheduled, succeeded, abandoned, skipped' }
-const KEY_ALONE = { idempotency_key: 'idempotency_key cannot be combined with external_reference or status' }
+const KEY_ALONE = {
+  idempotency_key: 'idempotency_key cannot be combined with external_reference or status',
+}
 const INCLUDE = { include: 'include must be settlements' }
 const AFTER = { after: 'must be the cursor of an earlier answer to the same request' }
 const TIME = { since: 'must be an RFC 3339 time' }
 const UUID = { event_id: 'must be a lower-case UUID' }
-const empty = (name: string) => ({ [name]: `${name} must not be empty` })
-const tooLong = (name: string) => ({ [name]: `${name} must have at most 255 characters` })
+function empty(name: string) {
+  return { [name]: `${name} must not be empty` }
+}
+function tooLong(name: string) {
+  return { [name]: `${name} must have at most 255 characters` }
+}
 
 /** A position of an event, as the answer's cursor has two. */
 const right = {
@@ -186,10 +243,12 @@ const WRONG_CURSORS = [
   { settled: right, young: right, client_id: 'x' },
   { settled: right, young: { fired_at: right.fired_at } },
   { settled: right, young: { ...right, event_id: '1b0e8a39-0f5d-4c6b-9a55-2a4f43c0d1aa' } },
-  ...[null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, NO_DAY, ...WRONG_POSITIONS].flatMap((wrong) => [
-    { settled: wrong, young: { fired_at: '8999-01-01T00:00:00.000Z' } },
-    { settled: { fired_at: '1970-01-01T00:00:00.000Z' }, young: wrong },
-  ]),
+  ...[null, [], {}, 7, 'text', { fired_at: '2026-11-20' }, NO_DAY, ...WRONG_POSITIONS].flatMap(
+    (wrong) => [
+      { settled: wrong, young: { fired_at: '8999-01-01T00:00:00.000Z' } },
+      { settled: { fired_at: '1970-01-01T00:00:00.000Z' }, young: wrong },
+    ],
+  ),
 ].map((position) => Buffer.from(JSON.stringify(position)).toString('base64url'))
 
 const NO_STATUSES = [' ', 'paid', 'PENDING', 'creating', 'pending,failed', 'constructor']
@@ -197,8 +256,14 @@ const NO_TIMES = ['yesterday', '2026-11-20', '2026-13-01T00:00:00Z', '2026-11-20
 
 type Refused = readonly [Name, Query, reasons: Query, message?: string]
 
-const each = <Value>(name: Name, values: readonly Value[], queryOf: (value: Value) => Query, reasons: Query) =>
-  values.map((value): Refused => [name, queryOf(value), reasons])
+function each<Value>(
+  name: Name,
+  values: readonly Value[],
+  queryOf: (value: Value) => Query,
+  reasons: Query,
+) {
+  return values.map((value): Refused => [name, queryOf(value), reasons])
+}
 
 it.for<Refused>([
   ...(['listPayments', 'listSettlements', 'listWebhookDeliveries'] as const).flatMap((name) => [
@@ -213,14 +278,25 @@ it.for<Refused>([
   ['listPayments', { idempotency_key: 'k', external_reference: 'order' }, KEY_ALONE],
   ['listPayments', { external_reference: '' }, empty('external_reference')],
   ['listPayments', { external_reference: '😀'.repeat(256) }, tooLong('external_reference')],
-  ...each('getBalance', ['payments', 'Settlements', 'settlements,settlements'], (include) => ({ include }), INCLUDE),
+  ...each(
+    'getBalance',
+    ['payments', 'Settlements', 'settlements,settlements'],
+    (include) => ({ include }),
+    INCLUDE,
+  ),
   ['getBalance', { currency: 'USD' }, { currency: 'unsupported currency: USD' }],
   ['getBalance', { currency: 'idr' }, { currency: 'unsupported currency: idr' }],
-  ['getBalance', { currency: `${'x'.repeat(63)}👍` }, { currency: `unsupported currency: ${'x'.repeat(63)}\ufffd` }],
+  [
+    'getBalance',
+    { currency: `${'x'.repeat(63)}👍` },
+    { currency: `unsupported currency: ${'x'.repeat(63)}\ufffd` },
+  ],
   ['listWebhookDeliveries', { status: 'pending' }, DELIVERY_STATUS],
   ['listWebhookDeliveries', { event_id: 'x' }, UUID, `event_id: ${UUID.event_id}`],
   ...NO_TIMES.map((since): Refused => ['listEvents', { since }, TIME, `since: ${TIME.since}`]),
-  ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), { limit: 'limit must be an integer' }),
+  ...each('listEvents', ['1.5', 'all'], (limit) => ({ limit }), {
+    limit: 'limit must be an integer',
+  }),
   ...[' ', 'x', 'null', '[]', '{}', '0', '💥', 'a'.repeat(5_000), ...WRONG_CURSORS].map(
     (after): Refused => ['listEvents', { after }, AFTER, `after: ${AFTER.after}`],
   ),
@@ -230,6 +306,8 @@ it.for<Refused>([
   const { status, body } = await ask(name, { query })
 
   const { action_hint: _, ...refusal } = body
-  const field_errors = Object.fromEntries(Object.entries(reasons).map(([field, reason]) => [field, [reason]]))
+  const field_errors = Object.fromEntries(
+    Object.entries(reasons).map(([field, reason]) => [field, [reason]]),
+  )
   expect([status, refusal]).toStrictEqual([422, { message, code: 'validation', field_errors }])
 })

@@ -11,16 +11,23 @@ import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
 import { BANK, storedSettlement } from '../../support/settlement-builders.ts'
-import { memoryDeps, queriesIn, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+  testDeps,
+} from '../../support/test-deps.ts'
 
 type Query = Readonly<Record<string, string>>
 
 /** As long as a create takes one, in characters. */
 const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`
 
-const aMerchant = async (deps?: TestDeps) => {
+async function aMerchant(deps?: TestDeps) {
   const api = await anApi({}, deps)
-  const listed = (query: Query = {}) => api.ask('listPayments', { query: { external_reference: REFERENCE, ...query } })
+  const listed = (query: Query = {}) =>
+    api.ask('listPayments', { query: { external_reference: REFERENCE, ...query } })
   const create = async (fieldsOfBody: object = {}) => {
     const body = aPaymentBody({ external_reference: REFERENCE, ...fieldsOfBody })
     const answer = await api.ask('createPayment', { body })
@@ -41,7 +48,10 @@ it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest fir
   const watched = recordTable(deps)
 
   const { body } = await ask('listPayments')
-  const second = await call(watched.deps, API.listPayments, { caller, query: { page: '2', per_page: '1' } })
+  const second = await call(watched.deps, API.listPayments, {
+    caller,
+    query: { page: '2', per_page: '1' },
+  })
 
   const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
   const data = fetched.map((answer) => answer.body)
@@ -61,12 +71,23 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     await create({ external_reference: undefined })
     const watched = recordTable(deps)
 
-    const answer = await call(watched.deps, API.listPayments, { caller, query: { external_reference: REFERENCE } })
+    const answer = await call(watched.deps, API.listPayments, {
+      caller,
+      query: { external_reference: REFERENCE },
+    })
     const second = await listed({ per_page: '2', page: '2' })
 
-    expect(answer.body).toStrictEqual({ data: made, pagination: { ...page, total: 3, total_pages: 1 } })
+    expect(answer.body).toStrictEqual({
+      data: made,
+      pagination: { ...page, total: 3, total_pages: 1 },
+    })
     // API key and client, parts, references, and payments. All reads are consistent.
-    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'query', 'batchGet'])
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual([
+      'batchGet',
+      'get',
+      'query',
+      'batchGet',
+    ])
     expect(watched.calls.at(-1)).toMatchObject({ reads: 'consistent' })
     const pagination = { page: 2, per_page: 2, total: 3, total_pages: 2 }
     expect(second.body).toStrictEqual({ data: made.slice(2), pagination })
@@ -78,7 +99,10 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const made = []
     for (let number = 0; number < 4; number++) made.push(String((await create())['id']))
     for (const id of made.slice(1, 3))
-      await closePayment(deps, await findPayment(deps, caller.clientId, id), { status: 'expired', source: 'due_work' })
+      await closePayment(deps, await findPayment(deps, caller.clientId, id), {
+        status: 'expired',
+        source: 'due_work',
+      })
 
     const { body } = await listed({ status: 'expired', per_page: '1', page: '2' })
 
@@ -98,9 +122,16 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     answer.resolve()
     const { payment } = await creating
 
-    const shown = { id: payment.paymentId, status: 'succeeded', payment_destination: '381652390000001' }
+    const shown = {
+      id: payment.paymentId,
+      status: 'succeeded',
+      payment_destination: '381652390000001',
+    }
     expect((await listed()).body).toMatchObject({ data: [shown] })
-    const { items } = await deps.table.query({ partition: [referencePk(caller.clientId, REFERENCE)], limit: 10 })
+    const { items } = await deps.table.query({
+      partition: [referencePk(caller.clientId, REFERENCE)],
+      limit: 10,
+    })
     expect(items).toMatchObject([{ sk: payment.paymentId }])
   })
 
@@ -129,7 +160,12 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
 
     const oldest = payments.slice(0, 100).toReversed()
     expect(last.body['data']).toMatchObject(oldest.map(({ paymentId: id }) => ({ id })))
-    expect(last.body['pagination']).toStrictEqual({ page: 10, per_page: 100, total: 1_000, total_pages: 10 })
+    expect(last.body['pagination']).toStrictEqual({
+      page: 10,
+      per_page: 100,
+      total: 1_000,
+      total_pages: 10,
+    })
     const refusal = {
       message: 'external_reference: more than 1000 payments have it',
       code: 'validation',
@@ -137,14 +173,17 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
       action_hint:
         'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
     }
-    expect(refused.map(({ status, body }) => [status, body])).toStrictEqual(refused.map(() => [422, refusal]))
+    expect(refused.map(({ status, body }) => [status, body])).toStrictEqual(
+      refused.map(() => [422, refusal]),
+    )
   })
 })
 
 it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
   const { deps, caller, ask } = await anApi()
   const { clientId } = caller
-  const shown = async ({ settlementId: id }: Settlement) => (await ask('getSettlement', { id })).body
+  const shown = async ({ settlementId: id }: Settlement) =>
+    (await ask('getSettlement', { id })).body
   const recorded = await storedSettlement(deps, { clientId })
   const paid = await storedSettlement(deps, { clientId, triggeredBy: 'manual', bank: BANK })
   const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
@@ -172,9 +211,18 @@ it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where t
     settled_at: null,
     created_at: '2026-11-20T02:00:01.000Z',
   })
-  const { bankName: bank_name, bankAccountNo: bank_account_no, bankAccountName: bank_account_name } = BANK
+  const {
+    bankName: bank_name,
+    bankAccountNo: bank_account_no,
+    bankAccountName: bank_account_name,
+  } = BANK
   const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
-  const closed = { id: paid.settlementId, status: 'manual_paid', notes: 'batch 7', settled_at: settledAt }
+  const closed = {
+    id: paid.settlementId,
+    status: 'manual_paid',
+    notes: 'batch 7',
+    settled_at: settledAt,
+  }
   expect(after).toStrictEqual({ ...before, ...bank, ...closed })
 })
 
@@ -184,7 +232,9 @@ it('GET /v1/settlements (spec 4.6) lists each as fetch shows it, by period_end a
   const october = (day: number) => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
   for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
     const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
-    stored.push((await storedSettlement(deps, { clientId: caller.clientId, ...period })).settlementId)
+    stored.push(
+      (await storedSettlement(deps, { clientId: caller.clientId, ...period })).settlementId,
+    )
   }
 
   const pages = []

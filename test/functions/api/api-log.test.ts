@@ -23,7 +23,9 @@ import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts
  */
 
 const TOKEN = 'a-token-of-tests'
-const word = (name: string) => `zq-${name}-5501`
+function word(name: string) {
+  return `zq-${name}-5501`
+}
 
 const body = aPaymentBody({
   method: 'ewallet',
@@ -47,15 +49,28 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   const create = (sent: unknown = body) =>
     send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': word('idempotency') } })
   // Quotes everything, in one line and in lines that look like a stack's.
-  const all = [...['idempotency', 'query', 'path', 'field'].map(word), caller.authorization, JSON.stringify(body)]
-  const thrown = new Error(`refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`)
+  const all = [
+    ...['idempotency', 'query', 'path', 'field'].map(word),
+    caller.authorization,
+    JSON.stringify(body),
+  ]
+  const thrown = new Error(
+    `refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`,
+  )
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
   // Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails.
-  for (const wrong of [{ [word('field')]: 'x' }, { method: word('value') }, { metadata: word('value') }])
+  for (const wrong of [
+    { [word('field')]: 'x' },
+    { method: word('value') },
+    { metadata: word('value') },
+  ])
     await create({ ...body, ...wrong })
   await create(JSON.stringify(body).slice(0, -1))
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'API_VALIDATION_ERROR' }))
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'API_VALIDATION_ERROR',
+  }))
   await create()
   deps.provider.script('createRequest', () => Promise.reject(thrown))
   await create()
@@ -67,14 +82,19 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   await send(API.listPayments, { query: { status: word('query') } })
   await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
   for (const withDeps of [deps, interceptTable(deps, { before: () => Promise.reject(thrown) })]) {
-    for (const endpoint of [...Object.values(API), UNKNOWN_PATH]) await send(endpoint, foreign, withDeps)
+    for (const endpoint of [...Object.values(API), UNKNOWN_PATH])
+      await send(endpoint, foreign, withDeps)
   }
 
   const output = lines.join('\n')
   const requests = lines.filter((line) => /"request\.(completed|failed)"/.test(line))
-  expect(new Set(answers.map(({ status }) => status))).toStrictEqual(new Set([422, 500, 201, 200, 401, 404]))
+  expect(new Set(answers.map(({ status }) => status))).toStrictEqual(
+    new Set([422, 500, 201, 200, 401, 404]),
+  )
   expect(requests).toHaveLength(answers.length)
-  expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual([])
+  expect(answers.filter(({ requestId }, at) => !requests[at]?.includes(requestId))).toStrictEqual(
+    [],
+  )
   expect(output).toContain('"error_stack"')
   expect(output).not.toMatch(/zq-\w+-5501|6281255045504/)
   expect(output).not.toContain(caller.authorization.slice(-43))
@@ -86,7 +106,10 @@ it('a create, a callback that credits and a cancel write one line each (design: 
   const own = memoryDeps({ log })
   own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   // The provider's calls are logged as they are on AWS.
-  const { deps, ask } = await anApi({}, { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } })
+  const { deps, ask } = await anApi(
+    {},
+    { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } },
+  )
   const create = async () => (await ask('createPayment', { body: aPaymentBody() })).body
   const paid = await create()
   const [payment_request_id = ''] = own.provider.requests.keys()
@@ -97,10 +120,19 @@ it('a create, a callback that credits and a cancel write one line each (design: 
   await call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers })
   await ask('cancelPayment', { id: String((await create())['id']) })
 
-  const created = { code: 'request.completed', status: 201, outcomes: 'provider.called payment.created' }
+  const created = {
+    code: 'request.completed',
+    status: 201,
+    outcomes: 'provider.called payment.created',
+  }
   expect(lines).toMatchObject([
     { ...created, payment_id: paid['id'], operation: 'create_request' },
-    { code: 'request.completed', status: 200, outcomes: 'provider.called payment.succeeded', payment_id: paid['id'] },
+    {
+      code: 'request.completed',
+      status: 200,
+      outcomes: 'provider.called payment.succeeded',
+      payment_id: paid['id'],
+    },
     created,
     { code: 'request.completed', status: 200, outcomes: 'provider.called payment.cancelled' },
   ])
@@ -111,14 +143,23 @@ it('the log of a request is one line with ids, client and key, the route as a te
   deps.clock.advance(1)
 
   const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
-  const absent = await ask('getPayment', { id: deps.newId(), headers: { 'x-amz-cf-id': 'a line\n' } })
+  const absent = await ask('getPayment', {
+    id: deps.newId(),
+    headers: { 'x-amz-cf-id': 'a line\n' },
+  })
 
-  const whose = { client_id: expect.any(String), key_id: expect.stringMatching(/^[0-9a-f]{64}$/), duration_ms: 0 }
+  const whose = {
+    client_id: expect.any(String),
+    key_id: expect.stringMatching(/^[0-9a-f]{64}$/),
+    duration_ms: 0,
+  }
   const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
   const unknown = { request_id: absent.requestId, front_request_id: undefined }
   const lines = [
     { ...asked, route: 'GET /v1/balance', status: 200 },
     { ...asked, ...unknown, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
   ]
-  expect(deps.lines).toStrictEqual(lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })))
+  expect(deps.lines).toStrictEqual(
+    lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })),
+  )
 })

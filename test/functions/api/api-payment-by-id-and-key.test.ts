@@ -10,7 +10,7 @@ import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
 import { ledgerView } from '../../support/payment-builders.ts'
 import { recordTable, testDeps } from '../../support/test-deps.ts'
 
-const pending = async () => {
+async function pending() {
   const api = await anApi()
   const { body } = await api.ask('createPayment', { body: aPaymentBody({ metadata: { a: 1 } }) })
   const payment = await findPayment(api.deps, api.caller.clientId, String(body['id']))
@@ -27,7 +27,11 @@ it('GET /v1/payments/{id} (spec 4.3) answers what create answered, and paid_at o
   const paid = await ask('getPayment', { id })
 
   expect([fetched.status, fetched.body]).toStrictEqual([200, body])
-  expect(paid.body).toStrictEqual({ ...body, status: 'succeeded', paid_at: '2026-11-20T04:01:30.000Z' })
+  expect(paid.body).toStrictEqual({
+    ...body,
+    status: 'succeeded',
+    paid_at: '2026-11-20T04:01:30.000Z',
+  })
 })
 
 describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
@@ -55,18 +59,21 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
   )
 
   const ENDED = ['failed', 'expired', 'cancelled'] as const
-  it.each(ENDED)('refuses to cancel a payment that is %s, which is shown without paid_at', async (status) => {
-    const { deps, ask, id, body, payment } = await pending()
-    await closePayment(deps, payment, { status, source: 'due_work' })
+  it.each(ENDED)(
+    'refuses to cancel a payment that is %s, which is shown without paid_at',
+    async (status) => {
+      const { deps, ask, id, body, payment } = await pending()
+      await closePayment(deps, payment, { status, source: 'due_work' })
 
-    const answer = await ask('cancelPayment', { id })
+      const answer = await ask('cancelPayment', { id })
 
-    const message = `payment cannot be cancelled in status=${status}`
-    expect([answer.status, answer.body]).toStrictEqual([422, { message, code: 'validation' }])
-    expect(deps.provider.countOf('cancelRequest')).toBe(0)
-    const reason = status === 'failed' ? { failure_reason: 'other' } : {}
-    expect((await ask('getPayment', { id })).body).toStrictEqual({ ...body, status, ...reason })
-  })
+      const message = `payment cannot be cancelled in status=${status}`
+      expect([answer.status, answer.body]).toStrictEqual([422, { message, code: 'validation' }])
+      expect(deps.provider.countOf('cancelRequest')).toBe(0)
+      const reason = status === 'failed' ? { failure_reason: 'other' } : {}
+      expect((await ask('getPayment', { id })).body).toStrictEqual({ ...body, status, ...reason })
+    },
+  )
 
   it('answers 422 with status=succeeded when the customer has paid first', async () => {
     const { deps, caller, ask, id, requestId } = await pending()
@@ -74,9 +81,15 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
 
     const { status, body } = await ask('cancelPayment', { id })
 
-    expect([status, body['message']]).toStrictEqual([422, 'payment cannot be cancelled in status=succeeded'])
+    expect([status, body['message']]).toStrictEqual([
+      422,
+      'payment cannot be cancelled in status=succeeded',
+    ])
     expect((await ask('getPayment', { id })).body['status']).toBe('succeeded')
-    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+    expect(await ledgerView(deps, caller.clientId)).toStrictEqual({
+      pendingMinor: 95_900,
+      succeeded: 1,
+    })
   })
 
   it.each<readonly [CancelAnswer, string]>([
@@ -84,23 +97,26 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     [{ kind: 'unanswered', reason: 'server_error' }, 'server_error'],
     // A wrong key looks just like a request that is not there.
     [{ kind: 'not_found' }, 'server_error'],
-  ])('answers 502 to %j with code %s; the payment stays, and can be cancelled again', async (upstream, code) => {
-    const { deps, ask, id, body } = await pending()
-    deps.provider.script('cancelRequest', async () => upstream)
+  ])(
+    'answers 502 to %j with code %s; the payment stays, and can be cancelled again',
+    async (upstream, code) => {
+      const { deps, ask, id, body } = await pending()
+      deps.provider.script('cancelRequest', async () => upstream)
 
-    const answer = await ask('cancelPayment', { id })
+      const answer = await ask('cancelPayment', { id })
 
-    const refusal = { message: expect.stringContaining('unchanged') as unknown, code }
-    expect([answer.status, answer.body]).toStrictEqual([502, refusal])
-    expect((await ask('getPayment', { id })).body).toStrictEqual(body)
-    const finding = await findSuspense(deps, `${id}#not_found_upstream`)
-    expect(finding?.kind).toBe(upstream.kind === 'not_found' ? 'finding' : undefined)
-    deps.provider.heal('cancelRequest')
-    expect((await ask('cancelPayment', { id })).status).toBe(200)
-  })
+      const refusal = { message: expect.stringContaining('unchanged') as unknown, code }
+      expect([answer.status, answer.body]).toStrictEqual([502, refusal])
+      expect((await ask('getPayment', { id })).body).toStrictEqual(body)
+      const finding = await findSuspense(deps, `${id}#not_found_upstream`)
+      expect(finding?.kind).toBe(upstream.kind === 'not_found' ? 'finding' : undefined)
+      deps.provider.heal('cancelRequest')
+      expect((await ask('cancelPayment', { id })).status).toBe(200)
+    },
+  )
 })
 
-const aMerchant = async (deps = testDeps()) => {
+async function aMerchant(deps = testDeps()) {
   const { caller, ask } = await anApi({}, deps)
   const create = (key?: string, body: unknown = aPaymentBody()) =>
     ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
@@ -157,10 +173,21 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
   it('accepts 255 characters and refuses 256, even if the key is used already', async () => {
     const { create, ledger } = await aMerchant()
 
-    const answers = [await create('k'.repeat(255)), await create('k'.repeat(255)), await create('k'.repeat(256))]
+    const answers = [
+      await create('k'.repeat(255)),
+      await create('k'.repeat(255)),
+      await create('k'.repeat(256)),
+    ]
 
-    const refusal = { message: 'Idempotency-Key must have at most 255 characters', code: 'validation' }
-    expect(answers).toMatchObject([{ status: 201 }, { status: 200 }, { status: 422, body: refusal }])
+    const refusal = {
+      message: 'Idempotency-Key must have at most 255 characters',
+      code: 'validation',
+    }
+    expect(answers).toMatchObject([
+      { status: 201 },
+      { status: 200 },
+      { status: 422, body: refusal },
+    ])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 })
@@ -175,7 +202,10 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     await create('order-2')
     const watched = recordTable(deps)
 
-    const answer = await call(watched.deps, API.listPayments, { caller, query: { idempotency_key: 'order 1/é' } })
+    const answer = await call(watched.deps, API.listPayments, {
+      caller,
+      query: { idempotency_key: 'order 1/é' },
+    })
     const second = await asked({ idempotency_key: 'order 1/é', page: '2', per_page: '1' })
 
     const one = { total: 1, total_pages: 1 }
@@ -192,11 +222,16 @@ describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
     await create('unanswered')
 
     const answers = []
-    for (const key of ['absent', 'theirs', 'unanswered']) answers.push(await asked({ idempotency_key: key }))
+    for (const key of ['absent', 'theirs', 'unanswered'])
+      answers.push(await asked({ idempotency_key: key }))
     deps.provider.heal('createRequest')
     const retried = await create('unanswered')
 
-    expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(answers.map(() => [200, NONE]))
-    expect((await asked({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([retried.body])
+    expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(
+      answers.map(() => [200, NONE]),
+    )
+    expect((await asked({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([
+      retried.body,
+    ])
   })
 })

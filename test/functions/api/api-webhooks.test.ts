@@ -21,13 +21,18 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-const aMerchant = async (deps = testDeps()) => {
+async function aMerchant(deps = testDeps()) {
   const api = await anApi({}, deps)
   return { ...api, endpoint: await storedEndpoint(deps, { clientId: api.caller.clientId }) }
 }
 const it = testWith(() => aMerchant(), 'deps', 'ask', 'endpoint')
 
-const attempted = async (deps: TestDeps, endpoint: Endpoint, count: number, answer: Partial<DeliveryAttempt> = {}) => {
+async function attempted(
+  deps: TestDeps,
+  endpoint: Endpoint,
+  count: number,
+  answer: Partial<DeliveryAttempt> = {},
+) {
   const { deliveryId } = await storedDelivery(deps, endpoint, { ...ABANDONED, attempts: count })
   for (let number = 1; number <= count; number++)
     await deps.table.write(put(attemptKey(deliveryId, number), attemptOf(deps, number, answer)))
@@ -35,13 +40,19 @@ const attempted = async (deps: TestDeps, endpoint: Endpoint, count: number, answ
 }
 
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
-const shownIn = ({ body }: { readonly body: Readonly<Record<string, unknown>> }) => body['data'] as readonly Shown[]
+function shownIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
+  return body['data'] as readonly Shown[]
+}
 
 it('GET /v1/webhook_endpoints (design section 8) shows all, newest first, but no secrets and no deleted endpoint', async () => {
   const { deps, caller, ask, endpoint } = await aMerchant()
   deps.clock.advance(1)
   const { clientId } = caller
-  const disabled = await storedEndpoint(deps, { clientId, enabled: false, eventTypes: ['payment.succeeded'] })
+  const disabled = await storedEndpoint(deps, {
+    clientId,
+    enabled: false,
+    eventTypes: ['payment.succeeded'],
+  })
   await deps.table.transact(markDeleted(await storedEndpoint(deps, { clientId }), deps.now()))
   await storedEndpoint(deps)
 
@@ -68,7 +79,13 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 
     const answer = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 
-    const attempt = { number: 1, at: deps.now(), duration_ms: 9, http_status: 500, error: 'http_status' }
+    const attempt = {
+      number: 1,
+      at: deps.now(),
+      duration_ms: 9,
+      http_status: 500,
+      error: 'http_status',
+    }
     expect(answer.body).toStrictEqual({
       id: delivery.deliveryId,
       event_id: event.eventId,
@@ -83,7 +100,11 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     })
   })
 
-  it('shows a first attempt that succeeded, and no payment for a test event', async ({ deps, ask, endpoint }) => {
+  it('shows a first attempt that succeeded, and no payment for a test event', async ({
+    deps,
+    ask,
+    endpoint,
+  }) => {
     const ofTest = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
     const delivery = await storedDelivery(deps, endpoint, ofTest)
     await deliverWebhook(deps, messageFor(delivery))
@@ -91,7 +112,12 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
 
     const attempts = [{ number: 1, error: null }]
-    expect(body).toMatchObject({ event: 'gateway.test', status: 'succeeded', next_attempt_at: null, attempts })
+    expect(body).toMatchObject({
+      event: 'gateway.test',
+      status: 'succeeded',
+      next_attempt_at: null,
+      attempts,
+    })
     expect(body).not.toHaveProperty('payment_id')
   })
 
@@ -106,7 +132,11 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
 })
 
 describe('GET /v1/webhook_deliveries (design section 8)', () => {
-  it('lists the requested deliveries, each as get-webhook-delivery shows it', async ({ deps, ask, endpoint }) => {
+  it('lists the requested deliveries, each as get-webhook-delivery shows it', async ({
+    deps,
+    ask,
+    endpoint,
+  }) => {
     const [endpoint_id, stored] = [endpoint.endpointId, [] as Delivery[]]
     for (let made = 0; made < 3; made++) {
       deps.clock.advance(1)
@@ -115,10 +145,15 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
 
     const query = { endpoint_id, status: 'scheduled', per_page: '1', page: '2' }
     const answer = await ask('listWebhookDeliveries', { query })
-    const ofEvent = await ask('listWebhookDeliveries', { query: { event_id: stored[1]?.eventId ?? '' } })
+    const ofEvent = await ask('listWebhookDeliveries', {
+      query: { event_id: stored[1]?.eventId ?? '' },
+    })
 
     const fetched = await ask('getWebhookDelivery', { id: stored[1]?.deliveryId ?? '' })
-    expect(answer.body).toStrictEqual({ data: [fetched.body], pagination: { page: 2, per_page: 1 } })
+    expect(answer.body).toStrictEqual({
+      data: [fetched.body],
+      pagination: { page: 2, per_page: 1 },
+    })
     expect(shownIn(ofEvent)).toStrictEqual([fetched.body])
   })
 
@@ -126,12 +161,16 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     const theirs = await storedEndpoint(deps)
     const { eventId } = await storedDelivery(deps, theirs)
     const textsOf = async (name: 'endpoint_id' | 'event_id', ids: readonly string[]) => {
-      const answers = await Promise.all(ids.map((id) => ask('listWebhookDeliveries', { query: { [name]: id } })))
+      const answers = await Promise.all(
+        ids.map((id) => ask('listWebhookDeliveries', { query: { [name]: id } })),
+      )
       return new Set(answers.map(({ status, text }) => `${status} ${text}`))
     }
 
     const notFound = '404 {"message":"endpoint not found","code":"not_found"}'
-    expect(await textsOf('endpoint_id', [theirs.endpointId, deps.newId(), 'x'])).toStrictEqual(new Set([notFound]))
+    expect(await textsOf('endpoint_id', [theirs.endpointId, deps.newId(), 'x'])).toStrictEqual(
+      new Set([notFound]),
+    )
     const nothing = '200 {"data":[],"pagination":{"page":1,"per_page":25}}'
     expect(await textsOf('event_id', [eventId, deps.newId()])).toStrictEqual(new Set([nothing]))
   })
@@ -144,7 +183,8 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     const page = await ask('listWebhookDeliveries', { query: { per_page: '100' } })
     const fewer = await ask('listWebhookDeliveries', { query: { per_page: '50' } })
 
-    const numbers = (answer: typeof page) => shownIn(answer)[0]?.attempts.map(({ number }) => number)
+    const numbers = (answer: typeof page) =>
+      shownIn(answer)[0]?.attempts.map(({ number }) => number)
     expect(numbers(page)).toStrictEqual([2, 3, 4, 5, 6, 7, 8, 9])
     expect(numbers(fewer)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(Buffer.byteLength(JSON.stringify(page.text))).toBeLessThan(6_291_556)
@@ -152,7 +192,9 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
 })
 
 const AT = '2026-11-20T00:00:00Z'
-const padded = (body: object, bytes: number) => JSON.stringify(body).padEnd(bytes)
+function padded(body: object, bytes: number) {
+  return JSON.stringify(body).padEnd(bytes)
+}
 
 /* What is sent, and what is not: redeliver-endpoint.test.ts. */
 
@@ -167,7 +209,12 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
       deliveries.push(await storedDelivery(deps, endpoint, { ...ABANDONED, ...exhausted }, event))
     }
     const again = async (cursor: unknown) =>
-      (await ask('redeliverToEndpoint', { id: endpoint.endpointId, body: padded({ since, cursor }, 16_384) })).body
+      (
+        await ask('redeliverToEndpoint', {
+          id: endpoint.endpointId,
+          body: padded({ since, cursor }, 16_384),
+        })
+      ).body
 
     const first = await again(null)
     const second = await again(first['next'])
@@ -175,7 +222,9 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     expect(first).toStrictEqual({ count: 99, passed_over: 1, next: expect.any(String) })
     expect(second).toStrictEqual({ count: 100, next: null })
     expect(deps.sent).toHaveLength(199)
-    expect(shownIn(await ask('listWebhookDeliveries', { query: { status: 'scheduled' } }))).toHaveLength(25)
+    expect(
+      shownIn(await ask('listWebhookDeliveries', { query: { status: 'scheduled' } })),
+    ).toHaveLength(25)
     // A merchant's script fills no table.
     expect(await auditRecordsOf(deps, deliveries[1]?.deliveryId ?? '')).toStrictEqual([])
   })
@@ -186,10 +235,16 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
     [`${INVALID} the body is larger than 64 KB`, padded({ since: AT }, 65_537)],
     [`${INVALID} since: required`, {}],
     [`${INVALID} since: must be an RFC 3339 time`, { since: 'yesterday' }],
-    [`${INVALID} status: must be one of succeeded, abandoned, skipped`, { since: AT, status: 'scheduled' }],
+    [
+      `${INVALID} status: must be one of succeeded, abandoned, skipped`,
+      { since: AT, status: 'scheduled' },
+    ],
     [`${INVALID} colour: unknown field`, { since: AT, colour: 'red' }],
     [`${INVALID} body: unknown field`, { since: AT, ['x'.repeat(101)]: 'red' }],
-    ['cursor: must be the cursor of an earlier answer to the same request', { since: AT, cursor: 'x' }],
+    [
+      'cursor: must be the cursor of an earlier answer to the same request',
+      { since: AT, cursor: 'x' },
+    ],
   ])('refuses with %j', async ([message, body], { ask, endpoint }) => {
     const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })
 

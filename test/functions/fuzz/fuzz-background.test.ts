@@ -15,7 +15,14 @@ import { referenceOf } from '../../../shared/ids.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK, call } from '../../support/api-event.ts'
-import { filledIn, hostileJson, hostileText, mostly, objectOf, weighted } from '../../support/hostile-values.ts'
+import {
+  filledIn,
+  hostileJson,
+  hostileText,
+  mostly,
+  objectOf,
+  weighted,
+} from '../../support/hostile-values.ts'
 import { aPendingPayment, aStoredClient, ledgerView } from '../../support/payment-builders.ts'
 import { runs } from '../../support/runs.ts'
 import { interceptTable, memoryDeps, recordTable, testDeps } from '../../support/test-deps.ts'
@@ -50,7 +57,7 @@ const anyBytes = fc
   )
   .map((bytes) => Buffer.from(bytes as Uint8Array))
 
-const arrange = async () => {
+async function arrange() {
   const deps = memoryDeps()
   const tokens = [TOKEN, 'another-token-of-tests']
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: tokens }))
@@ -76,12 +83,21 @@ it('any callback without a valid token answers 401, makes no call and writes not
   await fc.assert(
     fc.asyncProperty(
       fc.oneof(anyCallback, anyBytes),
-      fc.oneof(hostileText, fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase())),
+      fc.oneof(
+        hostileText,
+        fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase()),
+      ),
       fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
       async (body, token, others) => {
-        const answer = await send(body, { ...others, ...(token !== undefined && { 'x-callback-token': token }) })
+        const answer = await send(body, {
+          ...others,
+          ...(token !== undefined && { 'x-callback-token': token }),
+        })
 
-        expect([answer.status, answer.body]).toStrictEqual([401, { message: 'invalid callback token', code: 'auth' }])
+        expect([answer.status, answer.body]).toStrictEqual([
+          401,
+          { message: 'invalid callback token', code: 'auth' },
+        ])
         expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
       },
     ),
@@ -98,11 +114,20 @@ it('a callback with a valid token has only the effect of the provider’s answer
       for (const body of callbacks) {
         const written = deps.changes.length
         const { status } = await send(body, { 'x-callback-token': TOKEN })
-        expect([status, Buffer.isBuffer(body) && deps.changes.length > written]).toStrictEqual([200, false])
+        expect([status, Buffer.isBuffer(body) && deps.changes.length > written]).toStrictEqual([
+          200,
+          false,
+        ])
       }
 
-      expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({ ...unpaid, dueAt: expect.any(String) })
-      const [after, ledger] = [await findStoredPayment(deps, paid.paymentId), await ledgerView(deps, client.clientId)]
+      expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({
+        ...unpaid,
+        dueAt: expect.any(String),
+      })
+      const [after, ledger] = [
+        await findStoredPayment(deps, paid.paymentId),
+        await ledgerView(deps, client.clientId),
+      ]
       if (after?.status === 'succeeded') {
         expect(after.creditedProviderPaymentId).toBe(capture)
         expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
@@ -117,9 +142,16 @@ it('a callback with a valid token has only the effect of the provider’s answer
 })
 
 it('a queue function fails only unreadable messages, and handles only the readable one', async () => {
-  const nearlyRight = objectOf({ delivery_id: mostly(crypto.randomUUID(), ''), attempt: hostileJson })
+  const nearlyRight = objectOf({
+    delivery_id: mostly(crypto.randomUUID(), ''),
+    attempt: hostileJson,
+  })
   const json = fc.oneof(hostileJson, nearlyRight).map((value) => JSON.stringify(value))
-  const cut = fc.constantFrom('['.repeat(20_000), '{"delivery_id":', '{"__proto__":{"delivery_id":"x","attempt":1}}')
+  const cut = fc.constantFrom(
+    '['.repeat(20_000),
+    '{"delivery_id":',
+    '{"__proto__":{"delivery_id":"x","attempt":1}}',
+  )
   const anyMessage = fc.oneof(hostileText, json, cut)
   await fc.assert(
     fc.asyncProperty(fc.array(anyMessage, { maxLength: 5 }), fc.nat(5), async (bodies, place) => {
@@ -128,12 +160,16 @@ it('a queue function fails only unreadable messages, and handles only the readab
       const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
       const good = JSON.stringify({ delivery_id, client_id, endpoint_id, attempt: 1 })
       const written = deps.changes.length
-      const records = bodies.toSpliced(place, 0, good).map((body, at) => ({ messageId: `message-${at}`, body }))
+      const records = bodies
+        .toSpliced(place, 0, good)
+        .map((body, at) => ({ messageId: `message-${at}`, body }))
 
       const answer = await deliverWebhook.withDeps(deps)({ Records: records } as never, {} as never)
 
       const unread = records.filter(({ body }) => body !== good)
-      expect(answer.batchItemFailures).toStrictEqual(unread.map(({ messageId }) => ({ itemIdentifier: messageId })))
+      expect(answer.batchItemFailures).toStrictEqual(
+        unread.map(({ messageId }) => ({ itemIdentifier: messageId })),
+      )
       // Its claim, and its result with the attempt.
       expect([deps.changes.length - written, deps.webhooks.length]).toStrictEqual([2, 1])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
@@ -144,8 +180,16 @@ it('a queue function fails only unreadable messages, and handles only the readab
 
 /** What each answers where nothing is due, and the fields of the messages that it sends. */
 const SCHEDULES = Object.entries({
-  'check-due-work': { handler: checkDueWork, result: { alert: 0, delivery: 0, payment: 0, audit: 0 }, sent: [] },
-  'audit-clients': { handler: auditClients, result: { clients: 1 }, sent: ['gateway', 'client_id'] },
+  'check-due-work': {
+    handler: checkDueWork,
+    result: { alert: 0, delivery: 0, payment: 0, audit: 0 },
+    sent: [],
+  },
+  'audit-clients': {
+    handler: auditClients,
+    result: { clients: 1 },
+    sent: ['gateway', 'client_id'],
+  },
   'sweep-settlements': { handler: sweepSettlements, result: { clients: 1 }, sent: ['client_id'] },
   'sync-provider-transactions': {
     handler: syncProviderTransactions,
@@ -165,22 +209,30 @@ describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, 
         deps.sent.length = 0
         expect(await handler.withDeps(deps)(payload, {} as never)).toStrictEqual(result)
         expect(deps.sent.flatMap(({ message }) => Object.keys(message.body))).toStrictEqual(sent)
-        expect(deps.changes.slice(written).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk))).toBe(true)
+        expect(
+          deps.changes.slice(written).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk)),
+        ).toBe(true)
       }),
       RUNS,
     )
   })
 
   it('does nothing in a closed stage', async () => {
-    const { deps, calls } = recordTable(memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }))
+    const { deps, calls } = recordTable(
+      memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }),
+    )
 
     await expect(handler.withDeps(deps)({}, {} as never)).rejects.toThrow('the stage is closed')
     expect(calls).toStrictEqual([])
   })
 
   it('logs a failed run, and throws an error without its cause, because Lambda logs the whole error', async () => {
-    const quoting = { message: 'the item of budi@example.org', Item: { email: { S: 'budi@example.org' } } }
-    const before = () => Promise.reject(new ConditionalCheckFailedException({ ...quoting, $metadata: {} }))
+    const quoting = {
+      message: 'the item of budi@example.org',
+      Item: { email: { S: 'budi@example.org' } },
+    }
+    const before = () =>
+      Promise.reject(new ConditionalCheckFailedException({ ...quoting, $metadata: {} }))
     const deps = interceptTable(memoryDeps(), { before })
 
     const run = handler.withDeps(deps)({}, { functionName } as never)

@@ -8,7 +8,14 @@ import { describe, expect, it } from 'vitest'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
-import { filledIn, hostileJson, hostileText, nearly, objectOf, weighted } from '../../support/hostile-values.ts'
+import {
+  filledIn,
+  hostileJson,
+  hostileText,
+  nearly,
+  objectOf,
+  weighted,
+} from '../../support/hostile-values.ts'
 import { invokeAdmin, invokeWhole } from '../../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { runs } from '../../support/runs.ts'
@@ -16,8 +23,10 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 const ACTIONS = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
 
-const handlerOf = async (entry: string) =>
-  ((await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler }).handler
+async function handlerOf(entry: string) {
+  return ((await import(join(import.meta.dirname, '../../..', entry))) as { handler: AdminHandler })
+    .handler
+}
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
@@ -29,12 +38,20 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   suspense_id: fc.constantFrom('py-unknown', `${UNKNOWN_ID}#fee_lost`, 'x'.repeat(3_000), ''),
   bank: fc.oneof(
     fc.constant(null),
-    objectOf({ bank_name: hostileText, bank_account_no: hostileText, bank_account_name: hostileText }),
+    objectOf({
+      bank_name: hostileText,
+      bank_account_no: hostileText,
+      bank_account_name: hostileText,
+    }),
   ),
   url: fc.constantFrom('https://10.0.0.1/', 'http://merchant.example/', 'https://a@b.example/'),
   event_types: fc.array(fc.constantFrom('payment.succeeded', 'payment.failed', '*')),
   status: fc.constantFrom('recorded', 'abandoned', 'skipped', 'succeeded', 'scheduled'),
-  since: fc.constantFrom('2026-11-20T04:00:00.123456+07:00', '2026-13-01T00:00:00Z', '9999-12-31T23:59:59-23:59'),
+  since: fc.constantFrom(
+    '2026-11-20T04:00:00.123456+07:00',
+    '2026-13-01T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+  ),
   cursor: hostileJson.map((value) => Buffer.from(JSON.stringify(value)).toString('base64url')),
   format: fc.constantFrom('json', 'csv'),
 }
@@ -43,18 +60,20 @@ const world = memoryDeps()
 const { names } = await operatorWorld(world)
 
 /** The same world again, with nothing done in it yet. */
-const copyOfWorld = (): MemoryDeps => {
+function copyOfWorld(): MemoryDeps {
   const copy = memoryDeps({}, world.stored.items())
   copy.clock.set(world.now())
   return { ...copy, provider: world.provider }
 }
 
 /** What a refused action must not change. It may sum a window before it is refused, so windows are left out. */
-const tracesOf = ({ changes, sent, published }: MemoryDeps) => ({
-  written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
-  sent: sent.length,
-  published: published.length,
-})
+function tracesOf({ changes, sent, published }: MemoryDeps) {
+  return {
+    written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
+    sent: sent.length,
+    published: published.length,
+  }
+}
 
 /** No operator, no cause, and no difference. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
@@ -63,18 +82,24 @@ const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   expected: [undefined, []],
 }
 
-const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = { force: [1], constructor: [null], ['__proto__']: [null] }
+const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
+  force: [1],
+  constructor: [null],
+  ['__proto__']: [null],
+}
 
 /** What each action must find before it does anything, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
   // A key is looked for by its own id, for any client; payments are found by more than their client.
   if (name === 'revoke-api-key' || name === 'find-payments') return []
-  const what = ['settlement', 'endpoint', 'payment', 'client'].find((one) => fields.includes(`${one}_id`))
+  const what = ['settlement', 'endpoint', 'payment', 'client'].find((one) =>
+    fields.includes(`${one}_id`),
+  )
   return what === undefined ? [] : [{ name, entry, what }]
 })
 
-const arrange = async ({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) => {
+async function arrange({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) {
   const [deps, handler] = [copyOfWorld(), await handlerOf(entry)]
   const before = tracesOf(deps)
   return {
@@ -91,84 +116,115 @@ describe('every operator action with any payload', () => {
     expect(Object.keys(RIGHT_PAYLOADS)).toStrictEqual(ACTIONS.map(({ name }) => name))
   })
 
-  it.each(ACTIONS)('$name does what its right payload asks for, whose other fields may be null', async (spec) => {
-    const { deps, handler, right } = await arrange(spec)
-    const nulls = Object.fromEntries(Object.keys(handler.input.entries).map((field) => [field, null]))
+  it.each(ACTIONS)(
+    '$name does what its right payload asks for, whose other fields may be null',
+    async (spec) => {
+      const { deps, handler, right } = await arrange(spec)
+      const nulls = Object.fromEntries(
+        Object.keys(handler.input.entries).map((field) => [field, null]),
+      )
 
-    const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
+      const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
 
-    expect(status).toBe(200)
-    // A change answers who made it, when and in which invocation, as its record says.
-    const records = deps.changes.flatMap(({ key, after: item }) =>
-      key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
-    )
-    const { operator, at, request_id } = records.at(-1) ?? {}
-    expect(audit).toStrictEqual(records.length > 0 ? { operator: 'ayu', at, request_id } : undefined)
-    const made = 'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined']
-    expect([operator, typeof request_id]).toStrictEqual(made)
-  })
+      expect(status).toBe(200)
+      // A change answers who made it, when and in which invocation, as its record says.
+      const records = deps.changes.flatMap(({ key, after: item }) =>
+        key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
+      )
+      const { operator, at, request_id } = records.at(-1) ?? {}
+      expect(audit).toStrictEqual(
+        records.length > 0 ? { operator: 'ayu', at, request_id } : undefined,
+      )
+      const made = 'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined']
+      expect([operator, typeof request_id]).toStrictEqual(made)
+    },
+  )
 
   const LISTS = ACTIONS.filter(({ name }) => /^(list|find)-/.test(name))
   it.each(LISTS)('$name has at most 100 rows a page', async (spec) => {
     const { right, ask } = await arrange(spec)
 
-    expect((await ask({ ...right, per_page: 101 })).body).toMatchObject({ pagination: { page: 1, per_page: 100 } })
+    expect((await ask({ ...right, per_page: 101 })).body).toMatchObject({
+      pagination: { page: 1, per_page: 100 },
+    })
   })
 
-  it.each(ACTIONS)('$name refuses a non-object, an unknown field and every wrong value', async (spec) => {
-    const { right, ask, expectUnchanged } = await arrange(spec)
-    const faults = Object.entries({ ...WRONG, ...UNKNOWN })
-      .filter(([field]) => field in right || Object.hasOwn(UNKNOWN, field))
-      .flatMap(([field, values]) => values.map((value) => [field, { ...right, [field]: value }] as const))
-    const noObjects = [null, [], [{}], '', '{}', 0, true].map((payload) => ['body', payload] as const)
-    const reasons = new Map([
-      ...Object.keys(UNKNOWN).map((name) => [name, 'unknown field'] as const),
-      ['body', 'must be an object'],
-    ])
+  it.each(ACTIONS)(
+    '$name refuses a non-object, an unknown field and every wrong value',
+    async (spec) => {
+      const { right, ask, expectUnchanged } = await arrange(spec)
+      const faults = Object.entries({ ...WRONG, ...UNKNOWN })
+        .filter(([field]) => field in right || Object.hasOwn(UNKNOWN, field))
+        .flatMap(([field, values]) =>
+          values.map((value) => [field, { ...right, [field]: value }] as const),
+        )
+      const noObjects = [null, [], [{}], '', '{}', 0, true].map(
+        (payload) => ['body', payload] as const,
+      )
+      const reasons = new Map([
+        ...Object.keys(UNKNOWN).map((name) => [name, 'unknown field'] as const),
+        ['body', 'must be an object'],
+      ])
 
-    for (const [field, payload] of [...noObjects, ...faults]) {
-      const { status, body } = await ask(payload)
+      for (const [field, payload] of [...noObjects, ...faults]) {
+        const { status, body } = await ask(payload)
 
-      expect([field, payload, status]).toStrictEqual([field, payload, 422])
-      const field_errors = { [field]: [reasons.get(field) ?? (expect.any(String) as unknown)] }
-      expect(body).toMatchObject({ field_errors, action_hint: expect.any(String) })
-    }
-    expectUnchanged()
-  })
+        expect([field, payload, status]).toStrictEqual([field, payload, 422])
+        const field_errors = { [field]: [reasons.get(field) ?? (expect.any(String) as unknown)] }
+        expect(body).toMatchObject({ field_errors, action_hint: expect.any(String) })
+      }
+      expectUnchanged()
+    },
+  )
 
-  it.each(FOUND_FIRST)('$name answers 404 for an unknown $what, and changes nothing', async (spec) => {
-    const { right, ask, expectUnchanged } = await arrange(spec)
+  it.each(FOUND_FIRST)(
+    '$name answers 404 for an unknown $what, and changes nothing',
+    async (spec) => {
+      const { right, ask, expectUnchanged } = await arrange(spec)
 
-    const refusal = { status: 404, body: { message: `${spec.what} not found`, code: 'not_found' } }
-    for (const id of [UNKNOWN_ID, 'x', '']) {
-      expect(await ask({ ...right, [`${spec.what}_id`]: id })).toStrictEqual(refusal)
-    }
-    expectUnchanged()
-  })
+      const refusal = {
+        status: 404,
+        body: { message: `${spec.what} not found`, code: 'not_found' },
+      }
+      for (const id of [UNKNOWN_ID, 'x', '']) {
+        expect(await ask({ ...right, [`${spec.what}_id`]: id })).toStrictEqual(refusal)
+      }
+      expectUnchanged()
+    },
+  )
 
-  it.each(ACTIONS)('$name succeeds, or refuses in the envelope and changes nothing', async (spec) => {
-    const handler = await handlerOf(spec.entry)
-    // One or two of the action's fields changed or taken out, or an unknown one.
-    const others = Object.keys(handler.input.entries).map((field) => [field, VALUES[field] ?? []] as const)
-    const nearlyRight = nearly(RIGHT_PAYLOADS[spec.name] ?? {}, Object.fromEntries(others))
-    const anyPayload = weighted<unknown>([9, nearlyRight], [1, fc.option(hostileJson, { nil: undefined })])
+  it.each(ACTIONS)(
+    '$name succeeds, or refuses in the envelope and changes nothing',
+    async (spec) => {
+      const handler = await handlerOf(spec.entry)
+      // One or two of the action's fields changed or taken out, or an unknown one.
+      const others = Object.keys(handler.input.entries).map(
+        (field) => [field, VALUES[field] ?? []] as const,
+      )
+      const nearlyRight = nearly(RIGHT_PAYLOADS[spec.name] ?? {}, Object.fromEntries(others))
+      const anyPayload = weighted<unknown>(
+        [9, nearlyRight],
+        [1, fc.option(hostileJson, { nil: undefined })],
+      )
 
-    await fc.assert(
-      fc.asyncProperty(fc.array(anyPayload, { minLength: 1, maxLength: 2 }), async (payloads) => {
-        const deps = copyOfWorld()
-        for (const payload of payloads) {
-          const before = tracesOf(deps)
+      await fc.assert(
+        fc.asyncProperty(fc.array(anyPayload, { minLength: 1, maxLength: 2 }), async (payloads) => {
+          const deps = copyOfWorld()
+          for (const payload of payloads) {
+            const before = tracesOf(deps)
 
-          const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, names))
+            const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, names))
 
-          expect([200, 404, 409, 422]).toContain(status)
-          const envelope = ['message', 'code', 'field_errors', 'action_hint']
-          if (status !== 200) expect(envelope).toStrictEqual(expect.arrayContaining(Object.keys(body)))
-          const isReadOnly = !spec.table.PutItem && !spec.table.UpdateItem
-          if (status !== 200 || isReadOnly) expect(tracesOf(deps)).toStrictEqual(before)
-        }
-      }),
-      { numRuns: runs(30) },
-    )
-  })
+            expect([200, 404, 409, 422]).toContain(status)
+            const envelope = ['message', 'code', 'field_errors', 'action_hint']
+            if (status !== 200)
+              expect(envelope).toStrictEqual(expect.arrayContaining(Object.keys(body)))
+            const isReadOnly = !spec.table.PutItem && !spec.table.UpdateItem
+            if (status !== 200 || isReadOnly) expect(tracesOf(deps)).toStrictEqual(before)
+          }
+        }),
+        { numRuns: runs(30) },
+      )
+    },
+  )
 })

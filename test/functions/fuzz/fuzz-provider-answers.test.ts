@@ -32,14 +32,22 @@ const TOKEN = 'a-token-of-tests'
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
 /** A merchant with a payment. The gateway has the real adapter, and the network gives these answers. */
-const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) => {
+async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) {
   const own = memoryDeps()
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
   own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   const caller = await anApiClient(own)
   const made = await make(own, caller)
-  const { paymentId, paymentRequestId: $request, creditedProviderPaymentId: $payment = 'py-1' } = made
-  const planned = filledIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes
+  const {
+    paymentId,
+    paymentRequestId: $request,
+    creditedProviderPaymentId: $payment = 'py-1',
+  } = made
+  const planned = filledIn(outcomes, {
+    $request,
+    $reference: `${paymentId}-1`,
+    $payment,
+  }) as Outcomes
   const answered: Answered[] = []
   const calls: Kind[] = []
   const respond = async (asked: HttpCall): Promise<HttpOutcome> => {
@@ -53,7 +61,13 @@ const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendi
     return outcome
   }
   const { secrets } = own
-  const options = { baseUrl: 'https://provider.example', stage: 'test', secrets, nowMs: Date.now, call: respond }
+  const options = {
+    baseUrl: 'https://provider.example',
+    stage: 'test',
+    secrets,
+    nowMs: Date.now,
+    call: respond,
+  }
   const deps: MemoryDeps = { ...own, provider: xenditProvider(options) as MemoryDeps['provider'] }
   const stored = () => findStoredPayment(deps, paymentId)
   const expectBooks = () => expect(moneyProblemsOf(own.stored.items())).toStrictEqual([])
@@ -63,17 +77,25 @@ const arrange = async (outcomes: Outcomes, make: typeof aPendingPayment = aPendi
 type Scene = Pick<Awaited<ReturnType<typeof arrange>>, 'deps' | 'caller' | 'payment'>
 
 /** Runs check-due-work after this time, and the payment checks that it sends. No check may fail. */
-const dueWorkAfter =
-  (seconds: number) =>
-  async ({ deps }: Scene) => {
+function dueWorkAfter(seconds: number) {
+  return async ({ deps }: Scene) => {
     deps.clock.advance(seconds)
     await checkDueWork.withDeps(deps)({}, {} as never)
     const messages = deps.sent.splice(0).filter(({ queue }) => queue === 'due-payments')
-    const Records = messages.map(({ message }) => ({ messageId: 'm', body: JSON.stringify(message.body) }))
-    const { batchItemFailures } = await checkDuePayments.withDeps(deps)({ Records } as never, {} as never)
-    const failed = deps.lines.filter(({ level, code }) => level === 'error' && code === 'payment.check_failed')
+    const Records = messages.map(({ message }) => ({
+      messageId: 'm',
+      body: JSON.stringify(message.body),
+    }))
+    const { batchItemFailures } = await checkDuePayments.withDeps(deps)(
+      { Records } as never,
+      {} as never,
+    )
+    const failed = deps.lines.filter(
+      ({ level, code }) => level === 'error' && code === 'payment.check_failed',
+    )
     expect([batchItemFailures, failed]).toStrictEqual([[], []])
   }
+}
 
 /** Everything that makes the gateway call the provider. Each trigger checks its own reply. */
 const TRIGGERS = Object.entries({
@@ -91,13 +113,18 @@ const TRIGGERS = Object.entries({
     expect([200, 422, 502]).toContain((await call(deps, API.cancelPayment, { caller, id })).status)
   },
   refresh: async ({ deps, payment: { paymentId } }: Scene) => {
-    const { status } = await invokeAdmin(refreshPayment, deps, { operator: 'ayu', payment_id: paymentId })
+    const { status } = await invokeAdmin(refreshPayment, deps, {
+      operator: 'ayu',
+      payment_id: paymentId,
+    })
     expect([200, 502]).toContain(status)
   },
   'due work': dueWorkAfter(300),
   'due work after the expiry': dueWorkAfter(86_401),
   sync: async ({ deps }: Scene) => {
-    expect(await syncProviderTransactions.withDeps(deps)({}, {} as never)).toHaveProperty('complete')
+    expect(await syncProviderTransactions.withDeps(deps)({}, {} as never)).toHaveProperty(
+      'complete',
+    )
   },
 })
 
@@ -107,7 +134,9 @@ const Capture = v.pipe(
     status: v.literal('SUCCEEDED'),
     captures: v.pipe(v.array(v.object({ capture_amount: Amount })), v.nonEmpty()),
   }),
-  v.transform(({ captures }) => captures.reduce((sum, { capture_amount: amount }) => sum + amount, 0)),
+  v.transform(({ captures }) =>
+    captures.reduce((sum, { capture_amount: amount }) => sum + amount, 0),
+  ),
 )
 const OwnRow = v.pipe(
   v.object({ type: v.literal('PAYMENT'), status: v.literal('SUCCESS'), amount: Amount }),
@@ -116,42 +145,55 @@ const OwnRow = v.pipe(
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 
 /** The provider's answers about a payment: the captured amounts in rupiah, and whether a request has ended. */
-const answersAbout = (answered: readonly Answered[], { paymentId }: Scene['payment']) => {
+function answersAbout(answered: readonly Answered[], { paymentId }: Scene['payment']) {
   const about = answered
     .filter(({ status }) => status === 200)
     .flatMap(({ kind, json }) => {
       const items =
-        kind === 'transactions' ? (ifValid(v.object({ data: v.array(v.unknown()) }), json)?.data ?? []) : [json]
-      return items.map((item) => ({ kind, item: Object(item) as Readonly<Record<string, unknown>> }))
+        kind === 'transactions'
+          ? (ifValid(v.object({ data: v.array(v.unknown()) }), json)?.data ?? [])
+          : [json]
+      return items.map((item) => ({
+        kind,
+        item: Object(item) as Readonly<Record<string, unknown>>,
+      }))
     })
     .filter(({ item }) => String(item['reference_id']).startsWith(`${paymentId}-`))
   const amounts = about.flatMap(({ kind, item }) => {
-    const amount = kind === 'payment' ? ifValid(Capture, item) : kind === 'transactions' && ifValid(OwnRow, item)
-    return typeof amount !== 'number' ? [] : [item['currency'] === 'IDR' ? Math.floor(amount) : Number.NaN]
+    const amount =
+      kind === 'payment' ? ifValid(Capture, item) : kind === 'transactions' && ifValid(OwnRow, item)
+    return typeof amount !== 'number'
+      ? []
+      : [item['currency'] === 'IDR' ? Math.floor(amount) : Number.NaN]
   })
   return { amounts, ended: about.some(({ kind, item }) => kind === 'request' && v.is(Ended, item)) }
 }
 
-it.each(TRIGGERS)('%s: a pending payment ends only if the provider’s answers allow it', async (name, trigger) => {
-  await fc.assert(
-    fc.asyncProperty(anyOutcomes, async (outcomes) => {
-      const scene = await arrange(outcomes)
+it.each(TRIGGERS)(
+  '%s: a pending payment ends only if the provider’s answers allow it',
+  async (name, trigger) => {
+    await fc.assert(
+      fc.asyncProperty(anyOutcomes, async (outcomes) => {
+        const scene = await arrange(outcomes)
 
-      await trigger(scene)
+        await trigger(scene)
 
-      const status = (await scene.stored())?.status
-      const { amounts, ended } = answersAbout(scene.answered, scene.payment)
-      // These may end it because the gateway cancels it.
-      const mayEnd = ended || ['cancel', 'due work after the expiry'].includes(name)
-      if (status === 'succeeded') expect(amounts).toContain(100_000)
-      else if (status === 'failed') expect(mayEnd || amounts.length > 0).toBe(true)
-      else if (status !== 'pending') expect(mayEnd).toBe(true)
-      scene.expectBooks()
-      expect(scene.deps.lines.filter(({ code }) => code === 'request.failed' && name !== 'cancel')).toStrictEqual([])
-    }),
-    RUNS,
-  )
-})
+        const status = (await scene.stored())?.status
+        const { amounts, ended } = answersAbout(scene.answered, scene.payment)
+        // These may end it because the gateway cancels it.
+        const mayEnd = ended || ['cancel', 'due work after the expiry'].includes(name)
+        if (status === 'succeeded') expect(amounts).toContain(100_000)
+        else if (status === 'failed') expect(mayEnd || amounts.length > 0).toBe(true)
+        else if (status !== 'pending') expect(mayEnd).toBe(true)
+        scene.expectBooks()
+        expect(
+          scene.deps.lines.filter(({ code }) => code === 'request.failed' && name !== 'cancel'),
+        ).toStrictEqual([])
+      }),
+      RUNS,
+    )
+  },
+)
 
 it('after any transactions the books of a succeeded payment add up; only a reversed one has an assumed fee', async () => {
   await fc.assert(

@@ -1,12 +1,25 @@
 import * as fc from 'fast-check'
 import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
 import { hostileJson, nearly, weighted } from '../../support/hostile-values.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, SETTLED_TRANSACTION, VA_NUMBER } from '../../support/scripted-provider.ts'
+import {
+  CAPTURED_PAYMENT,
+  PAID_REQUEST,
+  SETTLED_TRANSACTION,
+  VA_NUMBER,
+} from '../../support/scripted-provider.ts'
 
 /** Texts that begin with a dollar are replaced by the ids of the tested payment. */
 const IDS = { payment_request_id: '$request', reference_id: '$reference' }
-const OPEN = { status: 'REQUIRES_ACTION', latest_payment_id: null, request_amount: 100_000, actions: [VA_NUMBER] }
-const OTHER_IDS = { payment_request_id: ['pr-other'], reference_id: [`${crypto.randomUUID()}-1`, 'not-ours'] }
+const OPEN = {
+  status: 'REQUIRES_ACTION',
+  latest_payment_id: null,
+  request_amount: 100_000,
+  actions: [VA_NUMBER],
+}
+const OTHER_IDS = {
+  payment_request_id: ['pr-other'],
+  reference_id: [`${crypto.randomUUID()}-1`, 'not-ours'],
+}
 
 const PAID = { status: 'SUCCEEDED', latest_payment_id: '$payment' }
 
@@ -25,7 +38,9 @@ const request = fc
     ),
   )
 
-const captured = (...amounts: readonly unknown[]) => amounts.map((capture_amount) => ({ capture_amount }))
+function captured(...amounts: readonly unknown[]) {
+  return amounts.map((capture_amount) => ({ capture_amount }))
+}
 
 const payment = nearly(
   { ...CAPTURED_PAYMENT, ...IDS, payment_id: '$payment', captures: captured(100_000) },
@@ -34,13 +49,29 @@ const payment = nearly(
     payment_id: ['py-other'],
     currency: ['PHP'],
     status: ['FAILED', 'AUTHORIZED', 'CANCELED'],
-    captures: [[], [50_000, 50_000], [50_000], ['100000'], [99_999.5, 0.5], [100_000, -1]].map((of) => captured(...of)),
+    captures: [[], [50_000, 50_000], [50_000], ['100000'], [99_999.5, 0.5], [100_000, -1]].map(
+      (of) => captured(...of),
+    ),
   },
 )
 
-const TIMES = ['2026-11-20T03:00:00Z', '2026-11-20T03:00:00.123456', '9999-12-31T23:59:59-23:59', 'yesterday']
-const ABOUT = { product_id: '$payment', reference_id: '$reference', product_data: { payment_request_id: '$request' } }
-const SETTLED = { amount: 100_000, net_amount: 95_560, estimated_settlement_time: TIMES[0], updated: TIMES[0] }
+const TIMES = [
+  '2026-11-20T03:00:00Z',
+  '2026-11-20T03:00:00.123456',
+  '9999-12-31T23:59:59-23:59',
+  'yesterday',
+]
+const ABOUT = {
+  product_id: '$payment',
+  reference_id: '$reference',
+  product_data: { payment_request_id: '$request' },
+}
+const SETTLED = {
+  amount: 100_000,
+  net_amount: 95_560,
+  estimated_settlement_time: TIMES[0],
+  updated: TIMES[0],
+}
 
 const transaction = nearly(
   { ...SETTLED_TRANSACTION, ...ABOUT, ...SETTLED },
@@ -61,33 +92,50 @@ const transaction = nearly(
   },
 )
 /** The type of a transaction never changes, so each type has ids of its own. */
-const withOwnId = (row: unknown) => {
+function withOwnId(row: unknown) {
   const { id, type } = Object(row) as Readonly<Record<string, unknown>>
-  return id === 'txn_1' || id === 'txn-2' ? Object.assign({}, row, { id: `${id}-${String(type)}` }) : row
+  return id === 'txn_1' || id === 'txn-2'
+    ? Object.assign({}, row, { id: `${id}-${String(type)}` })
+    : row
 }
 
 const transactions = fc
-  .tuple(fc.constantFrom(false, false, true), fc.array(transaction.map(withOwnId), { maxLength: 3 }))
-  .chain(([has_more, data]) => weighted([6, fc.constant({ has_more, data })], [1, nearly({ has_more, data })]))
+  .tuple(
+    fc.constantFrom(false, false, true),
+    fc.array(transaction.map(withOwnId), { maxLength: 3 }),
+  )
+  .chain(([has_more, data]) =>
+    weighted([6, fc.constant({ has_more, data })], [1, nearly({ has_more, data })]),
+  )
 
 const BODIES = { create: request, request, payment, cancel: request, transactions }
 export type Kind = keyof typeof BODIES
 
-const error = nearly({ error_code: 'INACTIVE_PAYMENT_REQUEST' }, { error_code: ['DUPLICATE_ERROR', 'DATA_NOT_FOUND'] })
+const error = nearly(
+  { error_code: 'INACTIVE_PAYMENT_REQUEST' },
+  { error_code: ['DUPLICATE_ERROR', 'DATA_NOT_FOUND'] },
+)
 const anyStatus = fc.constantFrom(200, 201, 204, 302, 400, 401, 403, 404, 409, 429, 500, 503)
-const answered = (status: fc.Arbitrary<number>, json: fc.Arbitrary<unknown>): fc.Arbitrary<HttpOutcome> =>
-  fc.record({ kind: fc.constant('answered' as const), status, json })
+function answered(
+  status: fc.Arbitrary<number>,
+  json: fc.Arbitrary<unknown>,
+): fc.Arbitrary<HttpOutcome> {
+  return fc.record({ kind: fc.constant('answered' as const), status, json })
+}
 
 /** Mostly an almost valid answer, otherwise any status and body, or no answer. */
-const anyOutcome = (kind: Kind) =>
-  weighted(
+function anyOutcome(kind: Kind) {
+  return weighted(
     [8, answered(fc.constant(200), BODIES[kind])],
     [3, answered(anyStatus, fc.oneof(BODIES[kind], error, hostileJson, fc.constant(undefined)))],
     [1, fc.constant<HttpOutcome>({ kind: 'not_sent', reason: 'ECONNREFUSED' })],
     [1, fc.constant<HttpOutcome>({ kind: 'lost', reason: 'timeout' })],
   )
+}
 
-const some = (kind: Kind) => fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
+function some(kind: Kind) {
+  return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
+}
 export const anyOutcomes = fc.record({
   create: some('create'),
   request: some('request'),
@@ -97,7 +145,7 @@ export const anyOutcomes = fc.record({
 })
 export type Outcomes = typeof anyOutcomes extends fc.Arbitrary<infer One> ? One : never
 
-export const kindOf = ({ method, url: { pathname } }: HttpCall): Kind => {
+export function kindOf({ method, url: { pathname } }: HttpCall): Kind {
   if (pathname.endsWith('/cancel')) return 'cancel'
   if (pathname.startsWith('/transactions')) return 'transactions'
   if (pathname.startsWith('/v3/payments/')) return 'payment'

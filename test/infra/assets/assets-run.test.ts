@@ -14,7 +14,12 @@ import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import type { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { answersClients, type FunctionSpec, functionName, routeKeyOf } from '../../../functions/function-spec.ts'
+import {
+  answersClients,
+  type FunctionSpec,
+  functionName,
+  routeKeyOf,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
 import { resolveStack } from '../../../infra/operate/trace/resolve-stack.ts'
@@ -24,7 +29,12 @@ import { matchesIn } from '../../support/document-blocks.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { isNightly } from '../../support/runs.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
-import { assemblyFiles, type BundledFunction, bundledStage, lambdaEnvironment } from './bundled-stage.ts'
+import {
+  assemblyFiles,
+  type BundledFunction,
+  bundledStage,
+  lambdaEnvironment,
+} from './bundled-stage.ts'
 
 const NO_CREDENTIALS = 'the environment has no AWS credentials'
 
@@ -41,15 +51,17 @@ beforeAll(async () => {
 afterAll(() => rmSync(directory, { recursive: true }))
 
 /** The SDK clients that a function needs, in alphabetical order. This stage has no front. */
-const clientsOf = (spec: FunctionSpec): readonly string[] => [
-  ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
-  ...(spec.endpointSecrets === undefined ? [] : ['kms']),
-  ...(spec.secrets.length > 0 ? ['secretsmanager'] : []),
-  ...(spec.alerts ? ['sns'] : []),
-  ...(spec.sends.length > 0 ? ['sqs'] : []),
-]
+function clientsOf(spec: FunctionSpec): readonly string[] {
+  return [
+    ...(Object.keys(spec.table).length > 0 ? ['dynamodb'] : []),
+    ...(spec.endpointSecrets === undefined ? [] : ['kms']),
+    ...(spec.secrets.length > 0 ? ['secretsmanager'] : []),
+    ...(spec.alerts ? ['sns'] : []),
+    ...(spec.sends.length > 0 ? ['sqs'] : []),
+  ]
+}
 
-const assetOf = (name = '') => {
+function assetOf(name = '') {
   const asset = functions.get(name)
   if (!asset) throw new Error(`the template has no function ${name}`)
   return asset
@@ -68,30 +80,37 @@ describe('the assets of the stack', () => {
     expect(lines.filter((line) => /warn|deprecat/i.test(line))).toStrictEqual([])
   })
 
-  it.each(MANIFEST)('are one small module with modules of Node and the SDK clients that it uses: $name', (spec) => {
-    const { file } = assetOf(functionName(STAGE, spec))
-    const code = readFileSync(file, 'utf8')
-    const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
+  it.each(MANIFEST)(
+    'are one small module with modules of Node and the SDK clients that it uses: $name',
+    (spec) => {
+      const { file } = assetOf(functionName(STAGE, spec))
+      const code = readFileSync(file, 'utf8')
+      const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
 
-    expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
-    const loaded = matchesIn(code, /\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
-    expect(loaded.filter((name) => !isBuiltin(name))).toStrictEqual([])
-    // A third more than the largest bundle today, so that a dependency that slows cold starts fails a test.
-    expect(code.length).toBeLessThan(450_000)
-    expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(clientsOf(spec))
-    expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
-    // Clients take credentials only from the environment, and the source map is a separate file.
-    expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
-    expect(code).not.toMatch(
-      /credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS|sourceMappingURL/,
-    )
-  })
+      expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
+      const loaded = matchesIn(code, /\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
+      expect(loaded.filter((name) => !isBuiltin(name))).toStrictEqual([])
+      // A third more than the largest bundle today, so that a dependency that slows cold starts fails a test.
+      expect(code.length).toBeLessThan(450_000)
+      expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(
+        clientsOf(spec),
+      )
+      expect(code.includes('gateway-webhooks/')).toBe(spec.callsMerchants === true)
+      // Clients take credentials only from the environment, and the source map is a separate file.
+      expect(code.includes(NO_CREDENTIALS)).toBe(clientsOf(spec).length > 0)
+      expect(code).not.toMatch(
+        /credential_process|sso_session|169\.254\.170\.2|AWS_CONTAINER_CREDENTIALS|sourceMappingURL/,
+      )
+    },
+  )
 
-  const mapOf = (name: string) => JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
+  const mapOf = (name: string) =>
+    JSON.parse(readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'))
 
   it('have source maps that lead to each entry, without the source text', () => {
     for (const { name, entry } of MANIFEST) {
-      const map: { readonly sources: readonly string[]; readonly sourcesContent?: unknown } = mapOf(name)
+      const map: { readonly sources: readonly string[]; readonly sourcesContent?: unknown } =
+        mapOf(name)
 
       expect(map.sources.filter((source) => source.endsWith(entry))).toHaveLength(1)
       expect(map.sources.filter((source) => /(^|\/)infra\//.test(source))).toStrictEqual([])
@@ -119,7 +138,9 @@ const RUN = `
   process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
 
 /** Bundles differ by trigger kind and clients, so one function of each pair is tested; the nightly run tests all. */
-const firstOfEach = Map.groupBy(MANIFEST, (spec) => [spec.trigger.kind, ...clientsOf(spec)].join(' ')).values()
+const firstOfEach = Map.groupBy(MANIFEST, (spec) =>
+  [spec.trigger.kind, ...clientsOf(spec)].join(' '),
+).values()
 const ASKED = isNightly ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
 it('the assets of the stack load without other files, and each answers the proof of a release', async () => {

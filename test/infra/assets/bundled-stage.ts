@@ -26,7 +26,7 @@ export type BundledFunction = {
  * Every function of a stage by its deployed name, synthesised as by `npm run synth`, and what that printed. Only the check
  * against CloudFormation's schemas is left out.
  */
-export const bundledStage = async (stage: string, outdir: string) => {
+export async function bundledStage(stage: string, outdir: string) {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
     cwd: PROJECT_ROOT,
     env: {
@@ -41,34 +41,47 @@ export const bundledStage = async (stage: string, outdir: string) => {
 }
 
 /** With what Lambda adds, and the address of a table that answers every read with nothing. */
-export const lambdaEnvironment = ({ environment }: BundledFunction, tableUrl: string) => ({
-  ...environment,
-  AWS_REGION: 'ap-southeast-3',
-  AWS_ACCESS_KEY_ID: 'none',
-  AWS_SECRET_ACCESS_KEY: 'none',
-  AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
-})
+export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: string) {
+  return {
+    ...environment,
+    AWS_REGION: 'ap-southeast-3',
+    AWS_ACCESS_KEY_ID: 'none',
+    AWS_SECRET_ACCESS_KEY: 'none',
+    AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
+  }
+}
 
-const bundlesIn = (assembly: CloudAssembly, stage: string): ReadonlyMap<string, BundledFunction> => {
+function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, BundledFunction> {
   const resources = ['data', undefined, 'operators'].flatMap((part): Resource[] =>
-    Object.values(assembly.getStackByName(stackNameOf(deployedStage(stage), part)).template.Resources),
+    Object.values(
+      assembly.getStackByName(stackNameOf(deployedStage(stage), part)).template.Resources,
+    ),
   )
   const lambdas = resources.filter(({ Type }) => Type === 'AWS::Lambda::Function')
   return new Map(
     lambdas.map(({ Properties }) => {
       const { FunctionName, Handler, Code, Environment } = Properties as Lambda
-      const textOf = (value: unknown) => (typeof value === 'string' ? value : 'https://aws.invalid/')
-      const variables = Object.entries(Environment.Variables).map(([name, value]) => [name, textOf(value)])
-      const file = join(assembly.directory, `asset.${Code.S3Key.replace('.zip', '')}`, `${Handler.split('.')[0]}.mjs`)
+      const textOf = (value: unknown) =>
+        typeof value === 'string' ? value : 'https://aws.invalid/'
+      const variables = Object.entries(Environment.Variables).map(([name, value]) => [
+        name,
+        textOf(value),
+      ])
+      const file = join(
+        assembly.directory,
+        `asset.${Code.S3Key.replace('.zip', '')}`,
+        `${Handler.split('.')[0]}.mjs`,
+      )
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),
   )
 }
 
 /** The files of an assembly that decide what is deployed: templates and lists of assets, whose names are hashes. */
-export const assemblyFiles = (directory: string): Readonly<Record<string, string>> =>
-  Object.fromEntries(
+export function assemblyFiles(directory: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(
     readdirSync(directory)
       .filter((name) => name.endsWith('.template.json') || name.endsWith('.assets.json'))
       .map((name) => [name, readFileSync(join(directory, name), 'utf8')]),
   )
+}

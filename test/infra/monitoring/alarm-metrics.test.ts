@@ -4,7 +4,12 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { isMetric, METRIC_NAMESPACE, METRICS } from '../../../shared/metrics.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { everyMetric } from '../../bench/own-metrics.ts'
-import { alarmsIn, graphsIn, type TemplateMetric, tellingAlarms } from '../../support/alarm-template.ts'
+import {
+  alarmsIn,
+  graphsIn,
+  type TemplateMetric,
+  tellingAlarms,
+} from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { refusedCreate, SCENES } from './scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './watched-world.ts'
@@ -20,13 +25,22 @@ const STAGE = WATCHED_STAGE
 const template = synthesised(STAGE)
 const alarms = tellingAlarms(template, STAGE)
 const graphs = graphsIn(template)
-const isOurs = ({ namespace }: Pick<TemplateMetric, 'namespace'>) => namespace === METRIC_NAMESPACE
+function isOurs({ namespace }: Pick<TemplateMetric, 'namespace'>) {
+  return namespace === METRIC_NAMESPACE
+}
 const ours = alarmsIn(template, STAGE).filter(({ metrics }) => metrics.some(isOurs))
 
-const identityOf = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>): string =>
-  [namespace, name, ...Object.entries(dimensions).map(String).toSorted()].join(' ')
+function identityOf({
+  namespace,
+  name,
+  dimensions,
+}: Omit<TemplateMetric, 'periodSeconds'>): string {
+  return [namespace, name, ...Object.entries(dimensions).map(String).toSorted()].join(' ')
+}
 
-const unitOf = ({ name }: Pick<TemplateMetric, 'name'>) => (isMetric(name) ? METRICS[name].unit : undefined)
+function unitOf({ name }: Pick<TemplateMetric, 'name'>) {
+  return isMetric(name) ? METRICS[name].unit : undefined
+}
 
 describe('alarms on metrics of our own', () => {
   it('have a scene each, and every scene is for one of them', () => {
@@ -40,7 +54,9 @@ describe('alarms on metrics of our own', () => {
       const lines = await emittedIn(SCENES[id] ?? refusedCreate)
 
       const emitted = Map.groupBy(lines, identityOf)
-      const values = metrics.map((metric) => (emitted.get(identityOf(metric)) ?? []).map(({ value }) => value))
+      const values = metrics.map((metric) =>
+        (emitted.get(identityOf(metric)) ?? []).map(({ value }) => value),
+      )
       expect(metrics.filter((_, at) => values[at]?.length === 0)).toStrictEqual([])
       // Counts add up over a period. A time must pass the threshold by itself.
       const isTime = metrics.every((metric) => unitOf(metric) === 'Milliseconds')
@@ -54,7 +70,9 @@ describe('alarms on metrics of our own', () => {
 it('a payment that the provider refuses for its content is neither a failed create nor an error of the provider', async () => {
   const emitted = Map.groupBy(await emittedIn(refusedCreate), ({ name }) => name)
 
-  expect(emitted.get('ProviderErrors')).toMatchObject([{ dimensions: { operation: 'create_request' }, value: 0 }])
+  expect(emitted.get('ProviderErrors')).toMatchObject([
+    { dimensions: { operation: 'create_request' }, value: 0 },
+  ])
   const refused = { dimensions: { outcome: 'create_refused' } }
   expect(emitted.get('Payments')).toMatchObject([refused, refused])
 })
@@ -62,7 +80,9 @@ it('a payment that the provider refuses for its content is neither a failed crea
 it('a sweep emits how many clients it put on the queue, zero too', async () => {
   const emitted = await emittedIn(SCENES['sweep-not-run'] ?? refusedCreate)
 
-  expect(emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value)).toStrictEqual([0, 1])
+  expect(
+    emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value),
+  ).toStrictEqual([0, 1])
 })
 
 describe('the dashboard', () => {
@@ -71,28 +91,40 @@ describe('the dashboard', () => {
 
   it('shows no metric of ours that the code does not emit', () => {
     const known = new Set(emitted.map((words) => words.toSorted().join(' ')))
-    const words = shown.map(({ name, dimensions }) => [name, ...Object.values(dimensions)].toSorted().join(' '))
+    const words = shown.map(({ name, dimensions }) =>
+      [name, ...Object.values(dimensions)].toSorted().join(' '),
+    )
 
     expect(words.filter((metric) => !known.has(metric))).toStrictEqual([])
   })
 
   it('searches in dimension sets that are emitted', () => {
-    const searches = graphs.flatMap(({ expressions }) => expressions).filter((text) => text.startsWith('SEARCH('))
+    const searches = graphs
+      .flatMap(({ expressions }) => expressions)
+      .filter((text) => text.startsWith('SEARCH('))
     const found = searches.map((text) => {
       const [, schema = '', name = '', filters = ''] =
         /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" (.*)', '/.exec(text) ?? []
       const [namespace, ...dimensions] = schema.split(',')
-      const sets = isMetric(name) ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join()) : []
+      const sets = isMetric(name)
+        ? METRICS[name].dimensionSets.map((set) => ['service', ...set].toSorted().join())
+        : []
       const values = [...filters.matchAll(/\w+="([^"]*)"/g)].map(([, value = '']) => value)
-      const isEmitted = emitted.some((one) => one[0] === name && values.every((value) => one.includes(value)))
-      return namespace === METRIC_NAMESPACE && sets.includes(dimensions.toSorted().join()) && isEmitted
+      const isEmitted = emitted.some(
+        (one) => one[0] === name && values.every((value) => one.includes(value)),
+      )
+      return (
+        namespace === METRIC_NAMESPACE && sets.includes(dimensions.toSorted().join()) && isEmitted
+      )
     })
 
     expect(found).toStrictEqual([true, true, true])
   })
 
   it('and the alarms together use every metric of the catalogue', () => {
-    const used = new Set([...shown, ...ours.flatMap(({ metrics }) => metrics)].map(({ name }) => name))
+    const used = new Set(
+      [...shown, ...ours.flatMap(({ metrics }) => metrics)].map(({ name }) => name),
+    )
 
     expect(Object.keys(METRICS).filter((name) => !used.has(name))).toStrictEqual([])
   })
@@ -107,12 +139,25 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   QueueName: template.each('AWS::SQS::Queue', 'QueueName').map(String),
   TableName: template.each('AWS::DynamoDB::GlobalTable', 'TableName').map(String),
   GlobalSecondaryIndexName: Object.keys(TABLE_SCHEMA.indexes),
-  Operation: ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteItems'],
+  Operation: [
+    'GetItem',
+    'BatchGetItem',
+    'Query',
+    'PutItem',
+    'UpdateItem',
+    'DeleteItem',
+    'TransactWriteItems',
+  ],
 }
 
-const namespaces: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = AWS_METRICS
+const namespaces: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
+  AWS_METRICS
 
-const mistakesIn = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'periodSeconds'>): readonly string[] => {
+function mistakesIn({
+  namespace,
+  name,
+  dimensions,
+}: Omit<TemplateMetric, 'periodSeconds'>): readonly string[] {
   const documented = namespaces[namespace]?.[name]
   if (!documented) return [`${namespace} ${name} is not documented`]
   const [required] = documented
@@ -127,38 +172,54 @@ const mistakesIn = ({ namespace, name, dimensions }: Omit<TemplateMetric, 'perio
 }
 
 it('metrics of AWS are of resources that the template has, on alarms and dashboard', () => {
-  const foreign = [...alarms, ...graphs].flatMap(({ metrics }) => metrics.filter((metric) => !isOurs(metric)))
+  const foreign = [...alarms, ...graphs].flatMap(({ metrics }) =>
+    metrics.filter((metric) => !isOurs(metric)),
+  )
 
   expect(foreign.length).toBeGreaterThan(100)
   expect(foreign.flatMap(mistakesIn)).toStrictEqual([])
   const dimensions = { QueueName: 'gateway-prod-none' }
-  expect(mistakesIn({ namespace: 'AWS/SQS', name: 'NumberOfMessagesDeleted', dimensions })).toHaveLength(1)
+  expect(
+    mistakesIn({ namespace: 'AWS/SQS', name: 'NumberOfMessagesDeleted', dimensions }),
+  ).toHaveLength(1)
 })
 
 describe('nothing is left unwatched', () => {
   const watching = (name: string, dimension: string) =>
     alarms.flatMap(({ metrics }) =>
-      metrics.filter((metric) => metric.name === name).map((metric) => metric.dimensions[dimension] ?? 'itself'),
+      metrics
+        .filter((metric) => metric.name === name)
+        .map((metric) => metric.dimensions[dimension] ?? 'itself'),
     )
 
   it('of the queues: each dead-letter queue is to be empty, and what feeds them is to move', () => {
     const namesOf = (isDead: boolean) =>
       template
         .all('AWS::SQS::Queue')
-        .flatMap(({ QueueName, RedrivePolicy }) => (isDead === !RedrivePolicy ? [String(QueueName)] : []))
+        .flatMap(({ QueueName, RedrivePolicy }) =>
+          isDead === !RedrivePolicy ? [String(QueueName)] : [],
+        )
     const [dead, fed] = [namesOf(true), namesOf(false)]
 
     expect(dead.length).toBeGreaterThan(2)
-    expect(watching('ApproximateNumberOfMessagesVisible', 'QueueName')).toStrictEqual(expect.arrayContaining(dead))
+    expect(watching('ApproximateNumberOfMessagesVisible', 'QueueName')).toStrictEqual(
+      expect.arrayContaining(dead),
+    )
     expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
       // Due work is queued anew each minute. Other alarms watch how late it is, which says more than the age of a message.
       fed.filter((name) => !name.includes('-due-')).toSorted(),
     )
   })
 
-  it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])('of the table: %s of itself and of each index', (name) => {
-    expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual(['itself', ...Object.keys(TABLE_SCHEMA.indexes)])
-  })
+  it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])(
+    'of the table: %s of itself and of each index',
+    (name) => {
+      expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual([
+        'itself',
+        ...Object.keys(TABLE_SCHEMA.indexes),
+      ])
+    },
+  )
 
   it('of the account: the runs that the stage’s reservations leave to all others', () => {
     const reserved = template

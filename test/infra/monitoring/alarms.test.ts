@@ -13,17 +13,25 @@ const alarms = tellingAlarms(template, STAGE)
 const pages = template.ofType('AWS::CloudWatch::CompositeAlarm')
 
 it('stages have alarms and pages if they keep their data or name recipients, and none otherwise', () => {
-  const named = alarmsIn(synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })), 'dev')
+  const named = alarmsIn(
+    synthesised(stageWith({ alarmRecipients: ['ops@gateway.example'] })),
+    'dev',
+  )
 
   expect(alarms.length).toBeGreaterThan(25)
   expect(template.ofType('AWS::CloudWatch::Alarm').length + pages.length).toBeLessThanOrEqual(50)
-  expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual([])
-  expect(named.map(({ id }) => id)).toStrictEqual(expect.arrayContaining(alarms.map(({ id }) => id)))
+  expect(synthesised('dev').resources.filter(({ type }) => type.endsWith('Alarm'))).toStrictEqual(
+    [],
+  )
+  expect(named.map(({ id }) => id)).toStrictEqual(
+    expect.arrayContaining(alarms.map(({ id }) => id)),
+  )
 })
 
 /** Whether its formula has no value while some metric is silent. */
-const hasGaps = ({ expression = 'm0' }: (typeof alarms)[number]): boolean =>
-  /\b[a-z]/.test(expression.replaceAll(/FILL\(\w+, 0\)/g, ''))
+function hasGaps({ expression = 'm0' }: (typeof alarms)[number]): boolean {
+  return /\b[a-z]/.test(expression.replaceAll(/FILL\(\w+, 0\)/g, ''))
+}
 
 describe('every alarm', () => {
   it('says how urgent it is, who suffers, and where to read on', () => {
@@ -37,7 +45,9 @@ describe('every alarm', () => {
 
   it('reads ten metrics at most, over one period, and looks back no further than CloudWatch allows', () => {
     const refused = alarms.filter(({ metrics, evaluationPeriods }) => {
-      const [seconds = 0, ...otherPeriods] = new Set(metrics.map(({ periodSeconds }) => periodSeconds))
+      const [seconds = 0, ...otherPeriods] = new Set(
+        metrics.map(({ periodSeconds }) => periodSeconds),
+      )
       // A week at most, and only a day where periods are shorter than an hour.
       const isTooFar = seconds * evaluationPeriods > (seconds < 3_600 ? 86_400 : 7 * 86_400)
       return metrics.length < 1 || metrics.length > 10 || otherPeriods.length > 0 || isTooFar
@@ -52,25 +62,38 @@ describe('every alarm', () => {
     )
     const declared = Object.values(METRICS).flatMap(({ dimensionSets }) => dimensionSets.flat())
 
-    expect([...dimensions, ...declared].filter((name) => /client|payment|endpoint/i.test(name))).toStrictEqual([])
+    expect(
+      [...dimensions, ...declared].filter((name) => /client|payment|endpoint/i.test(name)),
+    ).toStrictEqual([])
   })
 
   it('takes silence for a failure only where something must run by itself', () => {
     const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
 
-    expect(breaching.map(({ id }) => id)).toStrictEqual(['due-work-not-running', 'sweep-not-run', 'sync-late'])
+    expect(breaching.map(({ id }) => id)).toStrictEqual([
+      'due-work-not-running',
+      'sweep-not-run',
+      'sync-late',
+    ])
     // For a metric with gaps CloudWatch looks further back than the alarm says, by hours.
     expect(breaching.filter(hasGaps)).toStrictEqual([])
-    expect(alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData))).toBe(true)
+    expect(
+      alarms.every(({ treatMissingData }) => /^(breaching|notBreaching)$/.test(treatMissingData)),
+    ).toBe(true)
   })
 
   it('that adds conditions up, or reads DynamoDB, has a value although one of its metrics is silent', () => {
     const counting = alarms.filter(({ expression = '' }) => expression.includes(' + IF('))
     // CloudWatch ignores silence of DynamoDB whatever an alarm says: one with gaps would stay as it is.
-    const onTable = alarms.filter(({ metrics }) => metrics.some(({ namespace }) => namespace === 'AWS/DynamoDB'))
+    const onTable = alarms.filter(({ metrics }) =>
+      metrics.some(({ namespace }) => namespace === 'AWS/DynamoDB'),
+    )
 
     expect(counting.length).toBeGreaterThan(3)
-    expect(onTable.map(({ id }) => id).toSorted()).toStrictEqual(['table-near-maximum', 'table-throttled'])
+    expect(onTable.map(({ id }) => id).toSorted()).toStrictEqual([
+      'table-near-maximum',
+      'table-throttled',
+    ])
     expect([...counting, ...onTable].filter(hasGaps).map(({ id }) => id)).toStrictEqual([])
   })
 })
@@ -81,7 +104,9 @@ it('pages stand for every alarm that pages, each in one of them, and for no othe
     .flatMap(({ logicalId, properties }) =>
       String(properties['AlarmDescription']).startsWith('[page]') ? [logicalId] : [],
     )
-  const children = pages.map(({ properties }) => matchesIn(String(properties['AlarmRule']), /ALARM\("<(\w+)>\.Arn"\)/g))
+  const children = pages.map(({ properties }) =>
+    matchesIn(String(properties['AlarmRule']), /ALARM\("<(\w+)>\.Arn"\)/g),
+  )
 
   expect(children.flat().toSorted()).toStrictEqual(paging.toSorted())
   expect(paging.length).toBeGreaterThan(12)
@@ -96,7 +121,9 @@ it('recipients of pages get nothing else, a pager’s own address among them', (
   }
   const subscriptions = synthesised(stageWith(recipients)).all('AWS::SNS::Subscription')
 
-  expect(subscriptions.map(({ Protocol, Endpoint, TopicArn }) => [TopicArn, Protocol, Endpoint])).toStrictEqual([
+  expect(
+    subscriptions.map(({ Protocol, Endpoint, TopicArn }) => [TopicArn, Protocol, Endpoint]),
+  ).toStrictEqual([
     ['<gateway-dev-alerts>', 'email', 'ops@gateway.example'],
     ['<gateway-dev-pages>', 'https', 'https://pager.example/sns'],
     ['<gateway-dev-pages>', 'email', 'on-call@gateway.example'],
@@ -109,7 +136,8 @@ describe('the dashboard', () => {
   it('says the unit of every graph, shows something in each, and calculates only with metrics that its graph has', () => {
     expect(graphs.filter(({ title }) => !/ \([^()]+\)$/.test(title))).toStrictEqual([])
     const showsNothing = ({ metrics, expressions }: (typeof graphs)[number]) =>
-      metrics.length === 0 && (expressions.length === 0 || expressions.some((text) => !text.startsWith('SEARCH(')))
+      metrics.length === 0 &&
+      (expressions.length === 0 || expressions.some((text) => !text.startsWith('SEARCH(')))
     expect(graphs.filter(showsNothing)).toStrictEqual([])
     expect(new Set(graphs.map(({ title }) => title)).size).toBe(graphs.length)
   })
@@ -136,7 +164,7 @@ const COMPARE: Readonly<Record<string, (value: number, threshold: number) => boo
 }
 
 /** Whether an alarm counts a period with these values as a bad one. Metrics without a value are silent. */
-const isBad = (id: string, values: Values): boolean | undefined => {
+function isBad(id: string, values: Values): boolean | undefined {
   const alarm = alarmsIn(template, STAGE).find((one) => one.id === id)
   const names = alarm?.expression?.match(/\b[a-z]\w*\b/g) ?? []
   const value: unknown = runInNewContext(alarm?.expression ?? '', {
@@ -169,14 +197,26 @@ describe('alarms that calculate', () => {
     ['api-errors-lasting', 'one in a hundred fails', { errors: 10, requests: 1_000 }],
     ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],
     ['callbacks-missing', 'due work finds all', { succeeded: 3 }],
-    ['provider-failing', 'two of five questions fail', { calls_get_payment: 5, errors_get_payment: 2 }],
+    [
+      'provider-failing',
+      'two of five questions fail',
+      { calls_get_payment: 5, errors_get_payment: 2 },
+    ],
     ['deliveries-failing', 'we get out to no merchant', { failed: 20 }],
-    ['deliveries-failing', 'no merchant, and the last tries were made', { abandoned: 17, failed: 2, succeeded: 1 }],
+    [
+      'deliveries-failing',
+      'no merchant, and the last tries were made',
+      { abandoned: 17, failed: 2, succeeded: 1 },
+    ],
     ['messages-waiting', 'one of the sync waits', { sync: 2_401 }],
     ['messages-given-up', 'one is in one of the queues', { m8: 1 }],
     ['settlements-stuck', 'no worker takes them', { waiting: 1 }],
     ['table-throttled', 'an index refuses writes', { m9: 10 }],
-    ['table-near-maximum', 'it is used to the last unit', { writes: 60 * deployedStage('prod').table.maxWriteUnits }],
+    [
+      'table-near-maximum',
+      'it is used to the last unit',
+      { writes: 60 * deployedStage('prod').table.maxWriteUnits },
+    ],
   ])('%s is on when %s', (id, _, values) => {
     expect(isBad(id, values)).toBe(true)
   })
@@ -196,12 +236,20 @@ describe('alarms that calculate', () => {
     ['creates-refused', 'one merchant of several has a bug', { created: 3, refused: 27 }],
     ['money-not-moving', 'one payment of many succeeds', { created: 900, succeeded: 1 }],
     ['api-errors', 'five of many', { errors: 5, requests: 1_000 }],
-    ['api-errors', 'a merchant’s payments are refused for what they are', { errors: 20, refused: 20, requests: 40 }],
+    [
+      'api-errors',
+      'a merchant’s payments are refused for what they are',
+      { errors: 20, refused: 20, requests: 40 },
+    ],
     ['api-errors-lasting', 'a few of many', { errors: 10, requests: 2_000 }],
     ['requests-refused', 'a scanner looks for paths', { refused: 500, requests: 520, strays: 500 }],
     ['callbacks-missing', 'half of them come', { called: 5, succeeded: 10 }],
     ['callbacks-missing', 'two are found', { succeeded: 2 }],
-    ['provider-failing', 'the few questions of a night fail', { calls_get_request: 4, errors_get_request: 4 }],
+    [
+      'provider-failing',
+      'the few questions of a night fail',
+      { calls_get_request: 4, errors_get_request: 4 },
+    ],
     ['deliveries-failing', 'one merchant is down', { failed: 80, succeeded: 20 }],
     ['messages-waiting', 'retries explain it', { webhooks: 1_200, settlements: 4_500 }],
     ['settlements-stuck', 'some are finished', { finished: 1, waiting: 5 }],

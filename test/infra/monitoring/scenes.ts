@@ -16,19 +16,36 @@ import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import type { MemoryDeps } from '../../support/test-deps.ts'
-import { drainQueue, FAILED, messageFor, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
-import { answersLate, asMessage, DUE_WORKERS, handOver, run, runDueWork, type Scene } from './watched-world.ts'
+import {
+  drainQueue,
+  FAILED,
+  messageFor,
+  storedDelivery,
+  storedEndpoint,
+} from '../../support/webhook-builders.ts'
+import {
+  answersLate,
+  asMessage,
+  DUE_WORKERS,
+  handOver,
+  run,
+  runDueWork,
+  type Scene,
+} from './watched-world.ts'
 
 const TOKEN = 'a-token-of-tests'
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
 
-const aPending = async (deps: MemoryDeps): Promise<Payment> => aPendingPayment(deps, await aStoredClient(deps))
+async function aPending(deps: MemoryDeps): Promise<Payment> {
+  return aPendingPayment(deps, await aStoredClient(deps))
+}
 
-const createByApi = async (deps: MemoryDeps) =>
-  call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
+async function createByApi(deps: MemoryDeps) {
+  return call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
+}
 
-const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: string) => {
+async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: string) {
   deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   const data = {
     payment_id: providerPaymentId,
@@ -36,40 +53,55 @@ const callBack = async (deps: MemoryDeps, payment: Payment, providerPaymentId: s
     reference_id: referenceOf(payment.paymentId, 1),
     status: 'SUCCEEDED',
   }
-  return call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers: { 'x-callback-token': TOKEN } })
+  return call(deps, CALLBACK, {
+    body: { event: 'payment.capture', data },
+    headers: { 'x-callback-token': TOKEN },
+  })
 }
 
 /** A payment that the provider refuses, for example because it is above the channel's limit. */
-export const refusedCreate: Scene = async (deps) => {
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_VALUE_ERROR' }))
+export async function refusedCreate(deps: MemoryDeps): Promise<void> {
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'INVALID_VALUE_ERROR',
+  }))
   await createByApi(deps)
 }
 
-const refusedCreates: Scene = async (deps) => {
+async function refusedCreates(deps: MemoryDeps): Promise<void> {
   await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }))
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'INVALID_API_KEY',
+    isAccountWide: true,
+  }))
   await createByApi(deps)
   await refusedCreate(deps)
 }
 
-const createdAndPaid: Scene = async (deps) => {
+async function createdAndPaid(deps: MemoryDeps): Promise<void> {
   const payment = await aPending(deps)
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
 }
 
-const deliver = async (deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) => {
-  const { deliveryId: delivery_id, attempt, clientId: client_id, endpointId: endpoint_id } = messageFor(delivery)
+async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) {
+  const {
+    deliveryId: delivery_id,
+    attempt,
+    clientId: client_id,
+    endpointId: endpoint_id,
+  } = messageFor(delivery)
   const message = asMessage({ delivery_id, attempt, client_id, endpoint_id })
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
-const announcedLate: Scene = async (deps) => {
+async function announcedLate(deps: MemoryDeps): Promise<void> {
   const endpoint = await storedEndpoint(deps)
   const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
   await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
-const abandonedDelivery: Scene = async (deps) => {
+async function abandonedDelivery(deps: MemoryDeps): Promise<void> {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
   await drainQueue(deps)
@@ -78,13 +110,13 @@ const abandonedDelivery: Scene = async (deps) => {
 const UNREADABLE = [asMessage('not a message of ours')]
 
 /** Less than what was asked is received: no client may be credited with it. */
-const wrongAmount = async (deps: MemoryDeps) => {
+async function wrongAmount(deps: MemoryDeps) {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
 }
 
-const sweptTwice: Scene = async (deps) => {
+async function sweptTwice(deps: MemoryDeps): Promise<void> {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)
@@ -179,6 +211,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     const client = await withoutFloor(deps)
     const payment = await aSucceededPayment(deps, client)
     await deps.table.write(moveOpenCredit(payment, minor(1), deps.now()))
-    await handOver(auditClient, deps, [asMessage({ client_id: client.clientId, again: true })], 'audit-client')
+    await handOver(
+      auditClient,
+      deps,
+      [asMessage({ client_id: client.clientId, again: true })],
+      'audit-client',
+    )
   },
 }

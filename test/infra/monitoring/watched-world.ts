@@ -16,17 +16,28 @@ export const WATCHED_STAGE = 'prod'
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /** The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on AWS. */
-export const emittedIn = async (scene: Scene): Promise<readonly Emitted[]> => {
+export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
   const output: string[] = []
   const own = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
   await scene({ ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } })
   return output.flatMap(emittedBy)
 }
 
-type Handler = { readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<unknown> }
+type Handler = {
+  readonly withDeps: (deps: Deps) => (event: never, context: never) => Promise<unknown>
+}
 
-export const handOver = (handler: Handler, deps: Deps, records: readonly unknown[], worker: string) =>
-  handler.withDeps(deps)({ Records: records } as never, { functionName: `gateway-${WATCHED_STAGE}-${worker}` } as never)
+export function handOver(
+  handler: Handler,
+  deps: Deps,
+  records: readonly unknown[],
+  worker: string,
+) {
+  return handler.withDeps(deps)(
+    { Records: records } as never,
+    { functionName: `gateway-${WATCHED_STAGE}-${worker}` } as never,
+  )
+}
 
 export const DUE_WORKERS = [
   ['check-due-payments', duePayments],
@@ -35,29 +46,34 @@ export const DUE_WORKERS = [
 ] as const
 
 /** Runs the check of every minute, and the workers that get its messages. */
-export const runDueWork = async (deps: MemoryDeps): Promise<void> => {
+export async function runDueWork(deps: MemoryDeps): Promise<void> {
   const before = deps.sent.length
   await run(checkDueWork, deps)
   const handedOut = deps.sent.slice(before)
   for (const [worker, handler] of DUE_WORKERS) {
     const messages = handedOut.filter(({ queue }) => worker === `check-${queue}`)
-    for (const { message } of messages) await handOver(handler, deps, [asMessage(message.body)], worker)
+    for (const { message } of messages)
+      await handOver(handler, deps, [asMessage(message.body)], worker)
   }
 }
 
-export const run = (handler: Handler, deps: Deps) => handler.withDeps(deps)({} as never, {} as never)
+export function run(handler: Handler, deps: Deps) {
+  return handler.withDeps(deps)({} as never, {} as never)
+}
 
-export const asMessage = (body: unknown) => ({
-  messageId: crypto.randomUUID(),
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-})
+export function asMessage(body: unknown) {
+  return {
+    messageId: crypto.randomUUID(),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  }
+}
 
 /** From now on the provider answers calls of this kind late, and in this way. */
-export const answersLate = <Name extends keyof Provider>(
+export function answersLate<Name extends keyof Provider>(
   deps: MemoryDeps,
   name: Name,
   answer: Awaited<ReturnType<Provider[Name]>>,
-): void => {
+): void {
   // Longer than any deadline for the slowest percent of the provider's calls.
   const late = () => deps.sleep(9_000).then(() => answer)
   deps.provider.script(name, late as never)

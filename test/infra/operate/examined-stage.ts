@@ -29,7 +29,7 @@ import { type StackTemplate, synthesised } from '../../support/stack-template.ts
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
 /** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
-const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => {
+function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
     dynamodb: mockClient(DynamoDBClient),
@@ -50,11 +50,21 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     AdminPolicyArn: policy('admin'),
     FinancePolicyArn: policy('finance'),
   }
-  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }))
-  const described = { StackName: 'any', CreationTime: new Date(0), StackStatus: 'UPDATE_COMPLETE' as const, Outputs }
+  const Outputs = Object.entries(outputs).map(([OutputKey, OutputValue]) => ({
+    OutputKey,
+    OutputValue,
+  }))
+  const described = {
+    StackName: 'any',
+    CreationTime: new Date(0),
+    StackStatus: 'UPDATE_COMPLETE' as const,
+    Outputs,
+  }
   /** Answers this description of every stack, with these changes. */
   const stacksAre = (changed: Partial<Stack>) =>
-    aws.cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [{ ...described, ...changed }] })
+    aws.cloudFormation
+      .on(DescribeStacksCommand)
+      .resolves({ Stacks: [{ ...described, ...changed }] })
   stacksAre({})
   aws.cloudFormation.on(DetectStackDriftCommand).resolves({ StackDriftDetectionId: 'd1' })
   const detection = { StackId: 's1', StackDriftDetectionId: 'd1', Timestamp: new Date(0) }
@@ -63,10 +73,14 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
     .resolvesOnce({ ...detection, DetectionStatus: 'DETECTION_IN_PROGRESS' })
     .resolves({ ...detection, DetectionStatus: 'DETECTION_COMPLETE' })
   aws.cloudFormation.on(DescribeStackResourceDriftsCommand).resolves({ StackResourceDrifts: [] })
-  aws.lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
+  aws.lambda
+    .on(GetAccountSettingsCommand)
+    .resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
   const ofTable = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
   aws.dynamodb.on(DescribeLimitsCommand).resolves(ofTable)
-  for (const { FunctionName, ReservedConcurrentExecutions: runs } of template.all('AWS::Lambda::Function')) {
+  for (const { FunctionName, ReservedConcurrentExecutions: runs } of template.all(
+    'AWS::Lambda::Function',
+  )) {
     aws.lambda
       .on(GetFunctionConcurrencyCommand, { FunctionName: String(FunctionName) })
       .resolves(typeof runs === 'number' ? { ReservedConcurrentExecutions: runs } : {})
@@ -77,10 +91,18 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
       ...(settings as { BatchSize: number }),
       FunctionName: String(settings['FunctionName']).replaceAll(/[<>]/g, ''),
       State: 'Enabled',
-      EventSourceArn: String(EventSourceArn).replace(/^<(.+)>\.Arn$/, 'arn:aws:sqs:ap-southeast-3:000000000000:$1'),
+      EventSourceArn: String(EventSourceArn).replace(
+        /^<(.+)>\.Arn$/,
+        'arn:aws:sqs:ap-southeast-3:000000000000:$1',
+      ),
     }))
-  for (const [FunctionName, EventSourceMappings] of Map.groupBy(mappings, (one) => one.FunctionName))
-    aws.lambda.on(ListEventSourceMappingsCommand, { FunctionName }).resolves({ EventSourceMappings })
+  for (const [FunctionName, EventSourceMappings] of Map.groupBy(
+    mappings,
+    (one) => one.FunctionName,
+  ))
+    aws.lambda
+      .on(ListEventSourceMappingsCommand, { FunctionName })
+      .resolves({ EventSourceMappings })
   aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
   const stored = {
     origin: { current: 'x'.repeat(64) },
@@ -93,31 +115,43 @@ const deployedAws = (template: StackTemplate, stage: string, ApiUrl: string) => 
       .resolves({ SecretString: JSON.stringify(fields) })
   }
   aws.iam.on(ListEntitiesForPolicyCommand).resolves({})
-  aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
+  aws.sns
+    .on(ListSubscriptionsByTopicCommand)
+    .resolves({ Subscriptions: [{ SubscriptionArn: 'arn:aws:sns:one' }] })
   return { ...aws, Outputs, stacksAre }
 }
 
 const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 /** A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy. */
-export const notOk = (findings: readonly Finding[]): readonly string[] =>
-  findings.flatMap(({ what, state, detail }) => (state === 'ok' ? [] : [`${state} ${what}: ${detail}`]))
+export function notOk(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap(({ what, state, detail }) =>
+    state === 'ok' ? [] : [`${state} ${what}: ${detail}`],
+  )
+}
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
 /** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
-export const examinedStage = async (name: keyof typeof TEMPLATES, options: Partial<DeployedStage> = {}) => {
+export async function examinedStage(
+  name: keyof typeof TEMPLATES,
+  options: Partial<DeployedStage> = {},
+) {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
   // Our API, as it answers callbacks, and requests with a key that was never issued.
   const api = await startScriptedServer((response, request) => {
-    if (request.url === '/v1/gateway-doctor') return json(404, { code: 'not_found' })(response, request)
-    const token = request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
+    if (request.url === '/v1/gateway-doctor')
+      return json(404, { code: 'not_found' })(response, request)
+    const token =
+      request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
     const right = /^the-(old|new)-token-of-tests$/.test(token)
     json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
   })
   // The two reads of the provider that the doctor uses.
   const provider = await startScriptedServer((response, request) => {
-    const answer = request.url.startsWith('/transactions') ? json(200, { data: [], has_more: false }) : json(404, {})
+    const answer = request.url.startsWith('/transactions')
+      ? json(200, { data: [], has_more: false })
+      : json(404, {})
     answer(response, request)
   })
   const aws = deployedAws(TEMPLATES[name], name, api.url)
@@ -134,5 +168,13 @@ export const examinedStage = async (name: keyof typeof TEMPLATES, options: Parti
     },
   }
   const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })
-  return { api, provider, aws, io, examine, notOk: async () => notOk(await examine()), waitedMs: () => waitedMs }
+  return {
+    api,
+    provider,
+    aws,
+    io,
+    examine,
+    notOk: async () => notOk(await examine()),
+    waitedMs: () => waitedMs,
+  }
 }

@@ -20,21 +20,33 @@ import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { originCertificateProblems } from '../../../infra/operate/check/check-settings.ts'
 import { initStage } from '../../../infra/operate/deploy/init-stage.ts'
-import { type DeployedStage, deployedStage, PLACEHOLDER_CERTIFICATE } from '../../../infra/stack/stage.ts'
+import {
+  type DeployedStage,
+  deployedStage,
+  PLACEHOLDER_CERTIFICATE,
+} from '../../../infra/stack/stage.ts'
 import { parseStageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 import { awsRefusal, mocked } from './around-tools.ts'
 
-const [acm, cloudFormation, dynamodb] = [mocked(ACMClient), mocked(CloudFormationClient), mocked(DynamoDBClient)]
+const [acm, cloudFormation, dynamodb] = [
+  mocked(ACMClient),
+  mocked(CloudFormationClient),
+  mocked(DynamoDBClient),
+]
 const [lambda, quotas, sts] = [mocked(LambdaClient), mocked(ServiceQuotasClient), mocked(STSClient)]
 
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
 const STAGE_FILE = 'infra/stages/prod.json'
 const ARN = 'arn:aws:acm:us-east-1:000000000000:certificate/11111111-2222-4333-8444-555555555555'
 const TAGS = [{ Key: 'payment-gateway-origin', Value: 'prod' }]
-const denied = (action: string) =>
-  awsRefusal('AccessDeniedException', `User: arn:aws:iam::0:user/ayu is not authorized to perform: ${action} on *`)
+function denied(action: string) {
+  return awsRefusal(
+    'AccessDeniedException',
+    `User: arn:aws:iam::0:user/ayu is not authorized to perform: ${action} on *`,
+  )
+}
 
 let root: string
 let bootstrapped: string[]
@@ -51,18 +63,30 @@ beforeEach(() => {
   }
   sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:ayu' })
   lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
-  dynamodb.on(DescribeLimitsCommand).resolves({ TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 })
+  dynamodb
+    .on(DescribeLimitsCommand)
+    .resolves({ TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 })
   quotas.on(GetServiceQuotaCommand).resolves({ Quota: { Value: 2_500 } })
   cloudFormation.on(DescribeStacksCommand).callsFake(async (_, getClient) => {
-    if (!bootstrapped.includes(await getClient().config.region())) throw awsRefusal('ValidationError', 'does not exist')
+    if (!bootstrapped.includes(await getClient().config.region()))
+      throw awsRefusal('ValidationError', 'does not exist')
     const Outputs = [{ OutputKey: 'BootstrapVersion', OutputValue: '28' }]
-    return { Stacks: [{ StackName: 'CDKToolkit', CreationTime: new Date(0), StackStatus: 'CREATE_COMPLETE', Outputs }] }
+    return {
+      Stacks: [
+        {
+          StackName: 'CDKToolkit',
+          CreationTime: new Date(0),
+          StackStatus: 'CREATE_COMPLETE',
+          Outputs,
+        },
+      ],
+    }
   })
   acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList: [] })
   acm.on(ImportCertificateCommand).resolves({ CertificateArn: ARN })
 })
 
-const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
+async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0) {
   const runCdk = async (args: readonly string[]) => {
     cdkArgs.push(args)
     if (cdkAnswers === 0) bootstrapped.push(args.at(-1)?.split('/').at(-1) ?? '')
@@ -71,7 +95,9 @@ const init = async (options: Partial<DeployedStage> = {}, cdkAnswers = 0) => {
   const { frontSettings } = parseStageFile(STAGE_FILE, readFileSync(join(root, STAGE_FILE), 'utf8'))
   const stage = { ...deployedStage('prod'), frontSettings, ...options }
   const found = await initStage({ stage, region: 'ap-southeast-3', root, runCdk })
-  return found.map(({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`)
+  return found.map(
+    ({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`,
+  )
 }
 
 const QUOTAS_FIT = [
@@ -86,8 +112,9 @@ const EVERYTHING_THERE = [
   'ok CDK bootstrap in us-east-1: is there: version 28',
   'ok origin certificate: is there: infra/stages/prod.json names it',
 ]
-const imported = (): ImportCertificateCommandInput[] =>
-  acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
+function imported(): ImportCertificateCommandInput[] {
+  return acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
+}
 
 describe('initStage', () => {
   it('makes the bootstraps and the origin certificate, and finds them the second time', async () => {
@@ -104,7 +131,9 @@ describe('initStage', () => {
     const id = '11111111-2222-4333-8444-555555555555'
     const written = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
     expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(written)
-    expect(originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now())).toStrictEqual([])
+    expect(
+      originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now()),
+    ).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
     expect([cdkArgs.length, imported().length]).toStrictEqual([2, 1])
@@ -117,7 +146,11 @@ describe('initStage', () => {
     const authority = new X509Certificate(readFileSync(join(root, AUTHORITY)))
     const shown = new X509Certificate(Buffer.from(Certificate ?? []))
     expect(shown.verify(authority.publicKey)).toBe(true)
-    expect(shown).toMatchObject({ ca: false, subject: 'CN=gateway-prod front', keyUsage: ['1.3.6.1.5.5.7.3.2'] })
+    expect(shown).toMatchObject({
+      ca: false,
+      subject: 'CN=gateway-prod front',
+      keyUsage: ['1.3.6.1.5.5.7.3.2'],
+    })
     expect(Buffer.from(CertificateChain ?? []).toString()).toBe(authority.toString())
     expect(Buffer.from(PrivateKey ?? []).toString()).toContain('PRIVATE KEY')
     expect(Tags).toStrictEqual(TAGS)
@@ -132,7 +165,9 @@ describe('initStage', () => {
 
     await init()
 
-    expect(imported().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([[ARN, undefined]])
+    expect(imported().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([
+      [ARN, undefined],
+    ])
   })
 
   it('keeps an authority that another stage may believe', async () => {
@@ -163,21 +198,28 @@ describe('initStage', () => {
   it.each([
     ['acm:ImportCertificate', ImportCertificateCommand],
     ['acm:ListCertificates', ListCertificatesCommand as unknown as typeof ImportCertificateCommand],
-  ])('names the permission %s where it is missing, and changes no file', async (action, command) => {
-    acm.on(command).rejects(denied(action))
+  ])(
+    'names the permission %s where it is missing, and changes no file',
+    async (action, command) => {
+      acm.on(command).rejects(denied(action))
 
-    const found = await init()
+      const found = await init()
 
-    expect(found).toContain(`wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`)
-    for (const file of [AUTHORITY, STAGE_FILE]) {
-      expect(readFileSync(join(root, file), 'utf8')).toBe(projectText(file))
-    }
-  })
+      expect(found).toContain(
+        `wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`,
+      )
+      for (const file of [AUTHORITY, STAGE_FILE]) {
+        expect(readFileSync(join(root, file), 'utf8')).toBe(projectText(file))
+      }
+    },
+  )
 
   it('makes nothing without credentials', async () => {
     sts.on(GetCallerIdentityCommand).rejects(awsRefusal('ExpiredToken'))
 
-    expect(await init()).toStrictEqual(['wrong credentials: ExpiredToken -> aws sso login, or set AWS_PROFILE'])
+    expect(await init()).toStrictEqual([
+      'wrong credentials: ExpiredToken -> aws sso login, or set AWS_PROFILE',
+    ])
     expect([cdkArgs, imported()]).toStrictEqual([[], []])
   })
 
@@ -205,6 +247,9 @@ describe('initStage', () => {
   })
 
   it('makes one bootstrap and no certificate for a stage without a front, and asks a disposable one for no quota', async () => {
-    expect(await init(deployedStage('dev'))).toStrictEqual([QUOTAS_FIT[0], 'ok CDK bootstrap in ap-southeast-3: made'])
+    expect(await init(deployedStage('dev'))).toStrictEqual([
+      QUOTAS_FIT[0],
+      'ok CDK bootstrap in ap-southeast-3: made',
+    ])
   })
 })

@@ -1,4 +1,8 @@
-import { CloudFormationClient, DescribeStacksCommand, type StackStatus } from '@aws-sdk/client-cloudformation'
+import {
+  CloudFormationClient,
+  DescribeStacksCommand,
+  type StackStatus,
+} from '@aws-sdk/client-cloudformation'
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda'
 import { GetHostedZoneCommand, Route53Client } from '@aws-sdk/client-route-53'
 import { GetCallerIdentityCommand, STSClient } from '@aws-sdk/client-sts'
@@ -16,33 +20,54 @@ const lambda = mocked(LambdaClient)
 const route53 = mocked(Route53Client)
 const sts = mocked(STSClient)
 
-const stackIs = (StackName: string, StackStatus: StackStatus, OutputValue?: string) => {
+function stackIs(StackName: string, StackStatus: StackStatus, OutputValue?: string) {
   const Outputs = OutputValue === undefined ? [] : [{ OutputKey: 'BootstrapVersion', OutputValue }]
   const Stacks = [{ StackName, CreationTime: new Date(0), StackStatus, Outputs }]
   return cloudFormation.on(DescribeStacksCommand, { StackName }).resolves({ Stacks })
 }
-const stackIsAbsent = (StackName: string) =>
-  cloudFormation.on(DescribeStacksCommand, { StackName }).rejects(awsRefusal('ValidationError', 'Stack does not exist'))
-const unreserved = (UnreservedConcurrentExecutions: number) =>
-  lambda
+function stackIsAbsent(StackName: string) {
+  return cloudFormation
+    .on(DescribeStacksCommand, { StackName })
+    .rejects(awsRefusal('ValidationError', 'Stack does not exist'))
+}
+function unreserved(UnreservedConcurrentExecutions: number) {
+  return lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
-const zone = (name: string, isPrivate = false) => ({
-  HostedZone: { Id: 'Z1', Name: `${name}.`, CallerReference: 'r', Config: { PrivateZone: isPrivate } },
-})
+}
+function zone(name: string, isPrivate = false) {
+  return {
+    HostedZone: {
+      Id: 'Z1',
+      Name: `${name}.`,
+      CallerReference: 'r',
+      Config: { PrivateZone: isPrivate },
+    },
+  }
+}
 
 /** An account in which everything is as it should be, and which has none of the stage yet. */
 beforeEach(() => {
-  sts.on(GetCallerIdentityCommand).resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
+  sts
+    .on(GetCallerIdentityCommand)
+    .resolves({ Account: '000000000000', Arn: 'arn:aws:iam::000000000000:user/ayu' })
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
   stackIsAbsent('gateway-prod')
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
   unreserved(990)
 })
 
-const look = (input: Partial<PreflightInput> = {}) =>
-  preflight({ stage: READY_PRODUCTION, region: 'ap-southeast-3', root: PROJECT_ROOT, ...input })
-const found = async (input: Partial<PreflightInput> = {}) => notOk((await look(input)).findings)
+function look(input: Partial<PreflightInput> = {}) {
+  return preflight({
+    stage: READY_PRODUCTION,
+    region: 'ap-southeast-3',
+    root: PROJECT_ROOT,
+    ...input,
+  })
+}
+async function found(input: Partial<PreflightInput> = {}) {
+  return notOk((await look(input)).findings)
+}
 
 describe('preflight', () => {
   it('finds nothing missing in an account that has everything', async () => {
@@ -60,7 +85,9 @@ describe('preflight', () => {
   })
 
   it('misses a region, and asks AWS nothing without one', async () => {
-    expect(await found({ region: undefined })).toStrictEqual([expect.stringMatching(/^wrong region: /)])
+    expect(await found({ region: undefined })).toStrictEqual([
+      expect.stringMatching(/^wrong region: /),
+    ])
     expect(sts.calls()).toHaveLength(0)
   })
 
@@ -72,19 +99,34 @@ describe('preflight', () => {
     const name = code.startsWith('E') && code === code.toUpperCase() ? 'Error' : code
     sts.on(GetCallerIdentityCommand).rejects(Object.assign(awsRefusal(name), { code }))
 
-    expect((await look()).findings.at(-1)).toStrictEqual({ what: 'credentials', state: 'wrong', detail: code, todo })
+    expect((await look()).findings.at(-1)).toStrictEqual({
+      what: 'credentials',
+      state: 'wrong',
+      detail: code,
+      todo,
+    })
     expect(cloudFormation.calls()).toHaveLength(0)
   })
 
   it.each([
     ['is not done', () => stackIsAbsent('CDKToolkit'), 'not done yet'],
-    ['is too old', () => stackIs('CDKToolkit', 'UPDATE_COMPLETE', '7'), 'version 7, needs 8 or later'],
-    ['says no version', () => stackIs('CDKToolkit', 'UPDATE_COMPLETE'), 'version unknown, needs 8 or later'],
+    [
+      'is too old',
+      () => stackIs('CDKToolkit', 'UPDATE_COMPLETE', '7'),
+      'version 7, needs 8 or later',
+    ],
+    [
+      'says no version',
+      () => stackIs('CDKToolkit', 'UPDATE_COMPLETE'),
+      'version unknown, needs 8 or later',
+    ],
   ])('misses the bootstrap when it %s', async (_, make, detail) => {
     make()
 
     const regions = ['ap-southeast-3', 'us-east-1']
-    expect(await found()).toStrictEqual(regions.map((region) => `wrong CDK bootstrap in ${region}: ${detail}`))
+    expect(await found()).toStrictEqual(
+      regions.map((region) => `wrong CDK bootstrap in ${region}: ${detail}`),
+    )
     expect(await found({ stage: { ...READY_PRODUCTION, front: 'none' } })).toHaveLength(1)
   })
 
@@ -95,7 +137,9 @@ describe('preflight', () => {
   ])('misses a hosted zone that %s', async (_, answer, is) => {
     route53.on(GetHostedZoneCommand).callsFake(answer)
 
-    expect(await found()).toStrictEqual([`wrong domain pay.example.org: zone Z1 of this account is ${is}`])
+    expect(await found()).toStrictEqual([
+      `wrong domain pay.example.org: zone Z1 of this account is ${is}`,
+    ])
   })
 
   it('says where it could not look, without a message of AWS, and looks at the rest', async () => {

@@ -13,7 +13,7 @@ import { awsRefusal, mocked, printedBy } from './around-tools.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
-const stageIs = (role: 'open' | 'closed', generation: number): void => {
+function stageIs(role: 'open' | 'closed', generation: number): void {
   stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
 }
 
@@ -30,7 +30,10 @@ const BARE = {
   TableName: 'gateway-prod-2',
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
   TableStatus: 'ACTIVE',
-  GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({ IndexName, IndexStatus: 'ACTIVE' as const })),
+  GlobalSecondaryIndexes: INDEXES.map((IndexName) => ({
+    IndexName,
+    IndexStatus: 'ACTIVE' as const,
+  })),
 } as const
 
 /** With all that the stage asks for. */
@@ -39,7 +42,10 @@ const COMPLETE = {
   DeletionProtectionEnabled: true,
   OnDemandThroughput: LIMITS,
   RestoreSummary: { RestoreDateTime: new Date(AT), RestoreInProgress: false },
-  GlobalSecondaryIndexes: BARE.GlobalSecondaryIndexes.map((index) => ({ ...index, OnDemandThroughput: LIMITS })),
+  GlobalSecondaryIndexes: BARE.GlobalSecondaryIndexes.map((index) => ({
+    ...index,
+    OnDemandThroughput: LIMITS,
+  })),
 }
 
 const TAGS = [
@@ -47,11 +53,17 @@ const TAGS = [
   { Key: 'stage', Value: 'prod' },
 ]
 
-const tableIs = (Table: typeof BARE | typeof COMPLETE) => {
+function tableIs(Table: typeof BARE | typeof COMPLETE) {
   const enabled = Table === COMPLETE ? ('ENABLED' as const) : ('DISABLED' as const)
   const TimeToLiveDescription = { TimeToLiveStatus: enabled, AttributeName: 'ttl' }
-  const PointInTimeRecoveryDescription = { PointInTimeRecoveryStatus: enabled, RecoveryPeriodInDays: 35 }
-  const ContinuousBackupsDescription = { ContinuousBackupsStatus: 'ENABLED' as const, PointInTimeRecoveryDescription }
+  const PointInTimeRecoveryDescription = {
+    PointInTimeRecoveryStatus: enabled,
+    RecoveryPeriodInDays: 35,
+  }
+  const ContinuousBackupsDescription = {
+    ContinuousBackupsStatus: 'ENABLED' as const,
+    PointInTimeRecoveryDescription,
+  }
   dynamodb.on(aws.DescribeTableCommand).resolves({ Table })
   dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription })
   dynamodb.on(aws.DescribeContinuousBackupsCommand).resolves({ ContinuousBackupsDescription })
@@ -72,18 +84,22 @@ beforeEach(() => {
     .resolves({ Environment: { Variables: { GATEWAY_SETTINGS: '{"isClosed":true}' } } })
 })
 
-const restore = async (...argv: readonly string[]) => {
+async function restore(...argv: readonly string[]) {
   const slept: number[] = []
   const sleep = async (ms: number) => void slept.push(ms)
   const io = { env: { AWS_REGION: 'ap-southeast-3' }, stageNamed: () => stage, sleep }
   return { ...(await printedBy(() => runRestore(['--stage', 'prod', ...argv], io))), slept }
 }
 
-const sent = () =>
-  dynamodb
+function sent() {
+  return dynamodb
     .calls()
-    .map(({ args: [command] }) => [command.constructor.name.replace(/Command$/, ''), command.input] as const)
+    .map(
+      ({ args: [command] }) =>
+        [command.constructor.name.replace(/Command$/, ''), command.input] as const,
+    )
     .filter(([name]) => /^(Restore|Update|Tag|Create|Delete)/.test(name))
+}
 
 describe('npm run restore', () => {
   it('restores the table in use as the next one, under the stage’s key, and gives it what a restore does not carry', async () => {
@@ -91,7 +107,10 @@ describe('npm run restore', () => {
 
     expect([code, slept]).toStrictEqual([0, [10_000]])
     const TableName = 'gateway-prod-2'
-    const PointInTimeRecoverySpecification = { PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: 35 }
+    const PointInTimeRecoverySpecification = {
+      PointInTimeRecoveryEnabled: true,
+      RecoveryPeriodInDays: 35,
+    }
     expect(sent()).toStrictEqual([
       [
         'RestoreTableToPointInTime',
@@ -99,16 +118,26 @@ describe('npm run restore', () => {
           SourceTableName: 'gateway-prod',
           TargetTableName: TableName,
           RestoreDateTime: new Date(AT),
-          SSESpecificationOverride: { Enabled: true, SSEType: 'KMS', KMSMasterKeyId: 'alias/gateway-prod' },
+          SSESpecificationOverride: {
+            Enabled: true,
+            SSEType: 'KMS',
+            KMSMasterKeyId: 'alias/gateway-prod',
+          },
         },
       ],
       ['UpdateTable', { TableName, DeletionProtectionEnabled: true }],
       ['UpdateTable', { TableName, OnDemandThroughput: LIMITS }],
       ...INDEXES.map((IndexName) => [
         'UpdateTable',
-        { TableName, GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput: LIMITS } }] },
+        {
+          TableName,
+          GlobalSecondaryIndexUpdates: [{ Update: { IndexName, OnDemandThroughput: LIMITS } }],
+        },
       ]),
-      ['UpdateTimeToLive', { TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } }],
+      [
+        'UpdateTimeToLive',
+        { TableName, TimeToLiveSpecification: { Enabled: true, AttributeName: 'ttl' } },
+      ],
       ['UpdateContinuousBackups', { TableName, PointInTimeRecoverySpecification }],
       ['TagResource', { ResourceArn: BARE.TableArn, Tags: TAGS }],
     ])
@@ -121,8 +150,13 @@ describe('npm run restore', () => {
     await restore('--backup', 'arn:one')
 
     const TargetTableName = 'gateway-prod-2'
-    expect(sent()[0]).toMatchObject(['RestoreTableFromBackup', { BackupArn: 'arn:one', TargetTableName }])
-    expect(JSON.stringify(sent()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(1 + INDEXES.length)
+    expect(sent()[0]).toMatchObject([
+      'RestoreTableFromBackup',
+      { BackupArn: 'arn:one', TargetTableName },
+    ])
+    expect(JSON.stringify(sent()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(
+      1 + INDEXES.length,
+    )
   })
 
   it('goes on with a table that an earlier call began, and puts nothing twice', async () => {
@@ -142,7 +176,9 @@ describe('npm run restore', () => {
     dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...BARE, RestoreSummary } })
 
     expect((await restore('--at', AT)).code).toBe(expected)
-    expect((await restore('--backup', 'arn:one')).code).toBe(summary && 'SourceBackupArn' in summary ? 0 : 1)
+    expect((await restore('--backup', 'arn:one')).code).toBe(
+      summary && 'SourceBackupArn' in summary ? 0 : 1,
+    )
     expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
   })
 
@@ -162,16 +198,29 @@ describe('npm run restore', () => {
   })
 
   it.each([
-    ['try again', () => dynamodb.on(aws.UpdateContinuousBackupsCommand), 'ContinuousBackupsUnavailableException'],
-    ['check AWS_REGION', () => lambda.on(GetFunctionConfigurationCommand), 'ResourceNotFoundException'],
-  ])('says to %s and then repeat the command, where AWS refuses a step', async (todo, step, error) => {
-    step().rejects(awsRefusal(error))
+    [
+      'try again',
+      () => dynamodb.on(aws.UpdateContinuousBackupsCommand),
+      'ContinuousBackupsUnavailableException',
+    ],
+    [
+      'check AWS_REGION',
+      () => lambda.on(GetFunctionConfigurationCommand),
+      'ResourceNotFoundException',
+    ],
+  ])(
+    'says to %s and then repeat the command, where AWS refuses a step',
+    async (todo, step, error) => {
+      step().rejects(awsRefusal(error))
 
-    const { code, text } = await restore('--at', AT)
+      const { code, text } = await restore('--at', AT)
 
-    expect(code).toBe(1)
-    expect(text).toMatch(new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`))
-  })
+      expect(code).toBe(1)
+      expect(text).toMatch(
+        new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`),
+      )
+    },
+  )
 
   it('finishes a table that was restored by other means, open or closed', async () => {
     stageIs('open', 2)
@@ -179,7 +228,10 @@ describe('npm run restore', () => {
 
     expect((await restore('--finish')).code).toBe(0)
     expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
-    expect(sent()).toContainEqual(['UpdateTable', { TableName: 'gateway-prod-2', DeletionProtectionEnabled: true }])
+    expect(sent()).toContainEqual([
+      'UpdateTable',
+      { TableName: 'gateway-prod-2', DeletionProtectionEnabled: true },
+    ])
   })
 
   it.each([
@@ -200,10 +252,16 @@ describe('the doctor', () => {
   it('looks at a restored table itself, because the stack does not contain it', async () => {
     stageIs('open', 2)
     tableIs(COMPLETE)
-    expect(await checkTable(client, stage)).toMatchObject([{ what: 'table gateway-prod-2', state: 'ok' }])
+    expect(await checkTable(client, stage)).toMatchObject([
+      { what: 'table gateway-prod-2', state: 'ok' },
+    ])
 
-    dynamodb.on(aws.DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
-    expect(await checkTable(client, stage)).toMatchObject([{ state: 'wrong', detail: 'lacks: expiry of items' }])
+    dynamodb
+      .on(aws.DescribeTimeToLiveCommand)
+      .resolves({ TimeToLiveDescription: { TimeToLiveStatus: 'DISABLED' } })
+    expect(await checkTable(client, stage)).toMatchObject([
+      { state: 'wrong', detail: 'lacks: expiry of items' },
+    ])
   })
 
   it('finds a stage that is closed', async () => {

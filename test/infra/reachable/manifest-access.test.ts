@@ -22,16 +22,18 @@ const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
 ]
 
 /** What a function's code can touch, in the form of its manifest entry. */
-const accessIn = (code: string) => {
+function accessIn(code: string) {
   const sent = matchesIn(code, /\bqueues\.send\(\s*(?:"([\w-]+)")?/g)
-  if (sent.includes('')) throw new Error('a queue is not named by a literal, so its senders are unknown')
+  if (sent.includes(''))
+    throw new Error('a queue is not named by a literal, so its senders are unknown')
   return {
     table: reachableTableAccess(code),
     sends: [...new Set(sent)].toSorted(),
     alerts: /\balerts\.publish\(/.test(code),
     secrets: SECRETS.flatMap(([name, pattern]) => (pattern.test(code) ? [name] : [])).toSorted(),
     // Both at once is not an answer, so a function that could do both fails.
-    endpointSecrets: [...new Set(matchesIn(code, /\bsealer\.(seal|unseal)\(/g))].join(' and ') || undefined,
+    endpointSecrets:
+      [...new Set(matchesIn(code, /\bsealer\.(seal|unseal)\(/g))].join(' and ') || undefined,
     payerDefaults: /\bstage\.default(ReturnUrl|DisplayName)\b/.test(code),
   }
 }
@@ -53,19 +55,30 @@ const { outputFiles } = await build({
 
 const reachable = new Map(
   MANIFEST.map(({ name, entry }) => {
-    const bundle = outputFiles.find(({ path }) => path.endsWith(`/bundles/${entry.replace(/\.ts$/, '.js')}`))
-    return [name, accessIn(bundle?.text ?? '')]
+    const bundleWith = outputFiles.find(({ path }) =>
+      path.endsWith(`/bundles/${entry.replace(/\.ts$/, '.js')}`),
+    )
+    return [name, accessIn(bundleWith?.text ?? '')]
   }),
 )
 
-const stated = ({ table, sends, alerts, secrets, endpointSecrets, payerDefaults = false }: FunctionSpec) => ({
-  table: allAccess(table),
-  sends: sends.toSorted(),
+function stated({
+  table,
+  sends,
   alerts,
-  secrets: secrets.toSorted(),
+  secrets,
   endpointSecrets,
-  payerDefaults,
-})
+  payerDefaults = false,
+}: FunctionSpec) {
+  return {
+    table: allAccess(table),
+    sends: sends.toSorted(),
+    alerts,
+    secrets: secrets.toSorted(),
+    endpointSecrets,
+    payerDefaults,
+  }
+}
 
 describe('access stated in the manifest', () => {
   it.each(MANIFEST)('of $name is exactly what its code can reach', (spec) => {
@@ -73,24 +86,31 @@ describe('access stated in the manifest', () => {
   })
 
   it('deletes endpoints alone, which move to another key: history is never deleted', () => {
-    expect(new Set(MANIFEST.flatMap(({ table }) => table.DeleteItem ?? []))).toStrictEqual(new Set(['ENDPOINTS']))
+    expect(new Set(MANIFEST.flatMap(({ table }) => table.DeleteItem ?? []))).toStrictEqual(
+      new Set(['ENDPOINTS']),
+    )
   })
 
   it('has a use of every partition, index and kind of secret', () => {
     const used = [...reachable.values()]
-    const partitions = used.flatMap(({ table }) => TABLE_ACTIONS.flatMap((action) => table[action] ?? []))
+    const partitions = used.flatMap(({ table }) =>
+      TABLE_ACTIONS.flatMap((action) => table[action] ?? []),
+    )
     expect(new Set(partitions)).toStrictEqual(new Set(keys.PARTITIONS))
     expect(new Set(used.flatMap(({ table }) => table.indexes ?? []))).toStrictEqual(
       new Set(Object.keys(TABLE_SCHEMA.indexes)),
     )
-    expect(new Set(used.flatMap(({ secrets }) => secrets))).toStrictEqual(new Set(SECRETS.map(([name]) => name)))
+    expect(new Set(used.flatMap(({ secrets }) => secrets))).toStrictEqual(
+      new Set(SECRETS.map(([name]) => name)),
+    )
   })
 })
 
 /* What the search refuses to follow. That it finds what is reached is shown above, function by function. */
 
 /** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
-const bundle = (code: string) => `
+function bundle(code: string) {
+  return `
 // shared/table/keys.ts
 var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
 var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
@@ -106,20 +126,41 @@ var update = (key, changes) => ({ kind: "update", key, changes });
 // shared/some-store.ts
 ${code}
 `
+}
 
-const reached = (code: string) => reachableTableAccess(bundle(code))
+function reached(code: string) {
+  return reachableTableAccess(bundle(code))
+}
 
 describe('what the code of a bundle can reach', () => {
   it.each([
     ['is handed in from outside', '(deps, key) => deps.table.get(key)'],
-    ['is partly handed in from outside', '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
+    [
+      'is partly handed in from outside',
+      '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])',
+    ],
     ['is written out', '(deps, id) => deps.table.get({ pk: id, sk: "X" })'],
     ['is taken out of an item', '(deps, item) => put(item.key, {})'],
-    ['is changed after it was built', '(id) => { let key = paymentKey(id); key = id; return update(key, {}) }'],
-    ['is of a found item of any kind', '(deps, kind, item) => deps.table.get(rowKeyOf(kind, item))'],
-    ['is of an index that is not a literal', '(deps, index) => deps.table.query({ index, partition: [] })'],
-    ['is of a query whose options come from outside', '(deps, options) => deps.table.query({ ...options })'],
-    ['is of a query that says neither index nor partition', '(deps) => deps.table.query({ limit: 1 })'],
+    [
+      'is changed after it was built',
+      '(id) => { let key = paymentKey(id); key = id; return update(key, {}) }',
+    ],
+    [
+      'is of a found item of any kind',
+      '(deps, kind, item) => deps.table.get(rowKeyOf(kind, item))',
+    ],
+    [
+      'is of an index that is not a literal',
+      '(deps, index) => deps.table.query({ index, partition: [] })',
+    ],
+    [
+      'is of a query whose options come from outside',
+      '(deps, options) => deps.table.query({ ...options })',
+    ],
+    [
+      'is of a query that says neither index nor partition',
+      '(deps) => deps.table.query({ limit: 1 })',
+    ],
     ['is of a list of any kind', '(deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
     ['is of a method that the port does not have', '(deps) => deps.table.scan()'],
   ])('refuses a key that %s', (_, code) => {
@@ -130,11 +171,20 @@ describe('what the code of a bundle can reach', () => {
 
   it.each([
     ['a step is', 'var f = (deps, keys) => keys.map((key) => [put, key])'],
-    ['the table is, by its method,', 'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)'],
+    [
+      'the table is, by its method,',
+      'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)',
+    ],
     ['the table is', 'var f = (deps, g) => g(deps.table)'],
     ['the table is, in other dependencies,', 'var f = (deps, g) => g({ table: deps.table })'],
-    ['the table is, taken out of the dependencies,', 'var f = async ({ table }, id) => table.get(clientKey(id))'],
-    ['the table is, as a name in quotes,', 'var f = (deps, id) => { const t = deps["table"]; return t }'],
+    [
+      'the table is, taken out of the dependencies,',
+      'var f = async ({ table }, id) => table.get(clientKey(id))',
+    ],
+    [
+      'the table is, as a name in quotes,',
+      'var f = (deps, id) => { const t = deps["table"]; return t }',
+    ],
     ['the table is, to a map,', 'var m = new Map();\nvar f = (deps, it) => m.set(deps.table, it)'],
   ])('refuses to lose sight of a way to the table: %s handed on', (_, code) => {
     expect(() => reached(code)).toThrow('is handed on')
@@ -146,7 +196,9 @@ describe('what the code of a bundle can reach', () => {
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
-        ...text.matchAll(/^export const (\w+) = (?:async )?(?:function\* )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm),
+        ...text.matchAll(
+          /^export const (\w+) = (?:async )?(?:function\* )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm,
+        ),
       ])
       .filter(([, , parameters = '']) => /\bKey\b|\b\w+Input\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)
@@ -157,7 +209,9 @@ describe('what the code of a bundle can reach', () => {
   })
 
   it('knows every key builder by what it builds', () => {
-    const builders = Object.keys(keys).filter((name) => /Key$|P[kK]s?$/.test(name) && !name.startsWith('is'))
+    const builders = Object.keys(keys).filter(
+      (name) => /Key$|P[kK]s?$/.test(name) && !name.startsWith('is'),
+    )
 
     expect([...KEY_BUILDERS.keys()].toSorted()).toStrictEqual(builders.toSorted())
     expect(new Set(KEY_BUILDERS.values())).toStrictEqual(new Set(keys.PARTITIONS))

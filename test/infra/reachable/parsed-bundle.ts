@@ -5,36 +5,46 @@ export type Node = ESTree.Node
 export type Expression = Node | null | undefined
 
 /** The name of a member or a property. It refers to no variable. */
-const nameInside = (node: Node): unknown => {
+function nameInside(node: Node): unknown {
   if (node.type === 'MemberExpression' && !node.computed) return node.property
   return node.type === 'Property' && !node.computed ? node.key : undefined
 }
 
-export const nameOf = (node: Node): unknown =>
-  node.type === 'Identifier' ? node.name : node.type === 'Literal' ? node.value : undefined
-export const isMember = (node: Node, name: string): node is ESTree.MemberExpression =>
-  node.type === 'MemberExpression' && nameOf(node.property) === name
+export function nameOf(node: Node): unknown {
+  return node.type === 'Identifier' ? node.name : node.type === 'Literal' ? node.value : undefined
+}
+export function isMember(node: Node, name: string): node is ESTree.MemberExpression {
+  return node.type === 'MemberExpression' && nameOf(node.property) === name
+}
 
 type Declared = { readonly name: string; readonly at: Node; readonly value: Node | undefined }
 
-const declaredBy = (at: Node): readonly Declared[] =>
-  at.type === 'VariableDeclaration'
-    ? at.declarations.map(({ id, init }) => ({ name: String(nameOf(id)), at, value: init ?? undefined }))
+function declaredBy(at: Node): readonly Declared[] {
+  return at.type === 'VariableDeclaration'
+    ? at.declarations.map(({ id, init }) => ({
+        name: String(nameOf(id)),
+        at,
+        value: init ?? undefined,
+      }))
     : []
+}
 
 /** An unminified bundle of esbuild: one file. Each module's code follows a comment with its path. */
-export const openBundle = (code: string) => {
+export function openBundle(code: string) {
   const { program, nodes: all } = parseSource('bundle.js', code)
   const names = new Set(all.map(nameInside))
   const nodes = all.filter((node) => !names.has(node))
   const modules = [...code.matchAll(/^\/\/ (\S+\.ts)$/gm)]
   const moduleAt = ({ start }: Node) => modules.findLast(({ index }) => index <= start)?.[1] ?? ''
-  const topLevel = new Map(program.body.flatMap(declaredBy).map((declared) => [declared.name, declared]))
+  const topLevel = new Map(
+    program.body.flatMap(declaredBy).map((declared) => [declared.name, declared]),
+  )
   // Only constants: a variable may be assigned again.
   const constants = nodes.flatMap((node) =>
     node.type === 'VariableDeclaration' && node.kind === 'const' ? declaredBy(node) : [],
   )
-  const homeOf = ({ start, end }: Node) => program.body.find((home) => home.start <= start && end <= home.end)
+  const homeOf = ({ start, end }: Node) =>
+    program.body.find((home) => home.start <= start && end <= home.end)
   return {
     nodes,
     calls: nodes.filter((node) => node.type === 'CallExpression'),
@@ -49,7 +59,9 @@ export const openBundle = (code: string) => {
     /** The value of a name: of the constant declared around it, or of one at the top level. */
     valueOf: (identifier: Node): Expression => {
       const name = String(nameOf(identifier))
-      const local = constants.filter((one) => one.name === name && homeOf(one.at) === homeOf(identifier))
+      const local = constants.filter(
+        (one) => one.name === name && homeOf(one.at) === homeOf(identifier),
+      )
       return topLevel.get(name)?.value ?? (local.length === 1 ? local[0]?.value : undefined)
     },
   }

@@ -3,41 +3,63 @@ import { allAccess, type TableAccess, type TableAction } from '../../../shared/t
 import * as keys from '../../../shared/table/keys.ts'
 import { type IndexName, TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Table } from '../../../shared/table/table.ts'
-import { type Bundle, type Expression, isMember, type Node, nameOf, openBundle } from './parsed-bundle.ts'
+import {
+  type Bundle,
+  type Expression,
+  isMember,
+  type Node,
+  nameOf,
+  openBundle,
+} from './parsed-bundle.ts'
 
-const isPartition = (text: unknown): text is keys.Partition => keys.PARTITIONS.some((partition) => partition === text)
-const isIndex = (text: unknown): text is IndexName => typeof text === 'string' && text in TABLE_SCHEMA.indexes
+function isPartition(text: unknown): text is keys.Partition {
+  return keys.PARTITIONS.some((partition) => partition === text)
+}
+function isIndex(text: unknown): text is IndexName {
+  return typeof text === 'string' && text in TABLE_SCHEMA.indexes
+}
 
 /** The kind of key of each builder in `table/keys.ts`. Each one builds a key here, so that a new builder needs no entry. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'rowKeyOf' || name === 'pkPrefix' || name.startsWith('is')) return []
-    const built: unknown = typeof member === 'function' ? Reflect.apply(member, undefined, ['a', '1', 'c']) : member
+    const built: unknown =
+      typeof member === 'function' ? Reflect.apply(member, undefined, ['a', '1', 'c']) : member
     const [first]: readonly unknown[] = Array.isArray(built) ? built : [built]
     const pk: unknown = Object(first)['pk'] ?? first
-    const kind = keys.PARTITIONS.find((one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)))
+    const kind = keys.PARTITIONS.find(
+      (one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)),
+    )
     return kind === undefined ? [] : [[name, kind] as const]
   }),
 )
 
 /** The kind of key that an expression builds by itself. */
-const builtBy = ({ moduleOf }: Bundle, node: Node): keys.Partition | undefined => {
+function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
   const named = node.type === 'CallExpression' ? node.callee : node
   if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
-  const [kind] = node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
-  const literal = kind && nameOf(kind)
-  return kind?.type === 'Literal' && isPartition(literal) ? literal : KEY_BUILDERS.get(String(nameOf(named)))
+  const [kind] =
+    node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
+  const literalIn = kind && nameOf(kind)
+  return kind?.type === 'Literal' && isPartition(literalIn)
+    ? literalIn
+    : KEY_BUILDERS.get(String(nameOf(named)))
 }
 
 /** Whether it is `(pk) => [pk]`, which puts each key into a list of its own. */
-const isWrapping = (node: Expression): boolean => {
+function isWrapping(node: Expression): boolean {
   if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
   const [param, element] = [node.params[0], node.body.elements[0]]
-  return param !== undefined && element !== null && element !== undefined && nameOf(param) === nameOf(element)
+  return (
+    param !== undefined &&
+    element !== null &&
+    element !== undefined &&
+    nameOf(param) === nameOf(element)
+  )
 }
 
 /** The expressions from which an expression takes its keys, if it builds none itself. */
-const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | undefined => {
+function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]
   if (type === 'ArrowFunctionExpression') return [node.body]
@@ -49,10 +71,12 @@ const sourcesOf = (node: Node, { valueOf }: Bundle): readonly Expression[] | und
   // The call of a builder or a function by its name.
   if (node.callee.type === 'Identifier') return [node.callee]
   if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
-  return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap') ? [node.arguments[0]] : undefined
+  return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap')
+    ? [node.arguments[0]]
+    : undefined
 }
 
-const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] => {
+function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
   const built = node && builtBy(bundle, node)
   if (built) return [built]
   const sources = node && sourcesOf(node, bundle)
@@ -63,7 +87,7 @@ const kindsOf = (bundle: Bundle, node: Expression): readonly keys.Partition[] =>
 type Shape = ReadonlyMap<unknown, Node>
 
 /** All options that an expression may give: a literal, a choice of literals, or a spread of them. */
-const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
+function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
   if (node?.type === 'ObjectExpression') {
     return node.properties.reduce<readonly Shape[]>(
       (shapes, property) => {
@@ -79,25 +103,25 @@ const shapesOf = (bundle: Bundle, node: Expression): readonly Shape[] => {
   if (node?.type === 'ConditionalExpression') {
     return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
   }
-  if (node?.type === 'LogicalExpression' && node.operator === '&&') return [new Map(), ...shapesOf(bundle, node.right)]
+  if (node?.type === 'LogicalExpression' && node.operator === '&&')
+    return [new Map(), ...shapesOf(bundle, node.right)]
   if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
   throw new Error('the options of a query are not written out')
 }
 
-const literal = <Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name => {
+function literal<Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name {
   if (node?.type === 'Literal' && is(node.value)) return node.value
   throw new Error('an index or a kind is not a literal')
 }
 
 type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
 
-const byKey =
-  (action: TableAction): AccessPoint =>
-  (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+function byKey(action: TableAction): AccessPoint {
+  return (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+}
 /** `{index}` or, on the table itself, `{partition}`. */
-const byRange =
-  (argument: 0 | 1): AccessPoint =>
-  (bundle, args) =>
+function byRange(argument: 0 | 1): AccessPoint {
+  return (bundle, args) =>
     allAccess(
       ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
         const index = shape.get('index')
@@ -106,16 +130,20 @@ const byRange =
         return shape.has('fields') ? { QueryFields: kinds } : { Query: kinds }
       }),
     )
+}
 /** `{index, kind}`: keys from the index, items from the table. */
-const byList: AccessPoint = (bundle, [, options]) =>
-  allAccess(
+function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
+  return allAccess(
     ...shapesOf(bundle, options).map((shape) => ({
       BatchGetItem: [literal(shape.get('kind'), isPartition)],
       indexes: [literal(shape.get('index'), isIndex)],
     })),
   )
+}
 /** Steps need no further access: the access points that build them have stated it. */
-const bySteps: AccessPoint = () => ({})
+function bySteps(): TableAccess {
+  return {}
+}
 
 export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   put: byKey('PutItem'),
@@ -137,9 +165,15 @@ const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
   write: bySteps,
   transact: bySteps,
 }
-const isMethod = (name: unknown): name is keyof Table => typeof name === 'string' && name in METHODS
+function isMethod(name: unknown): name is keyof Table {
+  return typeof name === 'string' && name in METHODS
+}
 
-const accessBy = (bundle: Bundle, call: ESTree.CallExpression, accessPoint: AccessPoint): TableAccess => {
+function accessBy(
+  bundle: Bundle,
+  call: ESTree.CallExpression,
+  accessPoint: AccessPoint,
+): TableAccess {
   if (bundle.isOfTable(call)) return {}
   try {
     return accessPoint(bundle, call.arguments)
@@ -148,28 +182,42 @@ const accessBy = (bundle: Bundle, call: ESTree.CallExpression, accessPoint: Acce
   }
 }
 
-const throughAccessPoint = (bundle: Bundle, name: string, accessPoint: AccessPoint): readonly TableAccess[] => {
+function throughAccessPoint(
+  bundle: Bundle,
+  name: string,
+  accessPoint: AccessPoint,
+): readonly TableAccess[] {
   if (!bundle.moduleOf(name)?.startsWith('shared/table/')) return []
-  const calls = bundle.calls.filter(({ callee }) => callee.type === 'Identifier' && callee.name === name)
+  const calls = bundle.calls.filter(
+    ({ callee }) => callee.type === 'Identifier' && callee.name === name,
+  )
   const mentions = bundle.nodes.filter((node) => node.type === 'Identifier' && node.name === name)
   // Its own declaration mentions it once.
-  if (mentions.length > calls.length + 1) throw new Error(`${name} is handed on as a value: its use cannot be followed`)
+  if (mentions.length > calls.length + 1)
+    throw new Error(`${name} is handed on as a value: its use cannot be followed`)
   return calls.map((call) => accessBy(bundle, call, accessPoint))
 }
 
-const throughPort = (bundle: Bundle): readonly TableAccess[] => {
+function throughPort(bundle: Bundle): readonly TableAccess[] {
   const used = bundle.calls.flatMap((call) => {
     const { callee } = call
-    return callee.type === 'MemberExpression' && isMember(callee.object, 'table') ? [{ call, callee }] : []
+    return callee.type === 'MemberExpression' && isMember(callee.object, 'table')
+      ? [{ call, callee }]
+      : []
   })
   const taken = bundle.nodes.flatMap((node) =>
-    node.type === 'ObjectPattern' ? node.properties.filter((one) => 'key' in one && nameOf(one.key) === 'table') : [],
+    node.type === 'ObjectPattern'
+      ? node.properties.filter((one) => 'key' in one && nameOf(one.key) === 'table')
+      : [],
   )
   const others = bundle.nodes.filter(
     (one) => isMember(one, 'table') && !used.some(({ callee }) => callee.object === one),
   )
   const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node))
-  if (lost) throw new Error(`the table is handed on in ${bundle.moduleAt(lost)}: what is reached is unknown`)
+  if (lost)
+    throw new Error(
+      `the table is handed on in ${bundle.moduleAt(lost)}: what is reached is unknown`,
+    )
   return used.map(({ call, callee }) => {
     const method = nameOf(callee.property)
     if (!isMethod(method)) throw new Error(`the table has no ${String(method)}`)
@@ -178,7 +226,7 @@ const throughPort = (bundle: Bundle): readonly TableAccess[] => {
 }
 
 /** What the code of a bundle can reach of the table. A key that no key builder makes throws: its kind is unknown. */
-export const reachableTableAccess = (code: string): TableAccess => {
+export function reachableTableAccess(code: string): TableAccess {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
     throughAccessPoint(bundle, name, accessPoint),

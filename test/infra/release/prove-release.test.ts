@@ -9,19 +9,28 @@ import { awsRefusal, mocked } from '../operate/around-tools.ts'
 
 const aws = mocked(LambdaClient)
 
-const versionOf = (name: string) => `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
+function versionOf(name: string) {
+  return `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
+}
 const WORKER: Ask = { target: versionOf('deliver-webhook') }
 const ROUTE: Ask = { target: versionOf('api-get-balance'), route: 'GET /v1/balance' }
 
-const failure = (errorType: string, errorMessage: string) => ({
-  ...lambdaAnswer({ errorType, errorMessage, trace: ['at secret.ts'] }),
-  FunctionError: 'Unhandled',
-})
-const http = (statusCode: number, body: object) => lambdaAnswer({ statusCode, headers: {}, body: JSON.stringify(body) })
+function failure(errorType: string, errorMessage: string) {
+  return {
+    ...lambdaAnswer({ errorType, errorMessage, trace: ['at secret.ts'] }),
+    FunctionError: 'Unhandled',
+  }
+}
+function http(statusCode: number, body: object) {
+  return lambdaAnswer({ statusCode, headers: {}, body: JSON.stringify(body) })
+}
 const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
 
 /** Answers the calls of one function in this order. The last answer is repeated. */
-const answering = ({ target: FunctionName }: Ask, ...answers: readonly (InvokeCommandOutput | Error)[]) => {
+function answering(
+  { target: FunctionName }: Ask,
+  ...answers: readonly (InvokeCommandOutput | Error)[]
+) {
   const left = [...answers]
   aws.on(InvokeCommand, { FunctionName }).callsFake(async () => {
     const answer = left.length > 1 ? left.shift() : left[0]
@@ -36,7 +45,7 @@ beforeEach(() => {
 })
 
 /** On a clock that only pauses move. */
-const proved = async ({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) => {
+async function proved({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) {
   let nowMs = 0
   const pauses: number[] = []
   const means = {
@@ -51,11 +60,16 @@ const proved = async ({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) 
   return { problems: await proveVersions(means, { asks, rounds }), pauses }
 }
 
-const asked = () => aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
+function asked() {
+  return aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
+}
 
 it('a release is proven by one probe of each: a fixed event for a worker, a request with an unknown key for a route', async () => {
   expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
-  expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target])
+  expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([
+    WORKER.target,
+    ROUTE.target,
+  ])
   const [worker, route] = asked().map(lambdaEvent)
   expect(worker).toStrictEqual(PROBE)
   expect(route).toMatchObject({
@@ -71,9 +85,21 @@ describe('a version that cannot work', () => {
 
   it.each<[problem: string, Ask, answer: InvokeCommandOutput | Error]>([
     [`${worker} failed: Error: boom at once`, WORKER, failure('Error', 'boom\n  at once')],
-    [`${worker} failed: no reason was given`, WORKER, { ...lambdaAnswer('?'), FunctionError: 'Unhandled' }],
-    [`${worker} ran, but did not answer the probe`, WORKER, lambdaAnswer({ batchItemFailures: [] })],
-    [`${worker} could not be invoked: ResourceNotFoundException`, WORKER, awsRefusal('ResourceNotFoundException')],
+    [
+      `${worker} failed: no reason was given`,
+      WORKER,
+      { ...lambdaAnswer('?'), FunctionError: 'Unhandled' },
+    ],
+    [
+      `${worker} ran, but did not answer the probe`,
+      WORKER,
+      lambdaAnswer({ batchItemFailures: [] }),
+    ],
+    [
+      `${worker} could not be invoked: ResourceNotFoundException`,
+      WORKER,
+      awsRefusal('ResourceNotFoundException'),
+    ],
     [
       `${route} failed: Runtime.ImportModuleError: no module 'index'`,
       ROUTE,
@@ -93,7 +119,9 @@ describe('a version that cannot work', () => {
   it('reports only the beginning of a long message, and no stack', async () => {
     answering(WORKER, failure('Error', 'x'.repeat(5_000)))
 
-    expect((await proved()).problems).toStrictEqual([expect.stringMatching(/^(?!.*secret\.ts).{1,299}$/s)])
+    expect((await proved()).problems).toStrictEqual([
+      expect.stringMatching(/^(?!.*secret\.ts).{1,299}$/s),
+    ])
   })
 })
 
@@ -106,7 +134,11 @@ describe('a version that works after a while', () => {
     answering(ROUTE, first, UNAUTHORIZED)
 
     expect(await proved()).toStrictEqual({ problems: [], pauses: [10_000] })
-    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([WORKER.target, ROUTE.target, ROUTE.target])
+    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([
+      WORKER.target,
+      ROUTE.target,
+      ROUTE.target,
+    ])
   })
 
   it('is given up after two minutes, however many rounds are left', async () => {
@@ -128,7 +160,9 @@ it('asks each version once at a time, and five versions together', async () => {
     return lambdaAnswer(PROVEN)
   })
 
-  const { problems } = await proved({ asks: Array.from({ length: 12 }, (_, at) => ({ target: versionOf(`f${at}`) })) })
+  const { problems } = await proved({
+    asks: Array.from({ length: 12 }, (_, at) => ({ target: versionOf(`f${at}`) })),
+  })
 
   expect(problems).toStrictEqual([])
   expect(most).toBe(5)
@@ -137,17 +171,23 @@ it('asks each version once at a time, and five versions together', async () => {
 const PROOF: object = { asks: [{ target: WORKER.target }] }
 const BOOM = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
 
-const aRelease = (works = true) => {
+function aRelease(works = true) {
   if (!works) answering(WORKER, failure('Error', 'boom'))
   const pauses: number[] = []
   const sleep = async (ms: number) => void pauses.push(ms)
-  return { prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }), pauses }
+  return {
+    prove: proveRelease({ stage: 'dev', lambda: new LambdaClient({}), nowMs: () => 0, sleep }),
+    pauses,
+  }
 }
 
 const ASKED = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'ReleaseProof1' }
 const SUCCESS = { ...ASKED, Status: 'SUCCESS', Reason: '', PhysicalResourceId: 'ReleaseProof1' }
 
-const requested = async (RequestType: string, { works = true, took = json(200, {}), properties = PROOF } = {}) => {
+async function requested(
+  RequestType: string,
+  { works = true, took = json(200, {}), properties = PROOF } = {},
+) {
   const { url, requests } = await startScriptedServer(took)
   const { prove, pauses } = aRelease(works)
   const failed = await prove({
@@ -165,7 +205,9 @@ describe('the proof that CloudFormation asks for', () => {
     const { answered, pauses, requests } = await requested('Create')
 
     expect(answered).toStrictEqual([SUCCESS])
-    expect(requests).toMatchObject([{ method: 'PUT', url: '/answer?signature=s', headers: { 'content-type': '' } }])
+    expect(requests).toMatchObject([
+      { method: 'PUT', url: '/answer?signature=s', headers: { 'content-type': '' } },
+    ])
     expect([asked().length, pauses]).toStrictEqual([1, [10_000]])
   })
 
@@ -183,13 +225,18 @@ describe('the proof that CloudFormation asks for', () => {
     expect(requests[0]?.body.length).toBeLessThan(4_096)
   })
 
-  it.each(['Delete', 'Update'])('asks nothing at %s: a rollback must not fail by it', async (type) => {
-    expect((await requested(type, { works: false })).answered).toStrictEqual([SUCCESS])
-    expect(asked()).toHaveLength(0)
-  })
+  it.each(['Delete', 'Update'])(
+    'asks nothing at %s: a rollback must not fail by it',
+    async (type) => {
+      expect((await requested(type, { works: false })).answered).toStrictEqual([SUCCESS])
+      expect(asked()).toHaveLength(0)
+    },
+  )
 
   it('fails at once when the release does not say what to ask', async () => {
-    expect((await requested('Create', { properties: {} })).answered).toMatchObject([{ Status: 'FAILED' }])
+    expect((await requested('Create', { properties: {} })).answered).toMatchObject([
+      { Status: 'FAILED' },
+    ])
   })
 
   it('is sent three times at most when CloudFormation does not accept it', async () => {

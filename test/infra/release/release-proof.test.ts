@@ -7,17 +7,23 @@ import { OPTIONAL_STAGES, stageWith } from '../../support/stage-options.ts'
 
 const PROVEN = MANIFEST.filter(runsByItself)
 
-const proofOf = (template: StackTemplate) => template.only('Custom::ReleaseProof')
+function proofOf(template: StackTemplate) {
+  return template.only('Custom::ReleaseProof')
+}
 
-const versionsOf = (template: StackTemplate) =>
-  new Map(
+function versionsOf(template: StackTemplate) {
+  return new Map(
     template
       .ofType('AWS::Lambda::Version')
       .map(({ logicalId, properties }) => [String(properties['FunctionName']), `<${logicalId}>`]),
   )
+}
 
-const asksOf = (template: StackTemplate) =>
-  [proofOf(template).properties['asks']].flat().map((ask) => Object(ask) as { target: string; route?: string })
+function asksOf(template: StackTemplate) {
+  return [proofOf(template).properties['asks']]
+    .flat()
+    .map((ask) => Object(ask) as { target: string; route?: string })
+}
 
 describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (_, stage) => {
   const template = synthesised(stage)
@@ -38,7 +44,9 @@ describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (
     const later = types.flatMap((type) => template.ofType(type))
 
     expect(later.length).toBeGreaterThan(10)
-    expect(later.filter(({ dependsOn }) => !dependsOn.includes(proofOf(template).logicalId))).toStrictEqual([])
+    expect(
+      later.filter(({ dependsOn }) => !dependsOn.includes(proofOf(template).logicalId)),
+    ).toStrictEqual([])
   })
 })
 
@@ -58,7 +66,9 @@ describe('the proof of a release is made anew', () => {
   const idOf = (stage: DeployedStage) => proofOf(synthesised(stage)).logicalId
 
   it('when the configuration of a function changes', () => {
-    expect(idOf({ ...plain, settings: { ...plain.settings, clientRateLimit: 1 } })).not.toBe(idOf(plain))
+    expect(idOf({ ...plain, settings: { ...plain.settings, clientRateLimit: 1 } })).not.toBe(
+      idOf(plain),
+    )
   })
 
   it('when roles alone change, which makes no version', () => {
@@ -69,6 +79,8 @@ describe('the proof of a release is made anew', () => {
   })
 
   it('never when only settings outside the functions change', () => {
-    expect(idOf(stageWith({ alarmRecipients: ['oncall@gateway.example.org'] }))).toBe(idOf(deployedStage('dev')))
+    expect(idOf(stageWith({ alarmRecipients: ['oncall@gateway.example.org'] }))).toBe(
+      idOf(deployedStage('dev')),
+    )
   })
 })

@@ -10,35 +10,41 @@ import { QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 const [dev, prod] = [deployedStage('dev'), deployedStage('prod')]
 const [, tenfold = dev, hundredfold = dev] = QUOTA_STAGES.map(([, stage]) => stage)
 
-const creating = (requestsPerSecond: number, burst = requestsPerSecond) => ({
-  routeThrottles: { 'POST /v1/payments': { requestsPerSecond, burst } },
-})
-const withSettings = (stage: DeployedStage, settings: Partial<DeployedStage['settings']>): DeployedStage => ({
-  ...stage,
-  settings: { ...stage.settings, ...settings },
-})
-const withTable = (stage: DeployedStage, units: Partial<DeployedStage['table']>): DeployedStage => ({
-  ...stage,
-  table: { ...stage.table, warm: undefined, ...units },
-})
-const manyDeliveries = (stage: DeployedStage, endpointsAPayment: number, attemptMs: number): DeployedStage => ({
-  ...stage,
-  deliveries: { endpointsAPayment, attemptMs },
-})
+function creating(requestsPerSecond: number, burst = requestsPerSecond) {
+  return { routeThrottles: { 'POST /v1/payments': { requestsPerSecond, burst } } }
+}
+function withSettings(
+  stage: DeployedStage,
+  settings: Partial<DeployedStage['settings']>,
+): DeployedStage {
+  return { ...stage, settings: { ...stage.settings, ...settings } }
+}
+function withTable(stage: DeployedStage, units: Partial<DeployedStage['table']>): DeployedStage {
+  return { ...stage, table: { ...stage.table, warm: undefined, ...units } }
+}
+function manyDeliveries(
+  stage: DeployedStage,
+  endpointsAPayment: number,
+  attemptMs: number,
+): DeployedStage {
+  return { ...stage, deliveries: { endpointsAPayment, attemptMs } }
+}
 const tenfoldOfFew = { ...tenfold, ...creating(5) }
 
 describe('what a fresh table carries and what the API lets in', () => {
   it.each([dev, prod])(
     'agree in $settings.name: with a reserve for larger payments, little that it carries is refused',
     (stage) => {
-      const withReserve = 2 * throttleOf(stage, CREATE_ROUTE).requestsPerSecond * PAYMENT_UNITS.writes.table
+      const withReserve =
+        2 * throttleOf(stage, CREATE_ROUTE).requestsPerSecond * PAYMENT_UNITS.writes.table
 
       expect(withReserve / carriedUnits(stage).writes).toBeGreaterThan(0.9)
     },
   )
 
   it('agree on more in a stage that warms its table first, up to its most', () => {
-    const warmed = (units: number) => carriedUnits(withTable(prod, { warm: { readUnits: units, writeUnits: units } }))
+    const warmed = (units: number) =>
+      carriedUnits(withTable(prod, { warm: { readUnits: units, writeUnits: units } }))
 
     expect(warmed(40_000)).toStrictEqual({ reads: 20_000, writes: 20_000 })
     expect(warmed(1)).toStrictEqual({ reads: 12_000, writes: 4_000 })
@@ -60,18 +66,29 @@ describe('what is refused at synth, by name and number (design section 9)', () =
     ],
     [stageWith(creating(1, 286), 'prod'), /a burst of 286 takes 4004 units of writes/],
     [stageWith({ routeThrottles: {} }, 'prod'), /with its reserve it is 1000 payments a second/],
-    [stageWith(creating(23, 1)), /with its reserve it is 46 .* the write units of the table: 44.8 /],
+    [
+      stageWith(creating(23, 1)),
+      /with its reserve it is 46 .* the write units of the table: 44.8 /,
+    ],
     // What the quota of the provider allows, and something carries less.
     [
       { ...manyDeliveries(tenfold, 2, 10_000), accountConcurrency: 3_000 },
       /6000 calls of the provider a minute are 100 payments a second. These carry less: the runs of deliver-webhook: 50 \(lower/,
     ],
-    [withTable(tenfoldOfFew, { maxWriteUnits: 2_000 }), /the write units of the table: 89.6 \(raise table.max/],
     [
-      withSettings(withTable(tenfoldOfFew, { maxWriteUnits: 900 }), { providerCallsPerMinute: 5_500 }),
+      withTable(tenfoldOfFew, { maxWriteUnits: 2_000 }),
+      /the write units of the table: 89.6 \(raise table.max/,
+    ],
+    [
+      withSettings(withTable(tenfoldOfFew, { maxWriteUnits: 900 }), {
+        providerCallsPerMinute: 5_500,
+      }),
       /the write units of by-due: 90 \(raise table.maxWriteUnits/,
     ],
-    [withTable(tenfoldOfFew, { maxReadUnits: 1_000 }), /the read units of the table: 74 \(raise table.maxReadUnits/],
+    [
+      withTable(tenfoldOfFew, { maxReadUnits: 1_000 }),
+      /the read units of the table: 74 \(raise table.maxReadUnits/,
+    ],
     // The hottest key: of a client that may fill its ledger, and one that all share.
     [
       withSettings(hundredfold, { clientCreateLimit: 167 }),
@@ -83,18 +100,30 @@ describe('what is refused at synth, by name and number (design section 9)', () =
     ],
     [{ ...dev, accountConcurrency: 10 }, /the runs of the account: 5.6 \(raise accountC/],
     [
-      { ...tenfold, reservedConcurrency: { ...tenfold.reservedConcurrency, 'api-create-payment': 89 } },
+      {
+        ...tenfold,
+        reservedConcurrency: { ...tenfold.reservedConcurrency, 'api-create-payment': 89 },
+      },
       /the runs reserved for api-create-payment: 98.8 \(raise reservedConcurrency/,
     ],
     // What one client may use by default: a quarter.
-    [withSettings(prod, { clientCreateLimit: 3 }), /clientCreateLimit is at most 2, a quarter of the quota/],
+    [
+      withSettings(prod, { clientCreateLimit: 3 }),
+      /clientCreateLimit is at most 2, a quarter of the quota/,
+    ],
     [
       withSettings({ ...tenfold, ...creating(40) }, { clientCreateLimit: 11 }),
       /clientCreateLimit is at most 10, a quarter of POST \/v1\/payments/,
     ],
-    [withSettings(prod, { clientRateLimit: 17 }), /clientRateLimit is at most 16, a quarter of the write/],
     [
-      withSettings({ ...prod, throttle: { requestsPerSecond: 60, burst: 60 } }, { clientRateLimit: 16 }),
+      withSettings(prod, { clientRateLimit: 17 }),
+      /clientRateLimit is at most 16, a quarter of the write/,
+    ],
+    [
+      withSettings(
+        { ...prod, throttle: { requestsPerSecond: 60, burst: 60 } },
+        { clientRateLimit: 16 },
+      ),
       /clientRateLimit is at most 15, a quarter of GET/,
     ],
     [withSettings(prod, { clientRateLimit: undefined }), /clientRateLimit is missing/],
@@ -108,19 +137,26 @@ describe('a stage and its quota of the provider (design section 9)', () => {
   it.each([
     ...QUOTA_STAGES,
     ['a default', dev] as const,
-    ['a tenth of', withSettings(prod, { clientCreateLimit: 1, providerCallsPerMinute: 60 })] as const,
+    [
+      'a tenth of',
+      withSettings(prod, { clientCreateLimit: 1, providerCallsPerMinute: 60 }),
+    ] as const,
   ])('agree at %s times the published one, with what it needs', (_, stage) => {
     expect(() => assertDeployable(stage)).not.toThrow()
   })
 
   it('agree where something carries exactly as much', () => {
-    const { perSecond = 0 } = stationsOf(dev).find(({ name }) => name === 'the runs of the account') ?? {}
+    const { perSecond = 0 } =
+      stationsOf(dev).find(({ name }) => name === 'the runs of the account') ?? {}
     const warm = { readUnits: 1, writeUnits: 20_000 }
     const large = withTable(dev, { maxReadUnits: 12_000, maxWriteUnits: 20_000, warm })
-    const granted = (calls: number) => withSettings(large, { providerCallsPerMinute: Math.floor(calls) })
+    const granted = (calls: number) =>
+      withSettings(large, { providerCallsPerMinute: Math.floor(calls) })
 
     expect(() => assertDeployable(granted(perSecond * 60))).not.toThrow()
-    expect(() => assertDeployable(granted(perSecond * 60 + 1))).toThrow('the runs of the account: 565.9')
+    expect(() => assertDeployable(granted(perSecond * 60 + 1))).toThrow(
+      'the runs of the account: 565.9',
+    )
   })
 
   it('count every further endpoint of a payment', () => {

@@ -22,28 +22,50 @@ const stage = stageWith({
 })
 const front = synthesisedFront(stage)
 
-type Rate = { readonly Limit: number; readonly EvaluationWindowSec: number; readonly ScopeDownStatement?: unknown }
+type Rate = {
+  readonly Limit: number
+  readonly EvaluationWindowSec: number
+  readonly ScopeDownStatement?: unknown
+}
 type Rule = { readonly Name: string; readonly Statement: { readonly RateBasedStatement?: Rate } }
-const rulesOf = (template: typeof front) => template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
+function rulesOf(template: typeof front) {
+  return template.only('AWS::WAFv2::WebACL').properties['Rules'] as readonly Rule[]
+}
 
 describe('firewall of the front', () => {
   const limited = (template: typeof front) =>
-    rulesOf(template).flatMap(({ Name, Statement: { RateBasedStatement: rate } }) => (rate ? [{ Name, ...rate }] : []))
+    rulesOf(template).flatMap(({ Name, Statement: { RateBasedStatement: rate } }) =>
+      rate ? [{ Name, ...rate }] : [],
+    )
 
   /** The requests that each rule counts: callbacks, creates, and all others. */
-  const scopesOf = (template: typeof front) => limited(template).map(({ ScopeDownStatement }) => ScopeDownStatement)
+  const scopesOf = (template: typeof front) =>
+    limited(template).map(({ ScopeDownStatement }) => ScopeDownStatement)
 
   it('counts only callbacks of an address that a merchant has registered', () => {
-    const known = { ...stage.frontSettings, merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'] }
+    const known = {
+      ...stage.frontSettings,
+      merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'],
+    }
     const merchants = synthesisedFront({ ...stage, frontSettings: known })
     const set = merchants.only('AWS::WAFv2::IPSet')
-    const notKnown = { NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } } }
+    const notKnown = {
+      NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } },
+    }
     const besidesKnown = (scope: unknown) => ({ AndStatement: { Statements: [scope, notKnown] } })
 
     const Addresses = known.merchantAddresses
-    expect(set.properties).toMatchObject({ Scope: 'CLOUDFRONT', IPAddressVersion: 'IPV4', Addresses })
+    expect(set.properties).toMatchObject({
+      Scope: 'CLOUDFRONT',
+      IPAddressVersion: 'IPV4',
+      Addresses,
+    })
     const [callbacks, creates, others] = scopesOf(front)
-    expect(scopesOf(merchants)).toStrictEqual([callbacks, besidesKnown(creates), besidesKnown(others)])
+    expect(scopesOf(merchants)).toStrictEqual([
+      callbacks,
+      besidesKnown(creates),
+      besidesKnown(others),
+    ])
   })
 
   it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
@@ -52,67 +74,114 @@ describe('firewall of the front', () => {
     const { ResponseCode, CustomResponseBodyKey: key } = Object(first).Action.Block.CustomResponse
 
     expect(first).toMatchObject({ Name: 'creates-without-key', Priority: 0 })
-    const { [key]: body } = Object(front.only('AWS::WAFv2::WebACL').properties['CustomResponseBodies'])
+    const { [key]: body } = Object(
+      front.only('AWS::WAFv2::WebACL').properties['CustomResponseBodies'],
+    )
     expect([ResponseCode, JSON.parse(body.Content)]).toStrictEqual([gateway.status, gateway.body])
     expect(Object(first).Statement.AndStatement.Statements[0]).toStrictEqual(scopesOf(front)[1])
   })
 
   it('lets through the headers in which the gateway would find a key, and no others', () => {
     const pattern = new RegExp(bearerPattern('dev'))
-    const key = apiKeyText('dev', '360f0af8-a04d-4f4a-91b0-6f57756ef685' as ClientId, Buffer.alloc(32, 7))
+    const key = apiKeyText(
+      'dev',
+      '360f0af8-a04d-4f4a-91b0-6f57756ef685' as ClientId,
+      Buffer.alloc(32, 7),
+    )
 
-    for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`]) expect(header).toMatch(pattern)
-    const others = ['', 'Bearer', `Basic ${key}`, `Bearer ${key}x`, `Bearer ${key.replace('dev', 'prod')}`, key]
+    for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`])
+      expect(header).toMatch(pattern)
+    const others = [
+      '',
+      'Bearer',
+      `Basic ${key}`,
+      `Bearer ${key}x`,
+      `Bearer ${key.replace('dev', 'prod')}`,
+      key,
+    ]
     for (const header of others) expect(header).not.toMatch(pattern)
   })
 
   it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
     const { throttle, routeThrottles } = deployedStage(name)
-    const limits = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)))
+    const limits = limited(
+      synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)),
+    )
     const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
-      const what = route.includes('/callbacks/') ? 'callbacks' : route === 'POST /v1/payments' ? 'creates' : 'requests'
+      const what = route.includes('/callbacks/')
+        ? 'callbacks'
+        : route === 'POST /v1/payments'
+          ? 'creates'
+          : 'requests'
       const rule = limits.find(({ Name }) => Name === `${what}-per-address`)
       const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
-      return { route, takes, addressGets: rule ? rule.Limit / rule.EvaluationWindowSec : Number.NaN }
+      return {
+        route,
+        takes,
+        addressGets: rule ? rule.Limit / rule.EvaluationWindowSec : Number.NaN,
+      }
     })
 
     expect(routes.length).toBeGreaterThan(7)
-    expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual([])
+    expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual(
+      [],
+    )
     // The firewall cannot count fewer.
     expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
   })
 
   it('has the limits in prod that docs/merchants.md states', () => {
-    const [, creates, all] = limited(synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')))
+    const [, creates, all] = limited(
+      synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, 'prod')),
+    )
     const page = projectText('docs/merchants.md')
 
-    expect(page).toContain(`| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all.`)
+    expect(page).toContain(
+      `| ${creates?.Limit} creates, ${all?.Limit.toLocaleString('en')} in all.`,
+    )
   })
 })
 
 describe('CloudFront before the API', () => {
   it('changes when the secret is rotated, because CloudFormation reads the secret again only then', () => {
-    const rotated = synthesisedFront({ ...stage, frontSettings: { ...stage.frontSettings, originSecretRotation: 2 } })
-    const distribution = (template: typeof front) => template.only('AWS::CloudFront::Distribution').properties
+    const rotated = synthesisedFront({
+      ...stage,
+      frontSettings: { ...stage.frontSettings, originSecretRotation: 2 },
+    })
+    const distribution = (template: typeof front) =>
+      template.only('AWS::CloudFront::Distribution').properties
 
     expect(distribution(rotated)).not.toStrictEqual(distribution(front))
   })
 
   it('refers to nothing in the gateway’s stack, which is in another region', () => {
-    expect(JSON.stringify([front.resources, front.outputs])).not.toMatch(/ImportValue|GetStackOutput|ExportsOutput/)
+    expect(JSON.stringify([front.resources, front.outputs])).not.toMatch(
+      /ImportValue|GetStackOutput|ExportsOutput/,
+    )
   })
 })
 
 describe('API domain', () => {
   it.each([
-    ['behind CloudFront, before there is a certificate', stageWith({ domain: DOMAIN, front: 'cloudfront' })],
-    ['with a certificate, but without a front', OPTIONAL_STAGES['dev with a domain'] ?? stageWith({})],
+    [
+      'behind CloudFront, before there is a certificate',
+      stageWith({ domain: DOMAIN, front: 'cloudfront' }),
+    ],
+    [
+      'with a certificate, but without a front',
+      OPTIONAL_STAGES['dev with a domain'] ?? stageWith({}),
+    ],
   ])('takes connections from anyone %s', (_, one) => {
     const { properties } = synthesised(one).only('AWS::ApiGatewayV2::DomainName')
     expect(properties['MutualTlsAuthentication']).toBeUndefined()
   })
 
-  it.each(['api.pay.example.org', 'apipay.example', 'example'])('refuses %s, which is not in its zone', (name) => {
-    expect(() => synthesised(stageWith({ domain: { ...DOMAIN, name } }))).toThrow('is not in the zone pay.example')
-  })
+  it.each(['api.pay.example.org', 'apipay.example', 'example'])(
+    'refuses %s, which is not in its zone',
+    (name) => {
+      expect(() => synthesised(stageWith({ domain: { ...DOMAIN, name } }))).toThrow(
+        'is not in the zone pay.example',
+      )
+    },
+  )
 })

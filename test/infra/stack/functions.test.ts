@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { answersClients, functionName, queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { assertReservable, reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
+import {
+  assertReservable,
+  reservedConcurrency,
+} from '../../../infra/stack/functions/reserved-concurrency.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { OTHER_FIGURES, QUOTA_STAGES, RESTORED, stageWith } from '../../support/stage-options.ts'
@@ -23,12 +26,16 @@ describe('environment of the functions', () => {
       .each('AWS::Lambda::Function', 'Environment')
       .map((one) => JSON.stringify(one))
 
-    expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(MANIFEST.length)
+    expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(
+      MANIFEST.length,
+    )
   })
 
   it('of a function that answers clients contains the sum of their reserved concurrency', () => {
     const prod = synthesised('prod').all('AWS::Lambda::Function')
-    const answering = new Set(MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)))
+    const answering = new Set(
+      MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)),
+    )
     const reserved = prod
       .filter(({ FunctionName }) => answering.has(String(FunctionName)))
       .map(({ ReservedConcurrentExecutions: runs }) => Number(runs))
@@ -40,22 +47,27 @@ describe('environment of the functions', () => {
   })
 })
 
-const reservedIn = (stage: Parameters<typeof synthesised>[0]) =>
-  Object.fromEntries(
+function reservedIn(stage: Parameters<typeof synthesised>[0]) {
+  return Object.fromEntries(
     synthesised(stage)
       .ofType('AWS::Lambda::Function')
       .flatMap(({ properties: { FunctionName, ReservedConcurrentExecutions: runs } }) =>
         runs === undefined ? [] : [[String(FunctionName), Number(runs)]],
       ),
   )
+}
 
-const totalOf = (stage: Parameters<typeof reservedIn>[0]) =>
-  Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
+function totalOf(stage: Parameters<typeof reservedIn>[0]) {
+  return Object.values(reservedIn(stage)).reduce((sum, runs) => sum + runs, 0)
+}
 
 describe('reserved concurrency', () => {
   it('in production exceeds each queue’s concurrency by one, for the release proof, and leaves enough for others', () => {
     const spare = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue').map((spec) => {
-      const started = queuesOf(spec.trigger).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
+      const started = queuesOf(spec.trigger).reduce(
+        (sum, { maxConcurrency }) => sum + maxConcurrency,
+        0,
+      )
       return Number(reservedIn('prod')[functionName('prod', spec)]) - started
     })
 
@@ -65,7 +77,11 @@ describe('reserved concurrency', () => {
   })
 
   it.each([
-    ['for a function that does not exist', { 'api-creat-payment': 5 }, 'there is no function api-creat-payment'],
+    [
+      'for a function that does not exist',
+      { 'api-creat-payment': 5 },
+      'there is no function api-creat-payment',
+    ],
     // This includes the runs of the slow lane.
     ['without a spare run for a release', { 'deliver-webhook': 105 }, 'deliver-webhook needs 106'],
   ])('is refused %s', (_, reserved, message) => {
@@ -75,11 +91,19 @@ describe('reserved concurrency', () => {
   it('grows with the provider’s quota, and an error shows the total', () => {
     const prod = deployedStage('prod')
     const granted = (providerCallsPerMinute: number) =>
-      stageWith({ settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 }, 'prod')
+      stageWith(
+        { settings: { ...prod.settings, providerCallsPerMinute }, accountConcurrency: 2_000 },
+        'prod',
+      )
     const raisedBy = (callsPerMinute: number) =>
       MANIFEST.flatMap((spec) => {
-        const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, granted(callsPerMinute))
-        return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions ? [] : [[spec.name, runs] as const]
+        const { reservedConcurrentExecutions: runs } = reservedConcurrency(
+          spec,
+          granted(callsPerMinute),
+        )
+        return runs === reservedConcurrency(spec, prod).reservedConcurrentExecutions
+          ? []
+          : [[spec.name, runs] as const]
       })
     const [, , [, hundredfold] = ['', prod]] = QUOTA_STAGES
     const queued = synthesised(hundredfold)
@@ -100,7 +124,8 @@ describe('reserved concurrency', () => {
 
   it('is refused if the account has fewer than 100 unreserved runs', () => {
     const total = totalOf('prod')
-    const reserve = (accountConcurrency: number) => () => assertReservable(stageWith({ accountConcurrency }, 'prod'))
+    const reserve = (accountConcurrency: number) => () =>
+      assertReservable(stageWith({ accountConcurrency }, 'prod'))
 
     expect(reserve(total + 99)).toThrow(`${total} of accountConcurrency ${total + 99} leave fewer`)
     expect(reserve(total + 100)).not.toThrow()

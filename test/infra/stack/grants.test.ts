@@ -5,10 +5,13 @@ import { TABLE_ACTIONS, type TableAction } from '../../../shared/table/access.ts
 import { synthesised } from '../../support/stack-template.ts'
 import { permissionsOf, roleOf, type Stage } from './role-permissions.ts'
 
-const SECRETS = { 'read-provider': 'provider', 'read-callback-tokens': 'provider-callback' } as const
+const SECRETS = {
+  'read-provider': 'provider',
+  'read-callback-tokens': 'provider-callback',
+} as const
 const SEALS = { seal: 'Encrypt', unseal: 'Decrypt' } as const
 
-const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly string[] => {
+function triggerPermissions(stage: Stage, { trigger }: FunctionSpec): readonly string[] {
   switch (trigger.kind) {
     case 'queue':
       return ['ReceiveMessage', 'DeleteMessage', 'GetQueueAttributes'].flatMap((action) =>
@@ -23,37 +26,49 @@ const triggerPermissions = (stage: Stage, { trigger }: FunctionSpec): readonly s
   }
 }
 
-const ENDPOINT = 'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
+const ENDPOINT =
+  'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
 /** For each action on fields: its name in IAM, and the attributes of each kind that it may read or write. */
-const FIELDS: Readonly<Record<string, { readonly action: string } & Readonly<Record<string, string>>>> = {
+const FIELDS: Readonly<
+  Record<string, { readonly action: string } & Readonly<Record<string, string>>>
+> = {
   GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
   QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
   UpdateFields: {
     action: 'UpdateItem',
     CLIENT: 'pk sk endpoint_count',
     ENDPOINTS: 'pk sk slow_since last_alert_at',
-    LEDGER: 'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
+    LEDGER:
+      'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
   },
 }
 
-const statedPermissions = (stage: Stage, spec: FunctionSpec): readonly string[] => [
-  ...['CreateLogStream', 'PutLogEvents'].map(
-    (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
-  ),
-  ...TABLE_ACTIONS.flatMap((action) =>
-    (spec.table[action] ?? []).map((kind) =>
-      action in FIELDS
-        ? `dynamodb:${FIELDS[action]?.action} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[action]?.[kind]} alone`
-        : `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`,
+function statedPermissions(stage: Stage, spec: FunctionSpec): readonly string[] {
+  return [
+    ...['CreateLogStream', 'PutLogEvents'].map(
+      (action) => `logs:${action} on </aws/lambda/gateway-${stage}-${spec.name}>.Arn`,
     ),
-  ),
-  ...(spec.table.indexes ?? []).map((index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`),
-  ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
-  ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
-  ...spec.secrets.map((access) => `secretsmanager:GetSecretValue on <gateway/${stage}/${SECRETS[access]}>`),
-  ...(spec.endpointSecrets ? [`kms:${SEALS[spec.endpointSecrets]} on <key>.Arn for endpoints of ${stage}`] : []),
-  ...triggerPermissions(stage, spec),
-]
+    ...TABLE_ACTIONS.flatMap((action) =>
+      (spec.table[action] ?? []).map((kind) =>
+        action in FIELDS
+          ? `dynamodb:${FIELDS[action]?.action} on <gateway-${stage}>.Arn of ${kind}#*, ${FIELDS[action]?.[kind]} alone`
+          : `dynamodb:${action} on <gateway-${stage}>.Arn of ${kind}#*`,
+      ),
+    ),
+    ...(spec.table.indexes ?? []).map(
+      (index) => `dynamodb:Query on <gateway-${stage}>.Arn/index/${index}`,
+    ),
+    ...spec.sends.map((queue) => `sqs:SendMessage on <gateway-${stage}-${queue}>.Arn`),
+    ...(spec.alerts ? [`sns:Publish on <gateway-${stage}-alerts>`] : []),
+    ...spec.secrets.map(
+      (access) => `secretsmanager:GetSecretValue on <gateway/${stage}/${SECRETS[access]}>`,
+    ),
+    ...(spec.endpointSecrets
+      ? [`kms:${SEALS[spec.endpointSecrets]} on <key>.Arn for endpoints of ${stage}`]
+      : []),
+    ...triggerPermissions(stage, spec),
+  ]
+}
 
 const DECRYPT = ['Decrypt']
 const SEND = ['Decrypt', 'GenerateDataKey']
@@ -61,7 +76,7 @@ const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
 /** The permissions on the customer key that the services called by the function need. */
-const keyPermissions = (permissions: readonly string[]): readonly string[] => {
+function keyPermissions(permissions: readonly string[]): readonly string[] {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
   const uses = {
@@ -84,20 +99,37 @@ describe('permissions of the functions', () => {
     expect(permissionsOf('dev', spec.name)).toStrictEqual(statedPermissions('dev', spec).toSorted())
   })
 
-  it.each(MANIFEST)('$name may use the customer key of production only through the services that it calls', (spec) => {
-    const stated = statedPermissions('prod', spec)
+  it.each(MANIFEST)(
+    '$name may use the customer key of production only through the services that it calls',
+    (spec) => {
+      const stated = statedPermissions('prod', spec)
 
-    // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with the key of AWS.
-    const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
+      // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with the key of AWS.
+      const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
 
-    expect(permissionsOf('prod', spec.name)).toStrictEqual([...stated, ...keyPermissions(stated), ...origin].toSorted())
-  })
+      expect(permissionsOf('prod', spec.name)).toStrictEqual(
+        [...stated, ...keyPermissions(stated), ...origin].toSorted(),
+      )
+    },
+  )
 })
 
 it.each([
-  ['seal endpoint secrets', 'kms:Encrypt on <key>.Arn for endpoints of prod', ['register-endpoint']],
-  ['unseal endpoint secrets', 'kms:Decrypt on <key>.Arn for endpoints of prod', ['deliver-webhook']],
-  ['read whole endpoint rows', 'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*', ['deliver-webhook']],
+  [
+    'seal endpoint secrets',
+    'kms:Encrypt on <key>.Arn for endpoints of prod',
+    ['register-endpoint'],
+  ],
+  [
+    'unseal endpoint secrets',
+    'kms:Decrypt on <key>.Arn for endpoints of prod',
+    ['deliver-webhook'],
+  ],
+  [
+    'read whole endpoint rows',
+    'dynamodb:BatchGetItem on <gateway-prod>.Arn of ENDPOINTS#*',
+    ['deliver-webhook'],
+  ],
   ['read one whole endpoint row', 'dynamodb:GetItem on <gateway-prod>.Arn of ENDPOINTS#*', []],
   ['query whole endpoint rows', 'dynamodb:Query on <gateway-prod>.Arn of ENDPOINTS#*', []],
   [
@@ -111,7 +143,9 @@ it.each([
     ).split(' '),
   ],
 ])('only few functions may %s', (_, permission, names) => {
-  const holders = MANIFEST.flatMap(({ name }) => (permissionsOf('prod', name).includes(permission) ? [name] : []))
+  const holders = MANIFEST.flatMap(({ name }) =>
+    permissionsOf('prod', name).includes(permission) ? [name] : [],
+  )
 
   expect(holders.toSorted()).toStrictEqual(names.toSorted())
 })
@@ -153,15 +187,22 @@ it.each([
     'LEDGER',
   ],
   ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER', 'CLIENT'],
-] as const)('operator actions of the duty `%s` may change only: %s; some fields of: %s', (duty, kinds, someFields) => {
-  const own = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty)
-  const changed = (...calls: readonly TableAction[]) =>
-    [...new Set(own.flatMap(({ table }) => calls.flatMap((call) => table[call] ?? [])))].toSorted().join(' ')
+] as const)(
+  'operator actions of the duty `%s` may change only: %s; some fields of: %s',
+  (duty, kinds, someFields) => {
+    const own = MANIFEST.filter(
+      ({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty,
+    )
+    const changed = (...calls: readonly TableAction[]) =>
+      [...new Set(own.flatMap(({ table }) => calls.flatMap((call) => table[call] ?? [])))]
+        .toSorted()
+        .join(' ')
 
-  expect(changed('PutItem', 'UpdateItem', 'DeleteItem')).toBe(kinds)
-  expect(changed('UpdateFields')).toBe(someFields)
-  if (duty === 'look') expect(own.flatMap(({ sends }) => sends)).toStrictEqual([])
-})
+    expect(changed('PutItem', 'UpdateItem', 'DeleteItem')).toBe(kinds)
+    expect(changed('UpdateFields')).toBe(someFields)
+    if (duty === 'look') expect(own.flatMap(({ sends }) => sends)).toStrictEqual([])
+  },
+)
 
 it('nothing may update or delete an audit record', () => {
   const changes = MANIFEST.flatMap(({ name, table }) =>

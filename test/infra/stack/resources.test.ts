@@ -16,7 +16,10 @@ it('the table is warm from the start where the stage says so, and so are its ind
 
   expect(synthesised(OTHER_FIGURES).only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
     WarmThroughput,
-    GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({ IndexName, WarmThroughput })),
+    GlobalSecondaryIndexes: Object.keys(TABLE_SCHEMA.indexes).map((IndexName) => ({
+      IndexName,
+      WarmThroughput,
+    })),
   })
 })
 
@@ -55,37 +58,49 @@ describe('the stage’s key', () => {
         .all(type)
         .filter(({ Name }) => Name !== 'gateway/prod/origin')
       expect(all).not.toStrictEqual([])
-      for (const one of all) expect(JSON.stringify(one), type).toContain(`"${property}":"<key>.Arn"`)
+      for (const one of all)
+        expect(JSON.stringify(one), type).toContain(`"${property}":"<key>.Arn"`)
     }
   })
 
   it('lets the log service use it for every log that it encrypts, and for no other stage’s', () => {
     const stage = synthesised(EVERYTHING)
     const patterns = JSON.stringify(stage.all('AWS::KMS::Key')).match(/log-group:[^"]+/g) ?? []
-    const isCovered = (name: string) => patterns.some((pattern) => matchesGlob(`log-group:${name}`, pattern))
+    const isCovered = (name: string) =>
+      patterns.some((pattern) => matchesGlob(`log-group:${name}`, pattern))
     const names = stage
       .all('AWS::Logs::LogGroup')
-      .flatMap(({ KmsKeyId, LogGroupName }) => (KmsKeyId === undefined ? [] : [String(LogGroupName)]))
+      .flatMap(({ KmsKeyId, LogGroupName }) =>
+        KmsKeyId === undefined ? [] : [String(LogGroupName)],
+      )
 
     // A log with another name cannot be made at all.
     expect(names.filter((name) => !isCovered(name))).toStrictEqual([])
     expect(names.length).toBeGreaterThan(MANIFEST.length)
-    expect(names.filter((name) => isCovered(name.replace('gateway-prod', 'gateway-prod2')))).toStrictEqual([])
+    expect(
+      names.filter((name) => isCovered(name.replace('gateway-prod', 'gateway-prod2'))),
+    ).toStrictEqual([])
   })
 })
 
 it('a closed stage starts nothing by queue or schedule, and is refused with canaries', () => {
   const closed = synthesised(stageWith({ role: 'closed' }))
 
-  expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(new Set([false]))
+  expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(
+    new Set([false]),
+  )
   expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
-  expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow('set deployment: alias-only')
+  expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow(
+    'set deployment: alias-only',
+  )
 })
 
 describe('the HTTP API', () => {
   it('outlasts every function it calls, so that the answer is always ours', () => {
     const longest = Math.max(...MANIFEST.filter(isHttp).map(({ timeoutSeconds }) => timeoutSeconds))
-    const timeouts = synthesised('dev').each('AWS::ApiGatewayV2::Integration', 'TimeoutInMillis').map(Number)
+    const timeouts = synthesised('dev')
+      .each('AWS::ApiGatewayV2::Integration', 'TimeoutInMillis')
+      .map(Number)
 
     expect(timeouts.length).toBeGreaterThan(7)
     expect(Math.min(...timeouts)).toBeGreaterThan(longest * 1_000)
@@ -102,12 +117,17 @@ describe('the HTTP API', () => {
     expect(dependsOn).toStrictEqual(expect.arrayContaining(routes))
   })
 
-  it.each(['GET /v1/payment', '$Default'])('takes no throttle of %j, which no function answers', (route) => {
-    const { routeThrottles } = deployedStage('dev')
-    const stage = stageWith({ routeThrottles: { ...routeThrottles, [route]: { requestsPerSecond: 1, burst: 1 } } })
+  it.each(['GET /v1/payment', '$Default'])(
+    'takes no throttle of %j, which no function answers',
+    (route) => {
+      const { routeThrottles } = deployedStage('dev')
+      const stage = stageWith({
+        routeThrottles: { ...routeThrottles, [route]: { requestsPerSecond: 1, burst: 1 } },
+      })
 
-    expect(() => synthesised(stage)).toThrow(`no function answers ${route}`)
-  })
+      expect(() => synthesised(stage)).toThrow(`no function answers ${route}`)
+    },
+  )
 
   it('never lets a route through faster than Jakarta lets an account', () => {
     const { throttle, routeThrottles } = deployedStage('prod')
@@ -122,7 +142,9 @@ describe('the HTTP API', () => {
 it('a queue hides a batch for six times its reader’s timeout, or for two seconds more than it where a claim guards it', () => {
   const hidden = synthesised('prod')
     .all('AWS::SQS::Queue')
-    .flatMap(({ QueueName, VisibilityTimeout: seconds }) => (seconds === undefined ? [] : [[QueueName, seconds]]))
+    .flatMap(({ QueueName, VisibilityTimeout: seconds }) =>
+      seconds === undefined ? [] : [[QueueName, seconds]],
+    )
   const expected = MANIFEST.flatMap(({ trigger, timeoutSeconds: seconds }) =>
     queuesOf(trigger).map(({ queue }) => [
       `gateway-prod-${queue}`,

@@ -6,18 +6,28 @@ export type Stage = keyof typeof STAGES
 
 type Texts = string | readonly string[]
 type Condition = Readonly<Record<string, Readonly<Record<string, Texts>>>>
-type Statement = Readonly<Record<'Effect' | 'Action' | 'Resource', Texts>> & { readonly Condition?: Condition }
-type Role = { readonly Policies: readonly { readonly PolicyDocument: { readonly Statement: readonly Statement[] } }[] }
+type Statement = Readonly<Record<'Effect' | 'Action' | 'Resource', Texts>> & {
+  readonly Condition?: Condition
+}
+type Role = {
+  readonly Policies: readonly {
+    readonly PolicyDocument: { readonly Statement: readonly Statement[] }
+  }[]
+}
 
-export const roleOf = (stage: Stage, name: string) => {
+export function roleOf(stage: Stage, name: string) {
   const { all, ofType } = STAGES[stage]
-  const lambda = all('AWS::Lambda::Function').find(({ FunctionName }) => FunctionName === `gateway-${stage}-${name}`)
-  const role = ofType('AWS::IAM::Role').find(({ logicalId }) => lambda?.['Role'] === `<${logicalId}>.Arn`)
+  const lambda = all('AWS::Lambda::Function').find(
+    ({ FunctionName }) => FunctionName === `gateway-${stage}-${name}`,
+  )
+  const role = ofType('AWS::IAM::Role').find(
+    ({ logicalId }) => lambda?.['Role'] === `<${logicalId}>.Arn`,
+  )
   return role?.properties as Role | undefined
 }
 
 /** The words for a condition of a role, for each leading key. Throws for a condition that no role may have. */
-const wordsOf = (condition: Condition): readonly string[] => {
+function wordsOf(condition: Condition): readonly string[] {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')
   const fields = textsOf('ForAllValues:StringEquals', 'dynamodb:Attributes')
@@ -30,13 +40,17 @@ const wordsOf = (condition: Condition): readonly string[] => {
   }
   if (isDeepStrictEqual(condition, ofKinds)) return kinds.map((kind) => ` of ${kind}`)
   // Also only stated attributes, and never all of them.
-  const some = [{ 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' }, { 'dynamodb:ReturnValues': 'NONE' }].map((answered) => ({
+  const some = [
+    { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+    { 'dynamodb:ReturnValues': 'NONE' },
+  ].map((answered) => ({
     ...ofKinds,
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': fields },
     StringEqualsIfExists: answered,
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   }))
-  if (some.some((one) => isDeepStrictEqual(condition, one))) return [` of ${kinds.join()}, ${fields.join(' ')} alone`]
+  if (some.some((one) => isDeepStrictEqual(condition, one)))
+    return [` of ${kinds.join()}, ${fields.join(' ')} alone`]
   // Used by a service for the function, never by the function itself.
   if (isDeepStrictEqual(condition, { StringEquals: { 'kms:ViaService': service } })) {
     return [` via ${service.replace('.<AWS::Region>.amazonaws.com', '')}`]
@@ -52,14 +66,17 @@ const wordsOf = (condition: Condition): readonly string[] => {
 }
 
 /** Every permission of a function: `action on resource`, with `of` the leading keys and `via` the service. */
-export const permissionsOf = (stage: Stage, name: string): readonly string[] =>
-  (roleOf(stage, name)?.Policies ?? [])
+export function permissionsOf(stage: Stage, name: string): readonly string[] {
+  return (roleOf(stage, name)?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
     .flatMap(({ Effect, Action, Resource, Condition: condition }) => {
       if (Effect !== 'Allow') throw new Error(`${name} has a statement of ${String(Effect)}`)
       const words = condition ? wordsOf(condition) : ['']
       return words.flatMap((word) =>
-        [Action].flat().flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
+        [Action]
+          .flat()
+          .flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
       )
     })
     .toSorted()
+}

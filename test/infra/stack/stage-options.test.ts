@@ -11,7 +11,9 @@ const templates = Object.entries(OPTIONAL_STAGES).map(([what, stage]) => ({
   template: synthesised(stage),
 }))
 const fronts = templates.flatMap(({ what, stage }) =>
-  stage.front === 'cloudfront' ? [{ what: `front of ${what}`, template: synthesisedFront(stage) }] : [],
+  stage.front === 'cloudfront'
+    ? [{ what: `front of ${what}`, template: synthesisedFront(stage) }]
+    : [],
 )
 
 /** CloudFormation's limit for a stack. */
@@ -55,15 +57,20 @@ describe.each(templates)('$what', ({ stage, template }) => {
   })
 
   it('keeps the logical ids of the functions, its table and its API', () => {
-    const lasting = ['AWS::Lambda::Function', 'AWS::DynamoDB::GlobalTable', 'AWS::ApiGatewayV2::Api']
-    const ids = (of: typeof template) => lasting.flatMap((type) => of.ofType(type).map(({ logicalId }) => logicalId))
+    const lasting = [
+      'AWS::Lambda::Function',
+      'AWS::DynamoDB::GlobalTable',
+      'AWS::ApiGatewayV2::Api',
+    ]
+    const ids = (of: typeof template) =>
+      lasting.flatMap((type) => of.ofType(type).map(({ logicalId }) => logicalId))
 
     expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
   })
 })
 
 /** The resources of one stack of a stage with every option: their types by logical id. */
-const typesIn = (name: string): ReadonlyMap<string, string> => {
+function typesIn(name: string): ReadonlyMap<string, string> {
   const { Resources } = synthesised(EVERYTHING).assembly.getStackByName(name).template as {
     readonly Resources: Readonly<Record<string, { readonly Type: string }>>
   }
@@ -81,7 +88,13 @@ it('the stack of the API has room for twenty more endpoints with canaries, whate
 })
 
 it('only the data stack keeps something, so that no rollback of code touches it', () => {
-  const kept = ['DynamoDB::GlobalTable', 'KMS::Key', 'SQS::Queue', 'SecretsManager::Secret', 'SNS::Topic']
+  const kept = [
+    'DynamoDB::GlobalTable',
+    'KMS::Key',
+    'SQS::Queue',
+    'SecretsManager::Secret',
+    'SNS::Topic',
+  ]
   const keptIn = (name: string) => kept.filter((type) => [...typesIn(name).values()].includes(type))
 
   expect(keptIn('gateway-prod-data')).toStrictEqual(kept)
@@ -93,11 +106,22 @@ it('only the data stack keeps something, so that no rollback of code touches it'
 it('a deployment by alias alone has the wiring of a canary, so that changing over replaces nothing, and waits for nothing', () => {
   const urgent = synthesised(stageWith({ deployment: 'alias-only' }))
   const wiring = (of: typeof urgent) =>
-    ['AWS::Lambda::Alias', 'AWS::ApiGatewayV2::Integration', 'AWS::Lambda::Permission'].flatMap((type) =>
-      of.ofType(type).map(({ logicalId, properties }) => ({ logicalId, ...properties, FunctionVersion: undefined })),
+    ['AWS::Lambda::Alias', 'AWS::ApiGatewayV2::Integration', 'AWS::Lambda::Permission'].flatMap(
+      (type) =>
+        of
+          .ofType(type)
+          .map(({ logicalId, properties }) => ({
+            logicalId,
+            ...properties,
+            FunctionVersion: undefined,
+          })),
     )
 
   expect(wiring(urgent)).toStrictEqual(wiring(synthesised(stageWith({ deployment: 'canary' }))))
-  expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual([])
-  expect(urgent.ofType('AWS::Lambda::Alias').filter(({ updatePolicy }) => updatePolicy !== undefined)).toStrictEqual([])
+  expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual(
+    [],
+  )
+  expect(
+    urgent.ofType('AWS::Lambda::Alias').filter(({ updatePolicy }) => updatePolicy !== undefined),
+  ).toStrictEqual([])
 })

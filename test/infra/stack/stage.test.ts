@@ -9,14 +9,22 @@ import { synthesised } from '../../support/stack-template.ts'
 const FILE = 'infra/stages/shop.json'
 const devFile = readStageFile('dev')
 
-const parsed = (settings: object): StageFile => parseStageFile(FILE, JSON.stringify({ ...devFile, ...settings }))
-const withFront = (settings: object) => ({ frontSettings: { ...devFile.frontSettings, ...settings } })
-const withDeliveries = (settings: object) => ({ deliveries: { ...devFile.deliveries, ...settings } })
+function parsed(settings: object): StageFile {
+  return parseStageFile(FILE, JSON.stringify({ ...devFile, ...settings }))
+}
+function withFront(settings: object) {
+  return { frontSettings: { ...devFile.frontSettings, ...settings } }
+}
+function withDeliveries(settings: object) {
+  return { deliveries: { ...devFile.deliveries, ...settings } }
+}
 
 describe("a stage's file", () => {
   it('is read strictly, those in infra/stages too', () => {
     for (const file of readdirSync(join(PROJECT_ROOT, 'infra/stages'))) {
-      expect(readStageFile(file.replace('.json', '')), file).toMatchObject({ removalPolicy: expect.any(String) })
+      expect(readStageFile(file.replace('.json', '')), file).toMatchObject({
+        removalPolicy: expect.any(String),
+      })
     }
   })
 
@@ -26,20 +34,40 @@ describe("a stage's file", () => {
 
   it.each([
     ['a setting that is unknown', { clientRateLimits: 1 }, 'clientRateLimits is no setting'],
-    ['one that is unknown in another one', withFront({ share: 1 }), 'frontSettings.share is no setting'],
+    [
+      'one that is unknown in another one',
+      withFront({ share: 1 }),
+      'frontSettings.share is no setting',
+    ],
     ['hour 24', { sweepAtUtc: { hour: 24, minute: 0 } }, 'sweepAtUtc.hour: at most 23'],
     ['hour 2.5', { auditAtUtc: { hour: 2.5, minute: 0 } }, 'auditAtUtc.hour: a whole number'],
     ['minute 60', { sweepAtUtc: { hour: 2, minute: 60 } }, 'sweepAtUtc.minute: at most 59'],
     ['a time without minutes', { sweepAtUtc: { hour: 2 } }, 'sweepAtUtc.minute'],
     ['fees as Invoiced', { providerFees: 'Invoiced' }, 'providerFees: '],
     ['no call a minute', { providerCallsPerMinute: 0 }, 'providerCallsPerMinute: at least 1'],
-    ['1.5 calls a minute', { providerCallsPerMinute: 1.5 }, 'providerCallsPerMinute: a whole number'],
+    [
+      '1.5 calls a minute',
+      { providerCallsPerMinute: 1.5 },
+      'providerCallsPerMinute: a whole number',
+    ],
     ['a budget of nothing', { monthlyBudgetUsd: 0 }, 'monthlyBudgetUsd: above 0'],
     ['no points a second', { clientRateLimit: 0 }, 'clientRateLimit: at least 1'],
     ['a million creates', { clientCreateLimit: 1_000_001 }, 'clientCreateLimit: at most 1000000'],
-    ['no endpoint a payment', withDeliveries({ endpointsAPayment: 0 }), 'deliveries.endpointsAPayment: above 0'],
-    ['21 endpoints a payment', withDeliveries({ endpointsAPayment: 21 }), 'deliveries.endpointsAPayment: at most 20'],
-    ['attempts of 10,001 ms', withDeliveries({ attemptMs: 10_001 }), 'deliveries.attemptMs: at most 10000'],
+    [
+      'no endpoint a payment',
+      withDeliveries({ endpointsAPayment: 0 }),
+      'deliveries.endpointsAPayment: above 0',
+    ],
+    [
+      '21 endpoints a payment',
+      withDeliveries({ endpointsAPayment: 21 }),
+      'deliveries.endpointsAPayment: at most 20',
+    ],
+    [
+      'attempts of 10,001 ms',
+      withDeliveries({ attemptMs: 10_001 }),
+      'deliveries.attemptMs: at most 10000',
+    ],
     [
       'a route of which five addresses are more than all',
       withFront({ addressShare: 0.25 }),
@@ -70,9 +98,19 @@ describe('deployedStage', () => {
   })
 
   it.each([
-    ...['', 'Dev', 'my_stage', '-a', 'a-', 'prod-api', '1st', 'a b', 'ä', 'a'.repeat(21), '../x'].map(
-      (name) => [name, 'a name is at most 20 lower-case letters'] as const,
-    ),
+    ...[
+      '',
+      'Dev',
+      'my_stage',
+      '-a',
+      'a-',
+      'prod-api',
+      '1st',
+      'a b',
+      'ä',
+      'a'.repeat(21),
+      '../x',
+    ].map((name) => [name, 'a name is at most 20 lower-case letters'] as const),
     ...['local', 'test'].map((name) => [name, 'reserved for the local gateway'] as const),
   ])('refuses %j, because %s', (name, reason) => {
     expect(() => deployedStage(name)).toThrow(reason)
@@ -82,8 +120,16 @@ describe('deployedStage', () => {
 const dev = deployedStage('dev')
 
 it.each([
-  ['loopback webhooks', { ...dev, settings: { ...dev.settings, allowLoopbackWebhooks: true } }, 'loopback'],
-  ['a budget in a stage without a front', { ...dev, monthlyBudgetUsd: 1 }, 'monthlyBudgetUsd needs front'],
+  [
+    'loopback webhooks',
+    { ...dev, settings: { ...dev.settings, allowLoopbackWebhooks: true } },
+    'loopback',
+  ],
+  [
+    'a budget in a stage without a front',
+    { ...dev, monthlyBudgetUsd: 1 },
+    'monthlyBudgetUsd needs front',
+  ],
   [
     'a budget with too many readers',
     { ...deployedStage('prod'), alarmRecipients: Array.from({ length: 11 }, () => 'a@b.example') },

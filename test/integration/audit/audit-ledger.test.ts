@@ -8,7 +8,13 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
-import { deliveryKey, endpointKey, eventKey, paymentKey, windowKey } from '../../../shared/table/keys.ts'
+import {
+  deliveryKey,
+  endpointKey,
+  eventKey,
+  paymentKey,
+  windowKey,
+} from '../../../shared/table/keys.ts'
 import { exists, remove, type Step, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, msBetween } from '../../../shared/time.ts'
 import { readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
@@ -41,35 +47,56 @@ describe('the answer of audit-ledger', () => {
   it.for([
     ['after the index has caught up with the last credit', 0, 100_000],
     ['after ten seconds if the last credit is old', 100, 11_000],
-  ] as const)('has a difference that is found twice: %s', async ([, idleSeconds, waitedMs], { deps, client }) => {
-    const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
-    await putRaw(deps, { ...item, credited_minor: 95_901 })
-    deps.clock.advance(idleSeconds)
-    const began = deps.now()
+  ] as const)(
+    'has a difference that is found twice: %s',
+    async ([, idleSeconds, waitedMs], { deps, client }) => {
+      const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
+      await putRaw(deps, { ...item, credited_minor: 95_901 })
+      deps.clock.advance(idleSeconds)
+      const began = deps.now()
 
-    const result = await auditLedger(deps, client.clientId)
+      const result = await auditLedger(deps, client.clientId)
 
-    const difference = { what: 'ledger.credited_minor', id: client.clientId, expected: 95_900, found: 95_901 }
-    expect(result).toStrictEqual({ balanced: false, differences: [difference] })
-    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
-    expect(msBetween(began, deps.now())).toBe(waitedMs)
-  })
+      const difference = {
+        what: 'ledger.credited_minor',
+        id: client.clientId,
+        expected: 95_900,
+        found: 95_901,
+      }
+      expect(result).toStrictEqual({ balanced: false, differences: [difference] })
+      expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
+      expect(msBetween(began, deps.now())).toBe(waitedMs)
+    },
+  )
 
-  it('is answered although the alert fails, which the next daily audit makes up for', async ({ deps, client }) => {
+  it('is answered although the alert fails, which the next daily audit makes up for', async ({
+    deps,
+    client,
+  }) => {
     const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
     await putRaw(deps, { ...item, credited_minor: 95_901 })
     const alerts = { publish: () => Promise.reject(new Error('the topic does not answer')) }
 
-    expect(await auditLedger({ ...deps, alerts }, client.clientId)).toMatchObject({ balanced: false })
-    expect(deps.lines.map(({ code }) => code)).toEqual(expect.arrayContaining(['audit.imbalance', 'alert.failed']))
+    expect(await auditLedger({ ...deps, alerts }, client.clientId)).toMatchObject({
+      balanced: false,
+    })
+    expect(deps.lines.map(({ code }) => code)).toEqual(
+      expect.arrayContaining(['audit.imbalance', 'alert.failed']),
+    )
     await auditClient(deps, client.clientId)
     expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }])
   })
 
   it('has at most 1,000 differences', async ({ deps, client }) => {
     // Each payment has five differences.
-    const wrong = { markupMinor: minor(101), feeStatus: 'assumed', attempt: 2, creditedProviderPaymentId: undefined }
-    const aWrong = () => ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
+    const wrong = {
+      markupMinor: minor(101),
+      feeStatus: 'assumed',
+      attempt: 2,
+      creditedProviderPaymentId: undefined,
+    }
+    const aWrong = () =>
+      ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
     await storeOpen(deps, Array.from({ length: 210 }, aWrong))
 
     const { balanced, differences } = await auditLedger(deps, client.clientId)
@@ -88,7 +115,13 @@ it('a long audit takes several runs, each of which continues after the previous 
 
   const next = { queue: 'audits', message: { body: { client_id: client.clientId } } }
   expect(deps.sent.slice(sent)).toMatchObject([next, next, next])
-  const audited = { auditedDay: dayNumber(deps.now()), standing: [], accepted: [], unclear: [], version: 4 }
+  const audited = {
+    auditedDay: dayNumber(deps.now()),
+    standing: [],
+    accepted: [],
+    unclear: [],
+    version: 4,
+  }
   expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
 })
 
@@ -110,10 +143,15 @@ it('an inconclusive part is audited again the next day', async ({ deps, client }
 
 it('a lost window does not hide differences in another part of the ledger', async () => {
   const deps = memoryDeps()
-  const { clientId, ...client } = await withoutFloor(deps, { ledgerParts: initialParts(2, deps.now()) })
+  const { clientId, ...client } = await withoutFloor(deps, {
+    ledgerParts: initialParts(2, deps.now()),
+  })
   const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
   await storeOpen(deps, [open])
-  await putRaw(deps, { ...(await rawItem(deps, paymentKey(open.paymentId))), external_reference: 'tampered' })
+  await putRaw(deps, {
+    ...(await rawItem(deps, paymentKey(open.paymentId))),
+    external_reference: 'tampered',
+  })
   await deps.table.write(remove(windowKey(clientId), exists))
 
   await auditClient(deps, clientId)
@@ -122,15 +160,23 @@ it('a lost window does not hide differences in another part of the ledger', asyn
   expect(standing.map(({ what }) => what)).toStrictEqual(['ledger', 'event.body'])
 })
 
-it('an unknown field in an event is a difference that does not show its value', async ({ deps, client }) => {
+it('an unknown field in an event is a difference that does not show its value', async ({
+  deps,
+  client,
+}) => {
   const { payment } = await creditedPayment(deps, client)
   const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
-  await putRaw(deps, { ...event, body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",') })
+  await putRaw(deps, {
+    ...event,
+    body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",'),
+  })
 
   await auditClient(deps, client.clientId)
 
   const { standing } = await readClientVerdict(deps, client.clientId)
-  expect(standing).toMatchObject([{ what: 'event.body', expected: 'as in the payment', found: 'different' }])
+  expect(standing).toMatchObject([
+    { what: 'event.body', expected: 'as in the payment', found: 'different' },
+  ])
 })
 
 it('a client’s debt raises an alert after a week, then weekly, until new payments cover it', async () => {
@@ -149,7 +195,8 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
     if (day === 20) await aSucceededPayment(deps, client)
     deps.published.length = 0
     await auditClient(deps, clientId)
-    for (const { kind, message } of deps.published) if (kind === 'client.owes') alerts.push(`${day}: ${message}`)
+    for (const { kind, message } of deps.published)
+      if (kind === 'client.owes') alerts.push(`${day}: ${message}`)
     aDayLater(deps)
   }
 
@@ -158,29 +205,41 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
   await expectBalanced(deps, clientId)
 })
 
-const deliveredPayment = async () => {
+async function deliveredPayment() {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const { payment } = await creditedPayment(deps, client)
-  const deliveryId = deliveryIdFor(eventIdFor(payment.paymentId, 'payment.succeeded'), endpoint.endpointId)
+  const deliveryId = deliveryIdFor(
+    eventIdFor(payment.paymentId, 'payment.succeeded'),
+    endpoint.endpointId,
+  )
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery) await deliverWebhook(deps, messageFor(delivery))
   deps.clock.advance(1)
-  const audited = async () => (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
+  const audited = async () =>
+    (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
   return { deps, clientId: client.clientId, endpointId: endpoint.endpointId, deliveryId, audited }
 }
 type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
-const changed = (set: Item) => (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
-const otherUrl = (delivered: Delivered) => update(endpointKey(delivered), { set: { url: 'https://other.example' } })
+function changed(set: Item) {
+  return (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
+}
+function otherUrl(delivered: Delivered) {
+  return update(endpointKey(delivered), { set: { url: 'https://other.example' } })
+}
 
 describe('the audit of deliveries', () => {
   it('finds an altered delivery', async () => {
     const { deps, clientId, deliveryId } = await deliveredPayment()
     // Fields that an attempt changes, and fields that are stored nowhere else.
-    const loose = 'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
-    const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), { loose, imprecise: [] })
+    const loose =
+      'attempts round_start state status success ttl resends claimed_until claim_token'.split(' ')
+    const tamperings = tamperingsOf(await rawItem(deps, deliveryKey(deliveryId)), {
+      loose,
+      imprecise: [],
+    })
     expect(tamperings.map(({ name }) => name).join()).toContain('url')
 
     expect(await undetectedBy(deps, clientId, { tamperings, ids: [deliveryId] })).toStrictEqual([])
@@ -189,13 +248,19 @@ describe('the audit of deliveries', () => {
   it.each<[string, string, (delivered: Delivered) => Step]>([
     ['more rounds than attempts', 'round_start', changed({ roundStart: 2 })],
     ['a success without an attempt', 'attempts', changed({ attempts: 0 })],
-    ['a time for no attempt', 'next_attempt_at', changed({ nextAttemptAt: '2026-01-01T00:00:00.000Z' })],
+    [
+      'a time for no attempt',
+      'next_attempt_at',
+      changed({ nextAttemptAt: '2026-01-01T00:00:00.000Z' }),
+    ],
     ['an endpoint whose address was altered', 'url', otherUrl],
   ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()
     await delivered.deps.table.write(step(delivered))
 
-    expect(await delivered.audited()).toMatchObject([{ what: `delivery.${attribute}`, id: delivered.deliveryId }])
+    expect(await delivered.audited()).toMatchObject([
+      { what: `delivery.${attribute}`, id: delivered.deliveryId },
+    ])
   })
 
   it('finds a deleted delivery until the retention of deliveries ends', async () => {
@@ -203,7 +268,9 @@ describe('the audit of deliveries', () => {
     await deps.table.write(remove(deliveryKey(deliveryId), exists))
 
     const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
-    expect(await audited()).toStrictEqual([{ what: 'delivery', id: deliveryId, expected, found: null }])
+    expect(await audited()).toStrictEqual([
+      { what: 'delivery', id: deliveryId, expected, found: null },
+    ])
     deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
     expect((await audited()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
   })

@@ -16,10 +16,15 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { fail, payOut, recredit, sweptNow } from '../../support/settlement-builders.ts'
 import { aSyncWorld, creditedPayment, type SyncWorld } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { depsWithLateIndexes, interceptTable, memoryDeps, recordTable } from '../../support/test-deps.ts'
+import {
+  depsWithLateIndexes,
+  interceptTable,
+  memoryDeps,
+  recordTable,
+} from '../../support/test-deps.ts'
 
 /** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
-const aSettled = async ({ deps, client }: SyncWorld): Promise<Settlement> => {
+async function aSettled({ deps, client }: SyncWorld): Promise<Settlement> {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
@@ -31,7 +36,10 @@ const HAPPENINGS = {
   'is made': ({ deps, client }) => aPendingPayment(deps, client),
   succeeds: ({ deps, client }) => creditedPayment(deps, client),
   'is cancelled': async ({ deps, client }) =>
-    cancelPayment(deps, { clientId: client.clientId, id: (await aPendingPayment(deps, client)).paymentId }),
+    cancelPayment(deps, {
+      clientId: client.clientId,
+      id: (await aPendingPayment(deps, client)).paymentId,
+    }),
   'is posted': async ({ deps, client }) =>
     post(deps, (await creditedPayment(deps, client)).payment, { feeMinor: 4_440 }),
   'is settled': (world) => aSettled(world),
@@ -41,12 +49,12 @@ const HAPPENINGS = {
 } satisfies Readonly<Record<string, (world: SyncWorld) => Promise<unknown>>>
 
 /** An audit beside which something happens just before its n-th read, in every one of its looks. */
-const auditBeside = async (
+async function auditBeside(
   world: SyncWorld,
   read: number,
   happens: (world: SyncWorld) => Promise<unknown>,
   whileAsleep = () => {},
-) => {
+) {
   // The client is read once, before the first look.
   let reads = -1
   const watched = interceptTable(world.deps, {
@@ -71,7 +79,8 @@ describe('audit-ledger under live traffic', () => {
       const quiet = recordTable(world.deps)
       await auditLedger(quiet.deps, world.client.clientId)
       const verdicts: unknown[] = []
-      for (const read of quiet.calls.keys()) verdicts.push(await auditBeside(world, read + 1, happens))
+      for (const read of quiet.calls.keys())
+        verdicts.push(await auditBeside(world, read + 1, happens))
 
       expect(verdicts).not.toContain(false)
       expect(verdicts.length).toBeGreaterThan(6)
@@ -83,19 +92,24 @@ describe('audit-ledger under live traffic', () => {
   it.each([
     ['the open payments', ({ index }: QueryInput) => index === 'by-open'],
     ['the entries', ({ partition: [pk] }: QueryInput) => String(pk).startsWith('JOURNAL#')],
-  ])('is never false when a payment is posted during every check, before the check reads %s', async (_, isRead) => {
-    const { deps, client } = await aSyncWorld(memoryDeps())
-    const open: Payment[] = []
-    for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
-    const busy = interceptTable(deps, {
-      before: async (call) => {
-        const payment = call.name === 'query' && isRead(call.query) ? open.shift() : undefined
-        if (payment) await post(deps, payment, { feeMinor: payment.providerFeeMinor })
-      },
-    })
+  ])(
+    'is never false when a payment is posted during every check, before the check reads %s',
+    async (_, isRead) => {
+      const { deps, client } = await aSyncWorld(memoryDeps())
+      const open: Payment[] = []
+      for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
+      const busy = interceptTable(deps, {
+        before: async (call) => {
+          const payment = call.name === 'query' && isRead(call.query) ? open.shift() : undefined
+          if (payment) await post(deps, payment, { feeMinor: payment.providerFeeMinor })
+        },
+      })
 
-    expect((await auditLedger({ ...busy, sleep: async () => {} }, client.clientId)).balanced).not.toBe(false)
-  })
+      expect(
+        (await auditLedger({ ...busy, sleep: async () => {} }, client.clientId)).balanced,
+      ).not.toBe(false)
+    },
+  )
 
   it.each([
     ['PAYMENT#', 'is made'],
@@ -135,10 +149,19 @@ describe('audit-ledger under live traffic', () => {
     const { client } = await aSyncWorld(deps)
     catchUp()
     const capture = { providerPaymentId: 'py-held', capturedMinor: minor(30_000) }
-    const held = heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+    const held = heldMoney({
+      capture,
+      cause: 'unknown_reference',
+      payment: undefined,
+      now: deps.now(),
+    })
     const item = { ...held, clientId: client.clientId }
     await putSuspense(deps, item)
-    await bookSuspense(deps, item, { transactionId: 'txn_held', rowAt: deps.now(), providerMinor: minor(29_000) })
+    await bookSuspense(deps, item, {
+      transactionId: 'txn_held',
+      rowAt: deps.now(),
+      providerMinor: minor(29_000),
+    })
 
     expect(await auditLedger(deps, client.clientId)).toMatchObject({ balanced: true })
   })
@@ -151,10 +174,18 @@ describe('audit-ledger under live traffic', () => {
     await putRaw(deps, { ...item, gross_minor: 100_001 })
     const busy = interceptTable(deps, { before: () => creditedPayment(deps, client) })
 
-    const { balanced, differences } = await auditLedger({ ...busy, sleep: async () => {} }, client.clientId)
+    const { balanced, differences } = await auditLedger(
+      { ...busy, sleep: async () => {} },
+      client.clientId,
+    )
 
     expect(balanced).toBe(false)
-    const found = { what: 'settlement.gross_minor', id: settlementId, expected: 100_000, found: 100_001 }
+    const found = {
+      what: 'settlement.gross_minor',
+      id: settlementId,
+      expected: 100_000,
+      found: 100_001,
+    }
     expect(differences).toContainEqual(found)
     await putRaw(deps, item)
     await expectBalanced(deps, client.clientId)

@@ -10,9 +10,9 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { rawItem, tamperingsOf, type Unwitnessed, undetectedBy } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import {
-  clientId,
   eventRow,
   history,
+  historyClientId,
   makeHistory,
   type Place,
   paymentCalled,
@@ -26,10 +26,18 @@ import {
 beforeAll(() => makeHistory(memoryDeps()))
 
 /** Only the provider knows these; the sync compares them with the provider's transactions. */
-const PROVIDER_IDS = ['provider', 'payment_request_id', 'provider_attempts', 'credited_provider_payment_id']
+const PROVIDER_IDS = [
+  'provider',
+  'payment_request_id',
+  'provider_attempts',
+  'credited_provider_payment_id',
+]
 
 /** The borders of times that nothing else repeats: `test/unit/audit.test.ts`. */
-const TIMES = 'expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(' ')
+const TIMES =
+  'expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(
+    ' ',
+  )
 
 /** An empty list of movements is kept of a payment that nothing has moved. A payment without an event has fewer witnesses. */
 const OF_PAYMENT: Unwitnessed = { loose: [...PROVIDER_IDS, ...TIMES], imprecise: ['movements'] }
@@ -40,19 +48,25 @@ const OF_QUIET_PAYMENT: Unwitnessed = {
 const PAYMENTS = ['settledActual', 'refunded', 'estimated', 'pending', 'failedPayment']
 
 /** The tamperings of a row that the audit does not see, or sees without naming one of `ids`. */
-const unseenIn = async (place: Place, { loose = [], imprecise = [] }: Partial<Unwitnessed>, ids: readonly string[]) => {
+async function unseenIn(
+  place: Place,
+  { loose = [], imprecise = [] }: Partial<Unwitnessed>,
+  ids: readonly string[],
+) {
   const tamperings = tamperingsOf(await rawItem(history.deps, await place()), { loose, imprecise })
-  return undetectedBy(history.deps, clientId(), { tamperings, ids })
+  return undetectedBy(history.deps, historyClientId(), { tamperings, ids })
 }
 
-const settlementIds = (name: keyof typeof history.settlements) => {
+function settlementIds(name: keyof typeof history.settlements) {
   const { settlementId } = history.settlements[name]
   return [settlementId, derivedUuid('recredit', settlementId)]
 }
 
 /** Its times are judged for sense: a credit leaves no other one. */
 const OF_SHARD = { imprecise: ['closed_until', 'credited_at'] }
-const shardIds = (name: string) => [String(shardOf(name)), clientId(), 'ledger']
+function shardIds(name: string) {
+  return [String(shardOf(name)), historyClientId(), 'ledger']
+}
 
 describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 120_000 }, () => {
   it.each(PAYMENTS)('payment: %s', async (name) => {
@@ -79,15 +93,37 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
     const tamperings = [...tamperingsOf(row, everything), ...ofBody]
 
     const ids = [paymentCalled(payment).paymentId]
-    expect(await undetectedBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
+    expect(await undetectedBy(history.deps, historyClientId(), { tamperings, ids })).toStrictEqual(
+      [],
+    )
   })
 
   it.each<[string, Place, Partial<Unwitnessed>, () => readonly string[]]>([
-    ['settlement that failed', settlementRow('failed'), { loose: ['slot'] }, () => settlementIds('failed')],
-    ['settlement that is paid', settlementRow('paid'), { loose: ['slot'] }, () => settlementIds('paid')],
-    ['settlement that is recorded', settlementRow('recorded'), { loose: ['slot'] }, () => settlementIds('recorded')],
-    ['window', windowRow, { imprecise: ['closed_until'] }, () => [clientId(), '16']],
-    ['shard with a settled payment', shardRow('settledActual'), OF_SHARD, () => shardIds('settledActual')],
+    [
+      'settlement that failed',
+      settlementRow('failed'),
+      { loose: ['slot'] },
+      () => settlementIds('failed'),
+    ],
+    [
+      'settlement that is paid',
+      settlementRow('paid'),
+      { loose: ['slot'] },
+      () => settlementIds('paid'),
+    ],
+    [
+      'settlement that is recorded',
+      settlementRow('recorded'),
+      { loose: ['slot'] },
+      () => settlementIds('recorded'),
+    ],
+    ['window', windowRow, { imprecise: ['closed_until'] }, () => [historyClientId(), '16']],
+    [
+      'shard with a settled payment',
+      shardRow('settledActual'),
+      OF_SHARD,
+      () => shardIds('settledActual'),
+    ],
     ['shard with a pending payment', shardRow('pending'), OF_SHARD, () => shardIds('pending')],
   ])('%s', async (_, place, unwitnessed, idsOf) => {
     expect(await unseenIn(place, unwitnessed, idsOf())).toStrictEqual([])

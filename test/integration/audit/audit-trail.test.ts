@@ -21,7 +21,7 @@ import { testWith } from '../../support/test-with.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 
 /** A merchant that was created and renamed twice, and whose endpoint was switched off. */
-const aTrail = async () => {
+async function aTrail() {
   const deps = testDeps()
   const { clientId } = await aStoredClient(deps)
   const rename = (name: string, own: TestDeps = deps) =>
@@ -32,7 +32,13 @@ const aTrail = async () => {
   }
   const { endpointId } = await storedEndpoint(deps, { clientId })
   deps.clock.advance(1)
-  await updateEndpoint(deps, { clientId, endpointId, operator: 'ana', enabled: false, eventTypes: undefined })
+  await updateEndpoint(deps, {
+    clientId,
+    endpointId,
+    operator: 'ana',
+    enabled: false,
+    eventTypes: undefined,
+  })
   const keysOf = async (subject: string): Promise<readonly Key[]> => {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
     return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
@@ -46,13 +52,19 @@ const aTrail = async () => {
 const it = testWith(aTrail, 'deps', 'clientId', 'audited', 'keysOf', 'rename', 'endpointId')
 
 const WHOLE = { balanced: true, found: [] }
-const brokenIn = (subject: string) => ({
-  balanced: false,
-  found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]) as unknown,
-})
+function brokenIn(subject: string) {
+  return {
+    balanced: false,
+    found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]) as unknown,
+  }
+}
 
 describe('the audit trail', () => {
-  it('is complete when nothing was altered, and shows the whole change', async ({ deps, clientId, audited }) => {
+  it('is complete when nothing was altered, and shows the whole change', async ({
+    deps,
+    clientId,
+    audited,
+  }) => {
     expect(await audited()).toStrictEqual(WHOLE)
     const { records } = await readAuditRecords(deps, clientId)
     const shown = records.map(({ action, number }) => `${number} ${action}`)
@@ -69,23 +81,36 @@ describe('the audit trail', () => {
     ['number', undefined],
     ['operator', undefined],
     ['previous', 'x'],
-  ] as const)('finds any record whose %s became %j', async ([field, value], { deps, clientId, keysOf, audited }) => {
-    for (const key of await keysOf(clientId)) {
-      const was = await rawItem(deps, key)
-      const { [field]: _, ...others } = was
-      await putRaw(deps, value === undefined ? others : { ...was, [field]: value })
+  ] as const)(
+    'finds any record whose %s became %j',
+    async ([field, value], { deps, clientId, keysOf, audited }) => {
+      for (const key of await keysOf(clientId)) {
+        const was = await rawItem(deps, key)
+        const { [field]: _, ...others } = was
+        await putRaw(deps, value === undefined ? others : { ...was, [field]: value })
 
-      expect(await audited()).toMatchObject(brokenIn(clientId))
-      for (const subject of ['subject', 'client_id'])
-        expect(await invokeAdmin(listAudit, deps, { [subject]: clientId })).toMatchObject({ status: 200 })
-      await putRaw(deps, was)
-    }
-    expect(await audited()).toStrictEqual(WHOLE)
-  })
+        expect(await audited()).toMatchObject(brokenIn(clientId))
+        for (const subject of ['subject', 'client_id'])
+          expect(await invokeAdmin(listAudit, deps, { [subject]: clientId })).toMatchObject({
+            status: 200,
+          })
+        await putRaw(deps, was)
+      }
+      expect(await audited()).toStrictEqual(WHOLE)
+    },
+  )
 
-  it('finds a client that changed without a record, and shows no bank details', async ({ deps, clientId }) => {
+  it('finds a client that changed without a record, and shows no bank details', async ({
+    deps,
+    clientId,
+  }) => {
     const row = await rawItem(deps, clientKey(clientId))
-    const bank = { bankName: 'BNI', bankAccountNo: '6660001', bankAccountName: 'PT', since: deps.now() }
+    const bank = {
+      bankName: 'BNI',
+      bankAccountNo: '6660001',
+      bankAccountName: 'PT',
+      since: deps.now(),
+    }
     await putRaw(deps, { ...row, name: 'three', bank })
 
     const { differences } = await auditLedger(deps, clientId)
@@ -98,7 +123,12 @@ describe('the audit trail', () => {
     ])
   })
 
-  it('finds a missing record, even the newest, and a missing head', async ({ deps, clientId, keysOf, audited }) => {
+  it('finds a missing record, even the newest, and a missing head', async ({
+    deps,
+    clientId,
+    keysOf,
+    audited,
+  }) => {
     for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
       const was = await rawItem(deps, key)
       await deps.table.write(remove(key, exists))
@@ -114,8 +144,14 @@ describe('the audit trail', () => {
   it('is also checked for the client’s other objects, at any age', async () => {
     const { deps, clientId, endpointId, keysOf, audited } = await aTrail()
     const [key] = await keysOf(endpointId)
-    await putRaw(deps, { ...(await rawItem(deps, key ?? auditHeadKey(''))), operator: 'other-operator' })
-    const broken = { balanced: false, found: [['audit_record', endpointId, 'record 1 was changed']] }
+    await putRaw(deps, {
+      ...(await rawItem(deps, key ?? auditHeadKey(''))),
+      operator: 'other-operator',
+    })
+    const broken = {
+      balanced: false,
+      found: [['audit_record', endpointId, 'record 1 was changed']],
+    }
 
     expect(await audited()).toStrictEqual(broken)
     deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
@@ -127,25 +163,34 @@ describe('the audit trail', () => {
     }
   })
 
-  it.each(['its head', 'what it changes'])('refuses a change if other writers move %s at each try', async (what) => {
-    const { deps, clientId, rename, audited } = await aTrail()
-    let made = 0
-    const busy = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name !== 'transact') return
-        await (what === 'its head' ? issueKey(deps, clientId) : rename(`w${made++}`))
-      },
-    })
+  it.each(['its head', 'what it changes'])(
+    'refuses a change if other writers move %s at each try',
+    async (what) => {
+      const { deps, clientId, rename, audited } = await aTrail()
+      let made = 0
+      const busy = interceptTable(deps, {
+        before: async ({ name }) => {
+          if (name !== 'transact') return
+          await (what === 'its head' ? issueKey(deps, clientId) : rename(`w${made++}`))
+        },
+      })
 
-    await expect(rename('three', busy)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(rename('three', busy)).rejects.toMatchObject({ code: 'conflict' })
 
-    const { records } = await readAuditRecords(deps, clientId)
-    expect(records.slice(3)).toHaveLength(5)
-    expect(records).not.toContainEqual(expect.objectContaining({ after: expect.objectContaining({ name: 'three' }) }))
-    expect(await audited()).toStrictEqual(WHOLE)
-  })
+      const { records } = await readAuditRecords(deps, clientId)
+      expect(records.slice(3)).toHaveLength(5)
+      expect(records).not.toContainEqual(
+        expect.objectContaining({ after: expect.objectContaining({ name: 'three' }) }),
+      )
+      expect(await audited()).toStrictEqual(WHOLE)
+    },
+  )
 
-  it('keeps a record when the next one has the same time and id', async ({ deps, rename, audited }) => {
+  it('keeps a record when the next one has the same time and id', async ({
+    deps,
+    rename,
+    audited,
+  }) => {
     const repeating = { ...deps, newId: () => 'id-1' }
     await rename('three', repeating)
 
@@ -158,23 +203,45 @@ describe('the audit trail', () => {
 describe('list-audit (design section 7)', () => {
   const list = (deps: TestDeps, payload: object) => invokeAdmin(listAudit, deps, payload)
 
-  it('shows all changes of a client and their request ids, in pages', async ({ deps, clientId, endpointId }) => {
+  it('shows all changes of a client and their request ids, in pages', async ({
+    deps,
+    clientId,
+    endpointId,
+  }) => {
     deps.clock.advance(1)
     const change = { operator: 'cid', client_id: clientId, name: 'four' }
     const { audit } = await invokeWhole(updateClient, deps, change)
-    expect(await invokeWhole(updateClient, deps, change)).toMatchObject({ status: 200, audit: undefined })
+    expect(await invokeWhole(updateClient, deps, change)).toMatchObject({
+      status: 200,
+      audit: undefined,
+    })
 
     const { body } = await list(deps, { client_id: clientId, per_page: 2 })
 
-    const renamed = { action: 'update-client', subject: clientId, before: { name: 'two' }, after: { name: 'four' } }
-    const switched = { operator: 'ana', action: 'update-endpoint', subject: endpointId, request_id: null }
+    const renamed = {
+      action: 'update-client',
+      subject: clientId,
+      before: { name: 'two' },
+      after: { name: 'four' },
+    }
+    const switched = {
+      operator: 'ana',
+      action: 'update-endpoint',
+      subject: endpointId,
+      request_id: null,
+    }
     const data = [{ ...Object(audit), ...renamed }, switched]
     expect(body).toMatchObject({ data, pagination: { page: 1, per_page: 2 } })
     const older = { data: [{ after: { name: 'two' } }, { after: { name: 'one' } }] }
-    expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({ body: older })
+    expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({
+      body: older,
+    })
   })
 
-  it('shows the actions on one object; exactly one of it and a client must be named', async ({ deps, endpointId }) => {
+  it('shows the actions on one object; exactly one of it and a client must be named', async ({
+    deps,
+    endpointId,
+  }) => {
     const nothing = { status: 200, body: { data: [] } }
     const record = { operator: 'ana', action: 'update-endpoint' }
     expect(await list(deps, { subject: endpointId })).toMatchObject({ body: { data: [record] } })

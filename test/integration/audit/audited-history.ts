@@ -33,7 +33,15 @@ import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.t
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
 import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
-import { BANK, BY_OPERATOR, fail, payOut, recredit, sweptNow, trigger } from '../../support/settlement-builders.ts'
+import {
+  BANK,
+  BY_OPERATOR,
+  fail,
+  payOut,
+  recredit,
+  sweptNow,
+  trigger,
+} from '../../support/settlement-builders.ts'
 import {
   aSyncWorld,
   creditedPayment,
@@ -53,7 +61,7 @@ const DAY = 24 * HOUR
  * settlements that were paid, failed and re-credited (one carried by the next, one still waiting), money that went back
  * before and after its settlement, money in suspense, and an open tail. Answers them by name; the table is its own.
  */
-export const auditedHistory = async (own?: TestDeps) => {
+export async function auditedHistory(own?: TestDeps) {
   const world = await aSyncWorld(own)
   const { deps, client, rows } = world
   const { clientId } = client
@@ -61,9 +69,18 @@ export const auditedHistory = async (own?: TestDeps) => {
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
   const suspended = async (providerPaymentId: string, rowAt: Timestamp) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
-    const item = heldMoney({ capture, cause: 'second_capture', payment: settledActual.payment, now: deps.now() })
+    const item = heldMoney({
+      capture,
+      cause: 'second_capture',
+      payment: settledActual.payment,
+      now: deps.now(),
+    })
     await putSuspense(deps, item)
-    await bookSuspense(deps, item, { transactionId: `txn-${providerPaymentId}`, rowAt, providerMinor: minor(29_000) })
+    await bookSuspense(deps, item, {
+      transactionId: `txn-${providerPaymentId}`,
+      rowAt,
+      providerMinor: minor(29_000),
+    })
     return item.suspenseId
   }
   /** Its actual fee is known a minute after it was credited. */
@@ -74,7 +91,10 @@ export const auditedHistory = async (own?: TestDeps) => {
   }
 
   // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
-  const settledActual = await creditedPayment(deps, client, { customer: { name: 'Siti' }, description: 'kopi' })
+  const settledActual = await creditedPayment(deps, client, {
+    customer: { name: 'Siti' },
+    description: 'kopi',
+  })
   await settledBy(settledActual)
   deps.clock.advance(DAY)
   const failed = await sweptNow(deps, client)
@@ -89,7 +109,10 @@ export const auditedHistory = async (own?: TestDeps) => {
 
   // A payment whose fee was never known, settled on the estimate after seven days; not paid out yet.
   deps.clock.advance(HOUR)
-  const settledAssumed = await creditedPayment(deps, client, { method: 'qris', channelCode: undefined })
+  const settledAssumed = await creditedPayment(deps, client, {
+    method: 'qris',
+    channelCode: undefined,
+  })
   deps.clock.advance(8 * DAY)
   const recorded = await sweptNow(deps, client)
 
@@ -113,11 +136,17 @@ export const auditedHistory = async (own?: TestDeps) => {
   const rowAt = addMs(deps.now(), -180 * DAY_MS)
   const held = await suspended('py-held', rowAt)
   const refundedByBank = await suspended('py-refunded', addMs(deps.now(), DAY_MS))
-  await resolveSuspense(deps, { suspenseId: refundedByBank, ...BY_OPERATOR, resolution: 'refunded_by_bank' })
+  await resolveSuspense(deps, {
+    suspenseId: refundedByBank,
+    ...BY_OPERATOR,
+    resolution: 'refunded_by_bank',
+  })
 
   // The open tail.
   deps.clock.advance(HOUR)
-  const estimated = await creditedPayment(deps, client, { metadata: '{"table":12345678901234567890}' })
+  const estimated = await creditedPayment(deps, client, {
+    metadata: '{"table":12345678901234567890}',
+  })
   const corrected = await creditedPayment(deps, client)
   rows.push(rowNow(deps, estimated, NOT_SETTLED))
   await settledBy(corrected)
@@ -125,7 +154,9 @@ export const auditedHistory = async (own?: TestDeps) => {
   rows.push(rowNow(deps, knownAtOnce))
   await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
   const pending = { payment: await aPendingPayment(deps, client) }
-  const failedPayment = { payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }) }
+  const failedPayment = {
+    payment: await aPendingPayment(deps, client, { notionalMinor: minor(70_000) }),
+  }
   const expired = { payment: await aPendingPayment(deps, client, { expiresInSeconds: 60 }) }
   const cancelled = { payment: await aPendingPayment(deps, client) }
   deps.clock.advance(60)
@@ -136,22 +167,33 @@ export const auditedHistory = async (own?: TestDeps) => {
 
   // The machine of a credit has a clock that is five minutes ahead.
   await deps.table.write(
-    update(shardKeyOf(corrected.payment), { set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) } }),
+    update(shardKeyOf(corrected.payment), {
+      set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) },
+    }),
   )
 
   const credited = { settledActual, settledAssumed, refunded, estimated, corrected, knownAtOnce }
   const named = { ...credited, pending, failedPayment, expired, cancelled }
   const payments = Object.fromEntries(
-    await Promise.all(Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const)),
+    await Promise.all(
+      Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const),
+    ),
   )
   const settlements = { failed, paid, recorded, waiting }
-  return { deps, client, payments, settlements, suspense: { held, refundedByBank }, houseRowAt: rowAt }
+  return {
+    deps,
+    client,
+    payments,
+    settlements,
+    suspense: { held, refundedByBank },
+    houseRowAt: rowAt,
+  }
 }
 
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
-export const makeHistory = async (deps = testDeps()): Promise<void> => {
+export async function makeHistory(deps = testDeps()): Promise<void> {
   history = await auditedHistory(deps)
 }
 
@@ -159,62 +201,82 @@ type Row = Readonly<Record<string, unknown>>
 /** The key of a row of the history. */
 export type Place = () => Key | Promise<Key>
 
-const write = async (row: Row): Promise<void> => void (await putRaw(history.deps, row))
-const keyOf = ({ pk, sk }: Row): Key => ({ pk: String(pk), sk: String(sk) })
-const erase = async (row: Row): Promise<void> => void (await history.deps.table.write(remove(keyOf(row), exists)))
-const firstIn = async (pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> => {
-  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items.map(toItem).find(isIt)
+async function write(row: Row): Promise<void> {
+  return void (await putRaw(history.deps, row))
+}
+function keyOf({ pk, sk }: Row): Key {
+  return { pk: String(pk), sk: String(sk) }
+}
+async function erase(row: Row): Promise<void> {
+  return void (await history.deps.table.write(remove(keyOf(row), exists)))
+}
+async function firstIn(pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> {
+  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
+    .map(toItem)
+    .find(isIt)
   if (found === undefined) throw new Error(`there is no such row in ${pk}`)
   return keyOf(found)
 }
 
-export const paymentCalled = (name: string) => {
+export function paymentCalled(name: string) {
   const payment = history.payments[name]
   if (payment === undefined) throw new Error(`there is no payment ${name}`)
   return payment
 }
 
-const called =
-  <Name>(keyCalled: (name: Name) => Key): ((name: Name) => Place) =>
-  (name) =>
-  () =>
-    keyCalled(name)
+function called<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
+  return (name) => () => keyCalled(name)
+}
 export const paymentRow = called((name: string) => paymentKey(paymentCalled(name).paymentId))
 /** Of its end, or of a later movement of its money. */
-export const eventRow =
-  (name: string, nth = 0): Place =>
-  () =>
-    eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
+export function eventRow(name: string, nth = 0): Place {
+  return () => eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
+}
 export const settlementRow = called((name: keyof AuditedHistory['settlements']) =>
   settlementKey(history.settlements[name].settlementId),
 )
-export const suspenseRow = called((name: keyof AuditedHistory['suspense']) => suspenseKey(history.suspense[name]))
+export const suspenseRow = called((name: keyof AuditedHistory['suspense']) =>
+  suspenseKey(history.suspense[name]),
+)
 /** The entry of a type that a payment has. */
-export const entryRow =
-  (name: string, type: string): Place =>
-  async () => {
+export function entryRow(name: string, type: string): Place {
+  return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
     const entry = entriesOf(payment).find((one) => one.type === type)
     if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
     return entryKey(payment, entry)
   }
+}
 
-export const clientId = () => history.client.clientId
-export const clientRow: Place = () => clientKey(clientId())
-export const windowRow: Place = () => windowKey(clientId())
-export const shardOf = (name: string): number => slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
-export const shardRow = called((name: string) => shardKey(clientId(), shardOf(name)))
-export const houseRow: Place = () =>
-  firstIn(houseDayPk(history.houseRowAt.slice(0, 10)), ({ suspense_id: id }) => id === 'py-held')
-export const recordRow: Place = () => firstIn(auditRecordPk(history.settlements.paid.settlementId))
+export function historyClientId() {
+  return history.client.clientId
+}
+export function clientRow(): Key | Promise<Key> {
+  return clientKey(historyClientId())
+}
+export function windowRow(): Key | Promise<Key> {
+  return windowKey(historyClientId())
+}
+export function shardOf(name: string): number {
+  return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
+}
+export const shardRow = called((name: string) => shardKey(historyClientId(), shardOf(name)))
+export function houseRow(): Key | Promise<Key> {
+  return firstIn(
+    houseDayPk(history.houseRowAt.slice(0, 10)),
+    ({ suspense_id: id }) => id === 'py-held',
+  )
+}
+export function recordRow(): Key | Promise<Key> {
+  return firstIn(auditRecordPk(history.settlements.paid.settlementId))
+}
 
 /** A change of rows past every condition, as a person with access to the table makes it. Answers how it is undone. */
 export type Corruption = () => Promise<() => Promise<void>>
 
 /** Other rows in place of a row, under its key or under others. */
-const replace =
-  (place: Place, alter: (before: Row) => readonly Row[]): Corruption =>
-  async () => {
+function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
+  return async () => {
     const before = await rawItem(history.deps, await place())
     const rows = alter(before)
     await erase(before)
@@ -224,16 +286,24 @@ const replace =
       await write(before)
     }
   }
+}
 
-export const change = (place: Place, changes: (before: Row) => Row): Corruption =>
-  replace(place, (before) => [{ ...before, ...changes(before) }])
+export function change(place: Place, changes: (before: Row) => Row): Corruption {
+  return replace(place, (before) => [{ ...before, ...changes(before) }])
+}
 
-export const set = (place: Place, changes: Row): Corruption => change(place, () => changes)
+export function set(place: Place, changes: Row): Corruption {
+  return change(place, () => changes)
+}
 
-export const add = (place: Place, attribute: string): Corruption =>
-  change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
+export function add(place: Place, attribute: string): Corruption {
+  return change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
+}
 
-export const lose = (place: Place): Corruption => replace(place, () => [])
+export function lose(place: Place): Corruption {
+  return replace(place, () => [])
+}
 
-export const copy = (place: Place, changes: (before: Row) => Row): Corruption =>
-  replace(place, (before) => [before, { ...before, ...changes(before) }])
+export function copy(place: Place, changes: (before: Row) => Row): Corruption {
+  return replace(place, (before) => [before, { ...before, ...changes(before) }])
+}

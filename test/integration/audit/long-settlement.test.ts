@@ -13,23 +13,34 @@ import {
   noteAudited,
   readSettlementVerdict,
 } from '../../../shared/verdict/settlement-verdict-store.ts'
-import { aDayLater, aSettledClient, auditedNow, inSteps, payOut } from '../../support/settlement-builders.ts'
+import {
+  aDayLater,
+  aSettledClient,
+  auditedNow,
+  inSteps,
+  payOut,
+} from '../../support/settlement-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
 /** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
-const aLong = async (block = 3, pages = 1) => {
+async function aLong(block = 3, pages = 1) {
   const deps = inSteps(memoryDeps(), 2, pages, block, 6)
   const { client, settlement } = await aSettledClient(
     deps,
     Array.from({ length: 7 }, () => ({})),
   )
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
-  const read = await Array.fromAsync(entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }))
-  const [firstKey, , , fourthKey] = read.flatMap(({ entries }) => entries).map((entry) => entryKey(client, entry))
+  const read = await Array.fromAsync(
+    entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }),
+  )
+  const [firstKey, , , fourthKey] = read
+    .flatMap(({ entries }) => entries)
+    .map((entry) => entryKey(client, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
   const verdict = () => readSettlementVerdict(deps, settlementId)
-  const standing = async () => (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
+  const standing = async () =>
+    (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
   /** Runs one pass from its due time on. Answers how many runs it took. */
   const pass = async (on: TestDeps = deps): Promise<number> => {
     const before = deps.sent.length
@@ -37,24 +48,47 @@ const aLong = async (block = 3, pages = 1) => {
     for (let sent = before; deps.sent.length > sent; sent++) await auditRecorded(on, settlementId)
     return deps.sent.length - before + 1
   }
-  const tamper = async (key: Key, fields: object) => putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
-  return { deps, client, settlement, settlementId, firstKey, fourthKey, verdict, standing, pass, tamper }
+  const tamper = async (key: Key, fields: object) =>
+    putRaw(deps, { ...(await rawItem(deps, key)), ...fields })
+  return {
+    deps,
+    client,
+    settlement,
+    settlementId,
+    firstKey,
+    fourthKey,
+    verdict,
+    standing,
+    pass,
+    tamper,
+  }
 }
 
 const it = test.extend('long', () => aLong())
 
 describe('the audit of a long settlement', () => {
-  it('takes several runs, each of which sends the next message; then the payout is allowed', async ({ long }) => {
+  it('takes several runs, each of which sends the next message; then the payout is allowed', async ({
+    long,
+  }) => {
     const { deps, settlement, settlementId, client, verdict, standing, pass } = long
 
     await auditedNow(deps, { settlementId })
 
-    const next = { queue: 'audits', message: { body: { settlement_id: settlementId }, group: client.clientId } }
+    const next = {
+      queue: 'audits',
+      message: { body: { settlement_id: settlementId }, group: client.clientId },
+    }
     expect(deps.sent.at(-1)).toMatchObject(next)
     expect(await verdict()).toMatchObject({ state: 'waiting' })
     // A message was lost: the next one continues.
     expect(await pass()).toBe(2)
-    const audited = { clientId: client.clientId, settlementId, state: 'audited', auditedAt: deps.now(), seen: [] }
+    const audited = {
+      clientId: client.clientId,
+      settlementId,
+      state: 'audited',
+      auditedAt: deps.now(),
+      seen: [],
+    }
     expect(await deps.table.get(verdictKey(settlementId))).toStrictEqual({
       ...verdictKey(settlementId),
       ...audited,
@@ -64,7 +98,9 @@ describe('the audit of a long settlement', () => {
     expect(await payOut(deps, settlement)).toMatchObject({ status: 'manual_paid' })
   })
 
-  it('begins again if its progress is unreadable', async ({ long: { deps, settlementId, verdict, pass, tamper } }) => {
+  it('begins again if its progress is unreadable', async ({
+    long: { deps, settlementId, verdict, pass, tamper },
+  }) => {
     await auditedNow(deps, { settlementId })
     await tamper(verdictKey(settlementId), { progress: { sums: 'altered' } })
 
@@ -73,7 +109,12 @@ describe('the audit of a long settlement', () => {
   })
 
   it.for([
-    ['confirms a difference of an earlier run if the next pass finds it again', 101, /entry\.markup_minor/, 1],
+    [
+      'confirms a difference of an earlier run if the next pass finds it again',
+      101,
+      /entry\.markup_minor/,
+      1,
+    ],
     ['drops a difference of an earlier run if the next pass does not find it again', 100, /^$/, 0],
   ] as const)('%s', async ([, markup_minor, found, alerts], { long }) => {
     const { deps, client, firstKey, verdict, standing, pass, tamper } = long
@@ -81,17 +122,25 @@ describe('the audit of a long settlement', () => {
 
     await pass()
     const { state, dueAt, progress } = (await verdict()) ?? {}
-    expect([state, dueAt, progress]).toStrictEqual(['inconclusive', addMs(deps.now(), MINUTE_MS), undefined])
+    expect([state, dueAt, progress]).toStrictEqual([
+      'inconclusive',
+      addMs(deps.now(), MINUTE_MS),
+      undefined,
+    ])
     expect(await standing()).toStrictEqual([])
     await tamper(firstKey, { markup_minor })
     await pass()
 
     expect(await verdict()).toMatchObject({ state: 'audited' })
     expect((await standing()).join()).toMatch(found)
-    expect(deps.published).toMatchObject([{ kind: 'audit.imbalance', subject: client.clientId }].slice(0, alerts))
+    expect(deps.published).toMatchObject(
+      [{ kind: 'audit.imbalance', subject: client.clientId }].slice(0, alerts),
+    )
   })
 
-  it('finds an entry’s difference once in two runs', async ({ long: { fourthKey, standing, pass, tamper } }) => {
+  it('finds an entry’s difference once in two runs', async ({
+    long: { fourthKey, standing, pass, tamper },
+  }) => {
     await tamper(fourthKey, { external_reference: 'tampered' })
 
     await pass()
@@ -121,9 +170,14 @@ describe('the audit of a long settlement', () => {
     expect(queries).toBe(4)
   })
 
-  it('is started again by its client’s audit, which keeps the last differences', async ({ long }) => {
+  it('is started again by its client’s audit, which keeps the last differences', async ({
+    long,
+  }) => {
     const { deps, firstKey, client, verdict, standing, pass, tamper } = long
-    expect(await auditLedger(deps, client.clientId)).toStrictEqual({ balanced: 'inconclusive', differences: [] })
+    expect(await auditLedger(deps, client.clientId)).toStrictEqual({
+      balanced: 'inconclusive',
+      differences: [],
+    })
     await pass()
     await tamper(firstKey, { markup_minor: 101 })
     aDayLater(deps)
@@ -146,7 +200,9 @@ describe('the audit of a long settlement', () => {
     await pass()
     const difference = { what: 'entry', id: settlementId, expected: 1, found: 2 }
     const found = new Map([[`settlement ${settlementId}`, [difference]]])
-    const overtaken = beforeFirst(deps, 'put', () => noteFound(deps, client.clientId, found, undefined))
+    const overtaken = beforeFirst(deps, 'put', () =>
+      noteFound(deps, client.clientId, found, undefined),
+    )
 
     await auditClient(overtaken, client.clientId)
 
@@ -162,12 +218,19 @@ describe('the audit of a long settlement', () => {
 
     const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
     const again = await deps.table.write(auditAgain(settlementId, deps.now()))
-    const unknown = await deps.table.write(auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()))
+    const unknown = await deps.table.write(
+      auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()),
+    )
 
     expect([kept, again.applied, unknown.applied]).toStrictEqual([false, false, false])
     expect(await verdict()).toMatchObject({ dueAt })
     await pass()
-    const result = { state: 'inconclusive' as const, auditedAt: deps.now(), dueAt: deps.now(), seen: [] }
+    const result = {
+      state: 'inconclusive' as const,
+      auditedAt: deps.now(),
+      dueAt: deps.now(),
+      seen: [],
+    }
     expect((await deps.table.write(noteAudited(settlementId, result))).applied).toBe(false)
     expect(await verdict()).toMatchObject({ state: 'audited' })
   })

@@ -11,48 +11,63 @@ import { booksTest as it } from './books-world.ts'
 type Row = Readonly<Record<string, unknown>>
 type Total = Readonly<Record<'netMinor' | 'providerMinor' | 'houseMinor', number>>
 
-const checked = async (deps: TestDeps) => {
+async function checked(deps: TestDeps) {
   const differences = v.optional(v.array(v.object({ what: v.string(), id: v.string() })), [])
-  return v.parse(v.object({ balanced: v.boolean(), differences }), (await invokeAdmin(getBooks, deps, {})).body)
+  return v.parse(
+    v.object({ balanced: v.boolean(), differences }),
+    (await invokeAdmin(getBooks, deps, {})).body,
+  )
 }
 
-const lastOf = async (deps: TestDeps, pk: string): Promise<Key> => {
+async function lastOf(deps: TestDeps, pk: string): Promise<Key> {
   const { items } = await deps.table.query({ partition: [pk], limit: 1, newestFirst: true })
   return { pk, sk: String(items[0]?.['sk']) }
 }
 
 /** The books of a row of the three days that was altered: each changed figure is one more. */
-const checkedWith = async (deps: TestDeps, key: Key, altered: (row: Row) => Row) => {
+async function checkedWith(deps: TestDeps, key: Key, altered: (row: Row) => Row) {
   const row = await rawItem(deps, key)
   await putRaw(deps, { ...row, ...altered(row) })
   const { balanced, differences } = await checked(deps)
   expect(balanced).toBe(false)
   return differences
 }
-const oneMore = (name: string) => (row: Row) => ({ [name]: Number(row[name] ?? 0) + 1 })
+function oneMore(name: string) {
+  return (row: Row) => ({ [name]: Number(row[name] ?? 0) + 1 })
+}
 
 const SIDES = ['provider_minor', 'bank_minor', 'suspense_minor', 'house_minor']
 const SUMS = ['gross_minor', 'fee_minor', 'markup_minor', 'net_minor']
 
 describe('get-books of rows that were altered', () => {
   it.for([...SUMS, ...SIDES])('finds an entry whose %s is altered', async (name, { deps, a }) => {
-    const differences = await checkedWith(deps, await lastOf(deps, journalPk(a.clientId)), oneMore(name))
+    const differences = await checkedWith(
+      deps,
+      await lastOf(deps, journalPk(a.clientId)),
+      oneMore(name),
+    )
 
     expect(differences.map(({ what }) => what)).toContain('entry.sides')
   })
 
   it.for<[string, (total: Total) => readonly Total[]]>([
     ['one side', (total) => [{ ...total, providerMinor: total.providerMinor + 1 }]],
-    ['two sides alike', (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }]],
+    [
+      'two sides alike',
+      (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }],
+    ],
     ['all sides, taken away', () => []],
-  ])('finds a stored total of a settlement that is altered: %s', async ([, altered], { deps, ofA }) => {
-    const differences = await checkedWith(deps, settlementKey(ofA.settlementId), (row) => {
-      const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
-      return { totals: [...altered(first), ...others] }
-    })
+  ])(
+    'finds a stored total of a settlement that is altered: %s',
+    async ([, altered], { deps, ofA }) => {
+      const differences = await checkedWith(deps, settlementKey(ofA.settlementId), (row) => {
+        const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
+        return { totals: [...altered(first), ...others] }
+      })
 
-    expect(differences.some(({ id }) => id.startsWith(ofA.settlementId))).toBe(true)
-  })
+      expect(differences.some(({ id }) => id.startsWith(ofA.settlementId))).toBe(true)
+    },
+  )
 
   it.for(SUMS)('finds a settlement whose %s is altered', async (name, { deps, ofB }) => {
     const differences = await checkedWith(deps, settlementKey(ofB.settlementId), oneMore(name))
@@ -60,14 +75,17 @@ describe('get-books of rows that were altered', () => {
     expect(differences.map(({ id }) => id)).toStrictEqual([ofB.settlementId])
   })
 
-  it.for(['missing', 'unreadable'])('finds a settlement that is %s', async (state, { deps, ofB: { settlementId } }) => {
-    const key = settlementKey(settlementId)
-    if (state === 'missing') await deps.table.write(remove(key, present('pk')))
-    else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
+  it.for(['missing', 'unreadable'])(
+    'finds a settlement that is %s',
+    async (state, { deps, ofB: { settlementId } }) => {
+      const key = settlementKey(settlementId)
+      if (state === 'missing') await deps.table.write(remove(key, present('pk')))
+      else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
 
-    const differences = [{ what: 'settlement', id: settlementId }]
-    expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
-  })
+      const differences = [{ what: 'settlement', id: settlementId }]
+      expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
+    },
+  )
 
   it.for(SIDES)('finds a total of the house whose %s is altered', async (name, { deps }) => {
     const differences = await checkedWith(deps, await lastOf(deps, HOUSE_TOTALS_PK), oneMore(name))

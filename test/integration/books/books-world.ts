@@ -16,30 +16,50 @@ import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 type Asked = Partial<PaymentRequest> & { readonly feeMinor: number }
-export const aPosted = async (deps: TestDeps, client: Client, { feeMinor, ...request }: Asked) =>
-  post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
+export async function aPosted(deps: TestDeps, client: Client, { feeMinor, ...request }: Asked) {
+  return post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
+}
 
-const moved = async (deps: TestDeps, payment: Payment, row: MoneyRow) =>
-  movePayment(deps, await paymentOf(deps, { payment }), row)
+async function moved(deps: TestDeps, payment: Payment, row: MoneyRow) {
+  return movePayment(deps, await paymentOf(deps, { payment }), row)
+}
 
-const houseRow = (deps: TestDeps, entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>) =>
-  deps.table.transact(putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })))
+function houseRow(
+  deps: TestDeps,
+  entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>,
+) {
+  return deps.table.transact(
+    putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })),
+  )
+}
 
 /**
  * Three days of two merchants, 20 to 22 November in Jakarta. Every figure is worked out beside it.
  */
-const threeDays = async () => {
+async function threeDays() {
   const deps = memoryDeps()
   const a = await withoutFloor(deps)
   deps.clock.advance(1)
   const b = await withoutFloor(deps)
   // A: 95,900 net, 96,000 at the provider. And 49,600 net, 49,650 at the provider.
   const va = await aPosted(deps, a, { feeMinor: 4_000 })
-  await aPosted(deps, a, { feeMinor: 350, method: 'qris', channelCode: undefined, notionalMinor: minor(50_000) })
+  await aPosted(deps, a, {
+    feeMinor: 350,
+    method: 'qris',
+    channelCode: undefined,
+    notionalMinor: minor(50_000),
+  })
   // B: 195,800 net by the estimate of 4,000, and nothing at the provider yet.
-  const assumed = await postAssumed(deps, (await creditedPayment(deps, b, { notionalMinor: minor(200_000) })).payment)
+  const assumed = await postAssumed(
+    deps,
+    (await creditedPayment(deps, b, { notionalMinor: minor(200_000) })).payment,
+  )
   // 30,000 of no payment; the provider kept 300.
-  const held = { transactionId: 'txn-held', providerMinor: minor(29_700), suspenseMinor: minor(30_000) }
+  const held = {
+    transactionId: 'txn-held',
+    providerMinor: minor(29_700),
+    suspenseMinor: minor(30_000),
+  }
   await houseRow(deps, { type: 'suspense', ...held })
 
   deps.clock.advance(26 * 3_600)

@@ -9,22 +9,43 @@ import { minor, ZERO } from '../../../shared/money.ts'
 import { closeStep } from '../../../shared/settlement/settlement-store.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
-import { depsWithLateIndexes, memoryDeps, queriesIn, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import {
+  depsWithLateIndexes,
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
 
 const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
-const Body = v.object({ from: v.string(), to: v.string(), figures: v.array(Figure), balanced: v.boolean() })
+const Body = v.object({
+  from: v.string(),
+  to: v.string(),
+  figures: v.array(Figure),
+  balanced: v.boolean(),
+})
 
 /** The figures that are not zero, by their names. */
-const booksOf = async (deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) => {
+async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
   const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
   const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
-  return { ...body, figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])) }
+  return {
+    ...body,
+    figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])),
+  }
 }
 
 describe('get-books (design section 12)', () => {
-  it('shows the month so far, with figures computed by hand, and its trial balance', async ({ deps }) => {
-    expect(await booksOf(deps)).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', figures: WHOLE, balanced: true })
+  it('shows the month so far, with figures computed by hand, and its trial balance', async ({
+    deps,
+  }) => {
+    expect(await booksOf(deps)).toStrictEqual({
+      from: '2026-11-01',
+      to: '2026-11-22',
+      figures: WHOLE,
+      balanced: true,
+    })
     // Both ways: the sides of the trial balance, what explains the house, and what moved of the clients' money.
     expect(WHOLE.at_provider + WHOLE.at_bank).toBe(WHOLE.clients + WHOLE.in_suspense + WHOLE.house)
     const losses = Object.entries(WHOLE).filter(([name]) => name.startsWith('loss.'))
@@ -39,9 +60,13 @@ describe('get-books (design section 12)', () => {
     expect(figures.map(({ name }) => name)).toStrictEqual([
       ...['virtual_account', 'ewallet', 'qris'].map((method) => `taken_in.${method}`),
       ...'fees markup taken_back given_back paid_out'.split(' '),
-      ...['payment', 'refund', 'chargeback', 'reversal', 'dispute_won', 'late_row'].map((type) => `loss.${type}`),
+      ...['payment', 'refund', 'chargeback', 'reversal', 'dispute_won', 'late_row'].map(
+        (type) => `loss.${type}`,
+      ),
       ...['recovered', 'written_off', 'correction'].map((type) => `loss.${type}`),
-      ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map((of) => `loss.${of}`),
+      ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map(
+        (of) => `loss.${of}`,
+      ),
       ...'owed_to_clients owed_by_clients in_suspense at_provider at_bank clients house'.split(' '),
     ])
     expect(figures.every(({ source }) => source.length > 0)).toBe(true)
@@ -101,15 +126,31 @@ describe('get-books (design section 12)', () => {
   ])('shows %s', async ([, { ofA, ...days }, figures], { deps, a }) => {
     const books = await booksOf(deps, { ...days, ...(ofA && { client_id: a.clientId }) })
 
-    expect(books).toStrictEqual({ from: '2026-11-01', to: '2026-11-22', ...days, figures, balanced: true })
+    expect(books).toStrictEqual({
+      from: '2026-11-01',
+      to: '2026-11-22',
+      ...days,
+      figures,
+      balanced: true,
+    })
   })
 
   it('takes back what was reversed, and counts earlier payouts in balances alone', () => {
     const sides = { providerMinor: ZERO, bankMinor: ZERO, suspenseMinor: ZERO, houseMinor: ZERO }
-    const line = { type: 'reversal', day: '2026-11-21', grossMinor: minor(-100_000), ...sides } as const
-    expect(bookOfLines([line], { from: line.day, to: line.day })).toMatchObject({ taken_back: 100_000 })
+    const line = {
+      type: 'reversal',
+      day: '2026-11-21',
+      grossMinor: minor(-100_000),
+      ...sides,
+    } as const
+    expect(bookOfLines([line], { from: line.day, to: line.day })).toMatchObject({
+      taken_back: 100_000,
+    })
     const payout = { day: '2026-11-20', netMinor: minor(1) }
-    expect(bookOfPayout(payout, { from: line.day, to: line.day })).toStrictEqual({ at_bank: -1, clients: -1 })
+    expect(bookOfPayout(payout, { from: line.day, to: line.day })).toStrictEqual({
+      at_bank: -1,
+      clients: -1,
+    })
   })
 
   it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {
@@ -125,13 +166,21 @@ describe('get-books (design section 12)', () => {
     expect(await booksOf(deps)).toStrictEqual(open)
   })
 
-  it('as CSV has a line for each merchant and for the house, which add up to the total', async ({ deps, a, b }) => {
+  it('as CSV has a line for each merchant and for the house, which add up to the total', async ({
+    deps,
+    a,
+    b,
+  }) => {
     const { body } = await invokeAdmin(getBooks, deps, { format: 'csv' })
 
     const { csv } = v.parse(v.strictObject({ csv: v.string() }), body)
     const [head = '', ...lines] = csv.trimEnd().split('\n')
     const rows = lines.map((line) => line.split(','))
-    expect(rows.map(([name]) => name)).toStrictEqual([`"${a.clientId}"`, `"${b.clientId}"`, '"house"'])
+    expect(rows.map(([name]) => name)).toStrictEqual([
+      `"${a.clientId}"`,
+      `"${b.clientId}"`,
+      '"house"',
+    ])
     expect(rows.map((row) => row.at(-1))).toStrictEqual(['"true"', '"true"', '"true"'])
     const sums = head
       .split(',')
@@ -153,8 +202,13 @@ describe('get-books (design section 12)', () => {
 
     const shown = { account: 'CASH', amount_minor: -1_500, at: deps.now() }
     expect(body).toMatchObject({ balanced: true, provider_balance: shown })
-    expect(silent.body).toMatchObject({ balanced: true, provider_balance: { unanswered: 'unreachable' } })
-    expect((await invokeAdmin(getBooks, deps, { provider_balance: true, format: 'csv' })).status).toBe(422)
+    expect(silent.body).toMatchObject({
+      balanced: true,
+      provider_balance: { unanswered: 'unreachable' },
+    })
+    expect(
+      (await invokeAdmin(getBooks, deps, { provider_balance: true, format: 'csv' })).status,
+    ).toBe(422)
   })
 
   it.each([
@@ -170,7 +224,9 @@ describe('get-books (design section 12)', () => {
   })
 
   it('answers 404 for an unknown merchant', async () => {
-    expect(await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
+    expect(
+      await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() }),
+    ).toMatchObject({ status: 404 })
   })
 })
 
@@ -181,9 +237,12 @@ describe('get-books of many merchants and payments', () => {
 
     await booksOf(recorded.deps, { client_id: a.clientId })
 
-    const read = queriesIn(recorded.calls).filter(({ partition }) => partition[0] === `JOURNAL#${a.clientId}`)
+    const read = queriesIn(recorded.calls).filter(
+      ({ partition }) => partition[0] === `JOURNAL#${a.clientId}`,
+    )
     expect(read.length).toBeGreaterThan(0)
-    for (const { range } of read) expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
+    for (const { range } of read)
+      expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
   })
 
   it('finds settlements that the index does not know yet, and a payment that none may take yet', async () => {
@@ -198,7 +257,10 @@ describe('get-books of many merchants and payments', () => {
     await aPosted(deps, client, { feeMinor: 4_000 })
     const books = await booksOf(deps, { client_id: client.clientId })
 
-    expect(books).toMatchObject({ figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 }, balanced: true })
+    expect(books).toMatchObject({
+      figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 },
+      balanced: true,
+    })
   })
 
   it('reads no further page of merchants when the answer is full', async () => {
@@ -214,9 +276,14 @@ describe('get-books of many merchants and payments', () => {
     expect([read, position]).toStrictEqual([[40], expect.any(Object)])
   })
 
-  it('answers a cursor when a run’s time is over, and all figures in the last run', async ({ deps }) => {
+  it('answers a cursor when a run’s time is over, and all figures in the last run', async ({
+    deps,
+  }) => {
     for (let more = 0; more < 90; more++) await withoutFloor(deps)
-    const wholeCsv = v.parse(v.object({ csv: v.string() }), (await invokeAdmin(getBooks, deps, { format: 'csv' })).body)
+    const wholeCsv = v.parse(
+      v.object({ csv: v.string() }),
+      (await invokeAdmin(getBooks, deps, { format: 'csv' })).body,
+    )
     let time = 0
     const slow = { ...deps, monotonicMs: () => (time += 300_000) }
     type Answer = { readonly continuing?: true; readonly cursor?: string; readonly csv?: string }

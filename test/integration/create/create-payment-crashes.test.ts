@@ -3,7 +3,13 @@ import { commitAttempt } from '../../../shared/payment/create/run-attempt.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { addMs } from '../../../shared/time.ts'
-import { aCreating, checkWhenDue, lateAnswer, OVO_REQUEST, paidWhileCreating } from '../../support/payment-builders.ts'
+import {
+  aCreating,
+  checkWhenDue,
+  lateAnswer,
+  OVO_REQUEST,
+  paidWhileCreating,
+} from '../../support/payment-builders.ts'
 import { failingOn, recordTable } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
@@ -21,19 +27,22 @@ describe('createPayment after a crash', () => {
   it.each([
     ['20 seconds while the lease is live', 0, 'still being created'],
     ['the end of the lease', 10, 'could not be created'],
-  ])('makes the retry wait for %s, and take over when it has ended', async (_, passedSeconds, message) => {
-    const { deps, make, ledger } = await crashed()
-    deps.clock.advance(passedSeconds)
-    const waits = [19_999, 1]
-    const sleep = () => deps.clock.sleep(waits.shift() ?? 1_000)
+  ])(
+    'makes the retry wait for %s, and take over when it has ended',
+    async (_, passedSeconds, message) => {
+      const { deps, make, ledger } = await crashed()
+      deps.clock.advance(passedSeconds)
+      const waits = [19_999, 1]
+      const sleep = () => deps.clock.sleep(waits.shift() ?? 1_000)
 
-    await expect(make({ ...deps, sleep })).rejects.toThrow(message)
-    expect(deps.monotonicMs()).toBe((passedSeconds + 20) * 1_000)
-    deps.clock.advance(10 - passedSeconds)
+      await expect(make({ ...deps, sleep })).rejects.toThrow(message)
+      expect(deps.monotonicMs()).toBe((passedSeconds + 20) * 1_000)
+      deps.clock.advance(10 - passedSeconds)
 
-    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
+      expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    },
+  )
 
   it('refuses the commit of an attempt after a takeover, and cancels its request', async () => {
     const { deps, make, asked, upstream, ledger } = await aCreate()
@@ -59,29 +68,39 @@ describe('createPayment after a crash', () => {
     deps.clock.advance(89)
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(1)
-    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'unanswered',
+      reason: 'unreachable',
+    }))
     await expect(make()).rejects.toThrow('could not say whether a push was paid')
     deps.provider.heal('listTransactions')
 
-    expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2, paymentDestination: '' })
+    expect((await make()).payment).toMatchObject({
+      status: 'pending',
+      attempt: 2,
+      paymentDestination: '',
+    })
     expect(asked()).toBe(2)
   })
 
   it.each([
     [10_000, 'made', 2],
     [10_001, 'took too long', 1],
-  ])('starts no provider call that it cannot finish in time: after %i ms %s', async (ms, outcome, calls) => {
-    const { deps, make, asked } = await crashed(OVO_REQUEST)
-    deps.clock.advance(90)
-    deps.provider.script('listTransactions', async (filter, timeoutMs) => {
-      await deps.clock.sleep(ms)
-      return deps.provider.healthy.listTransactions(filter, timeoutMs)
-    })
+  ])(
+    'starts no provider call that it cannot finish in time: after %i ms %s',
+    async (ms, outcome, calls) => {
+      const { deps, make, asked } = await crashed(OVO_REQUEST)
+      deps.clock.advance(90)
+      deps.provider.script('listTransactions', async (filter, timeoutMs) => {
+        await deps.clock.sleep(ms)
+        return deps.provider.healthy.listTransactions(filter, timeoutMs)
+      })
 
-    expect(await make().then(() => 'made', String)).toContain(outcome)
+      expect(await make().then(() => 'made', String)).toContain(outcome)
 
-    expect(asked()).toBe(calls)
-  })
+      expect(asked()).toBe(calls)
+    },
+  )
 })
 
 describe('a capture while the payment is still being created (OVO answers at once)', () => {
@@ -111,23 +130,29 @@ describe('a capture while the payment is still being created (OVO answers at onc
     expect(await held()).toBeUndefined()
   })
 
-  it.each([undefined, UNKNOWN])('succeeds after the lease; the late attempt replays it: %j', async (late) => {
-    const { deps, creating, answer, providerPaymentId, notify, held, ledger } = await paidOvo()
-    deps.clock.advance(31)
+  it.each([undefined, UNKNOWN])(
+    'succeeds after the lease; the late attempt replays it: %j',
+    async (late) => {
+      const { deps, creating, answer, providerPaymentId, notify, held, ledger } = await paidOvo()
+      deps.clock.advance(31)
 
-    expect((await notify()).kind).toBe('applied')
-    answer.resolve(late)
+      expect((await notify()).kind).toBe('applied')
+      answer.resolve(late)
 
-    const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
-    expect((await creating).payment).toMatchObject(credited)
-    expect(await ledger()).toStrictEqual(CREDITED)
-    expect(await held()).toBeUndefined()
-  })
+      const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
+      expect((await creating).payment).toMatchObject(credited)
+      expect(await ledger()).toStrictEqual(CREDITED)
+      expect(await held()).toBeUndefined()
+    },
+  )
 
   it('delays a second push until due work has checked the first, even without a row', async () => {
     const { deps, make, asked, notify } = await paidOvo()
     await notify()
-    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
+    deps.provider.script('listTransactions', async () => ({
+      kind: 'unanswered',
+      reason: 'unreachable',
+    }))
     deps.clock.advance(90)
 
     await expect(make()).rejects.toThrow('reports money for an earlier push')
@@ -139,14 +164,26 @@ describe('a capture while the payment is still being created (OVO answers at onc
 it.each([
   [250, 4],
   [249, 1],
-])('a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i', async (leftMs, tries) => {
-  const first = { attempt: 1, leaseUntil: undefined, providerAttempts: [], mayExistUpstream: false }
-  const { deps, creating } = await aCreating(first)
-  const upstream = { paymentRequestId: 'pr-1', destination: '123', expiresAt: addMs(deps.now(), 86_400_000) }
-  const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
+])(
+  'a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i',
+  async (leftMs, tries) => {
+    const first = {
+      attempt: 1,
+      leaseUntil: undefined,
+      providerAttempts: [],
+      mayExistUpstream: false,
+    }
+    const { deps, creating } = await aCreating(first)
+    const upstream = {
+      paymentRequestId: 'pr-1',
+      destination: '123',
+      expiresAt: addMs(deps.now(), 86_400_000),
+    }
+    const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
 
-  const committed = commitAttempt(watched, creating, upstream, { remainingMs: () => leftMs })
+    const committed = commitAttempt(watched, creating, upstream, { remainingMs: () => leftMs })
 
-  await expect(committed).rejects.toThrow('cannot be reached')
-  expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)
-})
+    await expect(committed).rejects.toThrow('cannot be reached')
+    expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)
+  },
+)

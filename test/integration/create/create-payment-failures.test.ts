@@ -14,31 +14,67 @@ const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
 describe('createPayment when the provider fails', () => {
   it.for([
     // A push that the customer cannot have got does not hold back the next.
-    [{ kind: 'refused', code: 'NOT_ACTIVATED' }, 'the provider refused the payment: NOT_ACTIVATED', OVO_REQUEST],
-    [{ kind: 'not_executed', reason: 'rate_limited' }, 'the provider accepts no payments right now', OVO_REQUEST],
+    [
+      { kind: 'refused', code: 'NOT_ACTIVATED' },
+      'the provider refused the payment: NOT_ACTIVATED',
+      OVO_REQUEST,
+    ],
+    [
+      { kind: 'not_executed', reason: 'rate_limited' },
+      'the provider accepts no payments right now',
+      OVO_REQUEST,
+    ],
     [{ kind: 'unknown', reason: 'timeout' }, 'the provider did not answer', {}],
-    [{ kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true }, 'the provider failed', {}],
-  ] as const)('answers internal_error after %o; a retry works', async ([answer, message, asked], { deps, client }) => {
-    const make = () => create(deps, client, aRequest(asked), 'key-1')
-    deps.provider.script('createRequest', async () => answer)
+    [
+      { kind: 'unknown', reason: 'HTTP 500 SERVER_ERROR', answered: true },
+      'the provider failed',
+      {},
+    ],
+  ] as const)(
+    'answers internal_error after %o; a retry works',
+    async ([answer, message, asked], { deps, client }) => {
+      const make = () => create(deps, client, aRequest(asked), 'key-1')
+      deps.provider.script('createRequest', async () => answer)
 
-    const failed = await make().catch((error: unknown) => error)
-    deps.provider.heal('createRequest')
-    const retried = await make()
+      const failed = await make().catch((error: unknown) => error)
+      deps.provider.heal('createRequest')
+      const retried = await make()
 
-    expect(failed).toMatchObject({ code: 'internal_error', message: expect.stringContaining(message) as string })
-    expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
-    expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([answer.kind, 'created'])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
-  })
+      expect(failed).toMatchObject({
+        code: 'internal_error',
+        message: expect.stringContaining(message) as string,
+      })
+      expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([
+        answer.kind,
+        'created',
+      ])
+      expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, pending: 1 })
+    },
+  )
 
   const ANOTHER = { ok: true, request: aRequest({ notionalMinor: minor(70_000) }) } as const
-  const UNREADABLE = { ok: false, error: invalid('invalid JSON body: not well-formed JSON') } as const
+  const UNREADABLE = {
+    ok: false,
+    error: invalid('invalid JSON body: not well-formed JSON'),
+  } as const
   it.for([
     ['the stored request after an attempt that may exist upstream', [UNKNOWN], ANOTHER, 2, 100_000],
-    ['it also when the attempts after that one were refused', [UNKNOWN, REFUSED, REFUSED], ANOTHER, 4, 100_000],
+    [
+      'it also when the attempts after that one were refused',
+      [UNKNOWN, REFUSED, REFUSED],
+      ANOTHER,
+      4,
+      100_000,
+    ],
     ['it also when the retry cannot be read', [UNKNOWN], UNREADABLE, 2, 100_000],
-    ['the new request when the provider refused every attempt for good', [REFUSED], ANOTHER, 2, 70_000],
+    [
+      'the new request when the provider refused every attempt for good',
+      [REFUSED],
+      ANOTHER,
+      2,
+      70_000,
+    ],
   ] as const)('uses %s', async ([, answers, parsed, attempt, notionalMinor], { deps, client }) => {
     // Attempts that the provider answered so; it is well again.
     for (const answer of answers) {
@@ -72,7 +108,9 @@ describe('createPayment when the provider fails', () => {
     const failures = [await first, ...(await waiters)]
 
     const messages = failures.map((error) => error instanceof GatewayError && error.message)
-    expect(messages).toStrictEqual(Array(201).fill('the provider did not answer; retry with the same Idempotency-Key'))
+    expect(messages).toStrictEqual(
+      Array(201).fill('the provider did not answer; retry with the same Idempotency-Key'),
+    )
     expect(asked()).toBe(1)
   })
 })
@@ -83,7 +121,9 @@ describe('createPayment when the provider fails', () => {
  * Method: the wall clock jumps while the create waits, once at each of its awaits; the monotonic clock does not advance.
  */
 
-const freeze = ({ clock }: TestDeps, ms: number) => clock.set(addMs(clock.now(), ms))
+function freeze({ clock }: TestDeps, ms: number) {
+  return clock.set(addMs(clock.now(), ms))
+}
 
 describe('a create whose environment is frozen after its answer', () => {
   it('commits no payment that has expired: it cancels the request, releases the lease and answers 500', async () => {
@@ -94,18 +134,33 @@ describe('a create whose environment is frozen after its answer', () => {
       return answer
     })
 
-    await expect(make()).rejects.toMatchObject({ code: 'internal_error', message: expect.stringContaining('expired') })
+    await expect(make()).rejects.toMatchObject({
+      code: 'internal_error',
+      message: expect.stringContaining('expired'),
+    })
     expect(upstream()).toStrictEqual(['cancelled'])
     const [paymentRequestId] = deps.provider.requests.keys()
-    const ended = { number: 1, outcome: 'unknown', code: 'expired_before_commit', endedAt: deps.now() }
-    expect(await stored()).toMatchObject({ status: 'creating', providerAttempts: [{ ...ended, paymentRequestId }] })
+    const ended = {
+      number: 1,
+      outcome: 'unknown',
+      code: 'expired_before_commit',
+      endedAt: deps.now(),
+    }
+    expect(await stored()).toMatchObject({
+      status: 'creating',
+      providerAttempts: [{ ...ended, paymentRequestId }],
+    })
     expect(await stored()).not.toHaveProperty('leaseUntil')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0 })
 
     deps.provider.heal('createRequest')
     const { payment, replayed } = await make()
 
-    expect(payment).toMatchObject({ status: 'pending', attempt: 2, expiresAt: addMs(payment.createdAt, HOUR_MS) })
+    expect(payment).toMatchObject({
+      status: 'pending',
+      attempt: 2,
+      expiresAt: addMs(payment.createdAt, HOUR_MS),
+    })
     expect(replayed).toBe(false)
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
@@ -143,12 +198,17 @@ it('a failed commit releases its lease: the next request takes over at once, and
   const { payment } = await make()
 
   expect(payment).toMatchObject({ status: 'pending', attempt: 2 })
-  expect(payment.providerAttempts).toMatchObject([{ outcome: 'unknown', code: 'commit_failed' }, {}])
+  expect(payment.providerAttempts).toMatchObject([
+    { outcome: 'unknown', code: 'commit_failed' },
+    {},
+  ])
   expect(upstream()).toStrictEqual(['cancelled', 'open'])
 })
 
 it('a payment has the provider of its channel from its claim', async ({ deps, client }) => {
-  deps.provider.script('providerNameFor', ({ method }) => (method === 'qris' ? 'another' : 'xendit'))
+  deps.provider.script('providerNameFor', ({ method }) =>
+    method === 'qris' ? 'another' : 'xendit',
+  )
 
   const qris = await create(deps, client, aRequest({ method: 'qris', channelCode: undefined }))
   const bank = await create(deps, client)

@@ -19,7 +19,7 @@ import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 /** A push whose answer was lost twelve seconds after the claim. By default its minute is over. */
-const lostPush = async (waitedSeconds = 60) => {
+async function lostPush(waitedSeconds = 60) {
   const scene = await aCreate(OVO_REQUEST)
   const { deps, make, asked } = scene
   deps.provider.script('createRequest', async (input, timeoutMs) => {
@@ -30,7 +30,8 @@ const lostPush = async (waitedSeconds = 60) => {
   await make().catch(() => undefined)
   deps.provider.heal('createRequest')
   deps.clock.advance(waitedSeconds)
-  const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] = deps.provider.requests.values()
+  const [{ paymentRequestId, reference } = deps.provider.requestOf('the first')] =
+    deps.provider.requests.values()
   return {
     ...scene,
     reference,
@@ -52,7 +53,10 @@ const lostPush = async (waitedSeconds = 60) => {
       const known = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
       deps.provider.payments.set(providerPaymentId, { ...known, capturedMinor: minor(captured) })
       const now = { reference: of, status: requestStatus, latestPaymentId: providerPaymentId }
-      deps.provider.requests.set(paymentRequestId, { ...deps.provider.requestOf(paymentRequestId), ...now })
+      deps.provider.requests.set(paymentRequestId, {
+        ...deps.provider.requestOf(paymentRequestId),
+        ...now,
+      })
     },
     expectSecondPush: async () => {
       expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
@@ -97,7 +101,10 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 
     await expectSecondPush()
 
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({ cause: 'wrong_amount', amountMinor })
+    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+      cause: 'wrong_amount',
+      amountMinor,
+    })
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
@@ -111,7 +118,10 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
         if (reference && when === 'after') await applyProviderNews(deps, paid, 'callback')
         // A first try of the customer's was declined, the second one paid.
         const transactions = [row('failed'), paid].slice(0, when === 'after' ? 1 : 2)
-        return { kind: 'found', value: { transactions: reference ? transactions : [], hasMore: false } }
+        return {
+          kind: 'found',
+          value: { transactions: reference ? transactions : [], hasMore: false },
+        }
       })
 
       const { payment, replayed } = await make()
@@ -130,29 +140,37 @@ describe('a push that may still be paid', () => {
     ['pending, and its request is open', 'pending', 'open', 'open'],
     ['there although the money cannot be seen yet', 'success', 'open', 'open'],
     ['there although its request has failed', 'success', 'failed', 'failed'],
-  ] as const)('is not sent again while its row is %s', async (_, rowStatus, status, requestStatus) => {
-    const { row, show, report, expectHeldBack } = await lostPush()
-    const known = row(rowStatus)
-    report(known, status, 0, requestStatus)
-    show([known])
+  ] as const)(
+    'is not sent again while its row is %s',
+    async (_, rowStatus, status, requestStatus) => {
+      const { row, show, report, expectHeldBack } = await lostPush()
+      const known = row(rowStatus)
+      report(known, status, 0, requestStatus)
+      show([known])
 
-    await expectHeldBack(UNDECIDED)
-  })
+      await expectHeldBack(UNDECIDED)
+    },
+  )
 
   it.each([
     ['success', {}],
     ['success', { providerPaymentId: '' }],
     ['pending', {}],
-  ] as const)('is not sent again while its row (%s %j) is unseen and another amount was paid', async (status, of) => {
-    const { deps, row, show, report, expectHeldBack } = await lostPush()
-    const [unseen, other] = [row(status, of), row('success', { amountMinor: minor(99_999) })]
-    report(other, 'captured', 99_999)
-    show([other, unseen])
+  ] as const)(
+    'is not sent again while its row (%s %j) is unseen and another amount was paid',
+    async (status, of) => {
+      const { deps, row, show, report, expectHeldBack } = await lostPush()
+      const [unseen, other] = [row(status, of), row('success', { amountMinor: minor(99_999) })]
+      report(other, 'captured', 99_999)
+      show([other, unseen])
 
-    await expectHeldBack(UNDECIDED)
+      await expectHeldBack(UNDECIDED)
 
-    expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({ cause: 'wrong_amount' })
-  })
+      expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({
+        cause: 'wrong_amount',
+      })
+    },
+  )
 })
 
 describe('rows found by reference', () => {

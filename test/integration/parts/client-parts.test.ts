@@ -22,15 +22,21 @@ import { inSteps, settle, settlementsOf, withoutFloor } from '../../support/sett
 import { memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 
 /** A client of four parts with payments in all of them. */
-const manyPaid = async (count: number) => {
+async function manyPaid(count: number) {
   const deps = memoryDeps()
   const client = await grown(deps, await withoutFloor(deps), 4)
   deps.clock.advance(3_600)
   // Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four.
   const paid = Array.from({ length: count }, (_, at): Payment => {
     const paidAt = addMs(deps.now(), Math.floor(at / 3))
-    const payment = succeededPayment(client, { paidAt, notionalMinor: 10_000 + at, externalReference: 'each' })
-    return at < count / 4 ? payment : { ...payment, part: partOf(payment.paymentId, 4) || undefined }
+    const payment = succeededPayment(client, {
+      paidAt,
+      notionalMinor: 10_000 + at,
+      externalReference: 'each',
+    })
+    return at < count / 4
+      ? payment
+      : { ...payment, part: partOf(payment.paymentId, 4) || undefined }
   })
   const payments = await storePosted(deps, paid)
   expect(new Set(payments.map(({ part }) => part))).toStrictEqual(new Set([undefined, 1, 2, 3]))
@@ -41,13 +47,19 @@ describe('a client whose payments are in four parts', () => {
   it('lists them together, newest first, by any status and page, with the exact total: one query for each part', async () => {
     const { deps, client, payments } = await manyPaid(90)
     const place = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
-    const newestFirst = payments.toSorted((a, b) => (place(a) < place(b) ? 1 : -1)).map(({ paymentId }) => paymentId)
+    const newestFirst = payments
+      .toSorted((a, b) => (place(a) < place(b) ? 1 : -1))
+      .map(({ paymentId }) => paymentId)
     const { clientId } = client
 
     for (const status of [undefined, 'succeeded'] as const) {
       for (const page of [1, 2, 9, 10, 1_000_000]) {
         const watched = recordTable(deps)
-        const list = await listPayments(watched.deps, { clientId, status, page: { page, perPage: 10 } })
+        const list = await listPayments(watched.deps, {
+          clientId,
+          status,
+          page: { page, perPage: 10 },
+        })
 
         expect(list.total).toBe(90)
         const expected = newestFirst.slice((page - 1) * 10, page * 10)
@@ -58,7 +70,11 @@ describe('a client whose payments are in four parts', () => {
         if (page > 9) expect(asked).toStrictEqual([])
       }
     }
-    const none = await listPayments(deps, { clientId, status: 'failed', page: { page: 1, perPage: 10 } })
+    const none = await listPayments(deps, {
+      clientId,
+      status: 'failed',
+      page: { page: 1, perPage: 10 },
+    })
     expect(none).toStrictEqual({ payments: [], total: 0 })
   })
 
@@ -70,7 +86,8 @@ describe('a client whose payments are in four parts', () => {
 
     // In steps, so that the sums are stored many times before the end.
     const small = inSteps(deps, 150, 1, 100)
-    for (let run = 0; (await settle(small, client)).settlement === undefined; run++) expect(run).toBeLessThan(20)
+    for (let run = 0; (await settle(small, client)).settlement === undefined; run++)
+      expect(run).toBeLessThan(20)
 
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ netMinor: net, paymentCount: 620 })
@@ -78,12 +95,17 @@ describe('a client whose payments are in four parts', () => {
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
       const asked = { settlement_id: settlement?.settlementId, ...(cursor && { cursor }) }
       const { body } = await invokeAdmin(getStatement, deps, asked)
-      const page = body as { readonly entries: readonly { payment_id: string }[]; readonly cursor: string | null }
+      const page = body as {
+        readonly entries: readonly { payment_id: string }[]
+        readonly cursor: string | null
+      }
       shown.push(page.entries.map(({ payment_id }) => payment_id))
       cursor = page.cursor ?? undefined
     }
     expect(shown.map(({ length }) => length)).toStrictEqual([500, 120])
-    expect(shown.flat()).toStrictEqual((await entriesIn(deps, client)).map(({ paymentId }) => paymentId))
+    expect(shown.flat()).toStrictEqual(
+      (await entriesIn(deps, client)).map(({ paymentId }) => paymentId),
+    )
     expect(new Set(shown.flat())).toStrictEqual(new Set(payments.map(({ paymentId }) => paymentId)))
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
     await expectBalanced(small, client.clientId)
@@ -91,7 +113,7 @@ describe('a client whose payments are in four parts', () => {
 })
 
 /** An Idempotency-Key whose payment is in the given part. */
-const keyInPart = ({ clientId }: Client, part: number, parts: number): string => {
+function keyInPart({ clientId }: Client, part: number, parts: number): string {
   const keys = Array.from({ length: 50 * parts }, (_, at) => `key-${at}`)
   return keys.find((key) => partOf(paymentIdForKey(clientId, key), parts) === part) ?? ''
 }
@@ -103,7 +125,8 @@ describe('a client that grows', () => {
     const request = aRequest({ externalReference: 'each' })
     const make = async (count: number, keys: string[] = []) => {
       const made: Payment[] = []
-      for (let at = 0; at < count; at++) made.push((await create(deps, client, request, keys[at])).payment)
+      for (let at = 0; at < count; at++)
+        made.push((await create(deps, client, request, keys[at])).payment)
       return made
     }
     deps.clock.set(addMs(deps.now(), 59_999))
@@ -113,19 +136,33 @@ describe('a client that grows', () => {
     const after = await make(20, ofEachPart)
 
     expect(before.map(({ part }) => part)).toStrictEqual(before.map(() => undefined))
-    expect(after.map(({ part }) => part ?? 0)).toStrictEqual(after.map(({ paymentId }) => partOf(paymentId, 4)))
+    expect(after.map(({ part }) => part ?? 0)).toStrictEqual(
+      after.map(({ paymentId }) => partOf(paymentId, 4)),
+    )
     expect(new Set(after.map(({ part }) => part)).size).toBe(4)
     for (const { paymentRequestId } of [...before, ...after]) {
-      await applyProviderNews(deps, { providerPaymentId: deps.provider.pay(paymentRequestId) }, 'callback')
+      await applyProviderNews(
+        deps,
+        { providerPaymentId: deps.provider.pay(paymentRequestId) },
+        'callback',
+      )
     }
     for (const { paymentId, part = 0 } of [...before, ...after]) {
       const owner = ownersOf(client.clientId, 4)[part] ?? ''
-      expect(await deps.table.get(referenceKey(owner, 'each', paymentId))).toMatchObject({ paymentId })
-      expect(await deps.table.get(paymentKey(paymentId))).toMatchObject({ status: 'succeeded', owner })
-      expect(await deps.table.get(eventKey(paymentId, 'payment.succeeded'))).toMatchObject({ owner })
+      expect(await deps.table.get(referenceKey(owner, 'each', paymentId))).toMatchObject({
+        paymentId,
+      })
+      expect(await deps.table.get(paymentKey(paymentId))).toMatchObject({
+        status: 'succeeded',
+        owner,
+      })
+      expect(await deps.table.get(eventKey(paymentId, 'payment.succeeded'))).toMatchObject({
+        owner,
+      })
     }
     const { shards } = await readLedger(deps, client.clientId)
-    const countedIn = (some: typeof shards) => some.reduce((sum, shard) => sum + shard.countSucceeded, 0)
+    const countedIn = (some: typeof shards) =>
+      some.reduce((sum, shard) => sum + shard.countSucceeded, 0)
     expect(countedIn(shards)).toBe(40)
     const ofFirst = shards.filter(({ number }) => number < 16)
     expect(countedIn(ofFirst)).toBe(20 + after.filter(({ part }) => part === undefined).length)
@@ -149,7 +186,9 @@ describe('a client that grows', () => {
     answer.resolve()
 
     expect((await taken).payment.part).toBe(1)
-    expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, key))).toMatchObject({ part: 1 })
+    expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, key))).toMatchObject({
+      part: 1,
+    })
     await expectBalanced(deps, client.clientId)
   })
 })

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { rememberCapture } from '../../../shared/payment/creating-store.ts'
-import { callsOfCheck, checkDuePayment, isLateLook, skipCheck } from '../../../shared/payment/news/check-due-payment.ts'
+import {
+  callsOfCheck,
+  checkDuePayment,
+  isLateLook,
+  skipCheck,
+} from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
   claimCheck,
@@ -24,7 +29,7 @@ const DANA = { method: 'ewallet', channelCode: 'DANA' } as const
 const GOPAY = { method: 'ewallet', channelCode: 'GOPAY' } as const
 const QRIS = { method: 'qris', channelCode: undefined } as const
 
-const aPending = async (fields: Partial<PaymentRequest> = {}) => {
+async function aPending(fields: Partial<PaymentRequest> = {}) {
   const { deps: watched, calls } = recordTable(memoryDeps())
   watched.provider.script('createRequest', async (...asked) => {
     watched.clock.advance(1)
@@ -38,7 +43,11 @@ const aPending = async (fields: Partial<PaymentRequest> = {}) => {
     now: () => paymentOf(deps, { payment }),
     item,
     /** Calls of the provider and writes so far, refused ones too: what a check costs. */
-    spent: () => [deps.provider.calls.length, writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length] as const,
+    spent: () =>
+      [
+        deps.provider.calls.length,
+        writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length,
+      ] as const,
   }
 }
 
@@ -46,29 +55,50 @@ it.each([
   // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
   ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
   ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
-  ['a QRIS that ends before the provider’s', { ...QRIS, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+  [
+    'a QRIS that ends before the provider’s',
+    { ...QRIS, expiresInSeconds: 60 },
+    ['2026-11-20T04:01:00.000Z'],
+    1,
+    2,
+  ],
   ['a wallet', GOPAY, ['2026-11-20T04:30:00.000Z'], 2, 2],
-  ['a wallet with an expiry of a day', DANA, ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'], 3, 3],
-  ['a wallet with an expiry of a minute', { ...GOPAY, expiresInSeconds: 60 }, ['2026-11-20T04:01:00.000Z'], 1, 2],
+  [
+    'a wallet with an expiry of a day',
+    DANA,
+    ['2026-11-20T04:15:00.000Z', '2026-11-21T04:00:00.000Z'],
+    3,
+    3,
+  ],
+  [
+    'a wallet with an expiry of a minute',
+    { ...GOPAY, expiresInSeconds: 60 },
+    ['2026-11-20T04:01:00.000Z'],
+    1,
+    2,
+  ],
   ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
-])('unpaid, %s has these checks, calls (section 9: at most 3) and writes', async (_, of, dueTimes, calls, writes) => {
-  const { deps, request, check, now, item, ledger, spent } = await aPending(of)
-  const [callsBefore, writesBefore] = spent()
-  const checkedAt = []
+])(
+  'unpaid, %s has these checks, calls (section 9: at most 3) and writes',
+  async (_, of, dueTimes, calls, writes) => {
+    const { deps, request, check, now, item, ledger, spent } = await aPending(of)
+    const [callsBefore, writesBefore] = spent()
+    const checkedAt = []
 
-  while ((await now()).status === 'pending' && checkedAt.length < 9) {
-    const { dueAt = deps.now() } = await now()
-    checkedAt.push(dueAt)
-    if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
-    await check()
-  }
+    while ((await now()).status === 'pending' && checkedAt.length < 9) {
+      const { dueAt = deps.now() } = await now()
+      checkedAt.push(dueAt)
+      if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
+      await check()
+    }
 
-  expect(checkedAt).toStrictEqual(dueTimes)
-  expect(spent()).toStrictEqual([callsBefore + calls, writesBefore + writes])
-  expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
-  expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
-  expect(deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
-})
+    expect(checkedAt).toStrictEqual(dueTimes)
+    expect(spent()).toStrictEqual([callsBefore + calls, writesBefore + writes])
+    expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
+    expect(deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
+  },
+)
 
 describe('checkDuePayment: our own expiry', () => {
   it.each([
@@ -87,22 +117,38 @@ describe('checkDuePayment: our own expiry', () => {
   it.each([
     ['credits the payment when the provider answers again', 60, 'succeeded'],
     ['begins after an hour without an answer', 3_600, 'expired'],
-  ] as const)('waits for an answer about an announced capture: it %s', async (_, seconds, status) => {
-    const { deps, payment, check, request, now } = await aPending({ ...QRIS, expiresInSeconds: 60 })
-    const { paymentId, notionalMinor: capturedMinor } = payment
-    const capture = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: `${paymentId}-1`, capturedMinor }
-    await deps.table.write(update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }))
-    request({ status: 'expired' })
-    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
-    expect([await check(), (await now()).status]).toStrictEqual(['unanswered', 'pending'])
-    deps.clock.advance(seconds)
-    deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
-    if (status === 'succeeded') deps.provider.heal('getPayment')
+  ] as const)(
+    'waits for an answer about an announced capture: it %s',
+    async (_, seconds, status) => {
+      const { deps, payment, check, request, now } = await aPending({
+        ...QRIS,
+        expiresInSeconds: 60,
+      })
+      const { paymentId, notionalMinor: capturedMinor } = payment
+      const capture = {
+        providerPaymentId: 'py-1',
+        paymentRequestId: 'pr-1',
+        reference: `${paymentId}-1`,
+        capturedMinor,
+      }
+      await deps.table.write(
+        update(paymentKey(paymentId), { add: { rememberedProviderPaymentIds: new Set(['py-1']) } }),
+      )
+      request({ status: 'expired' })
+      deps.provider.script('getPayment', async () => ({
+        kind: 'unanswered',
+        reason: 'server_error',
+      }))
+      expect([await check(), (await now()).status]).toStrictEqual(['unanswered', 'pending'])
+      deps.clock.advance(seconds)
+      deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
+      if (status === 'succeeded') deps.provider.heal('getPayment')
 
-    await check()
+      await check()
 
-    expect(await now()).toMatchObject({ status })
-  })
+      expect(await now()).toMatchObject({ status })
+    },
+  )
 
   it('does not start when a cancel was stored after the read', async () => {
     const { deps, payment, item, now } = await aPending(QRIS)
@@ -121,7 +167,10 @@ describe('checkDuePayment: claims and refusals', () => {
   it.each([
     ['is not due yet', (item: Item) => item],
     ['is missing', () => undefined],
-    ['was claimed by another worker', (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' })],
+    [
+      'was claimed by another worker',
+      (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' }),
+    ],
   ])('makes no call for a payment that %s', async (_, as) => {
     const { deps, payment, item, now } = await aPending()
 
@@ -132,7 +181,11 @@ describe('checkDuePayment: claims and refusals', () => {
   })
 
   it.each<[string, earlySeconds: number, answer: Provider['getRequest']]>([
-    ['the provider does not answer', 0, async () => ({ kind: 'unanswered', reason: 'unreachable' })],
+    [
+      'the provider does not answer',
+      0,
+      async () => ({ kind: 'unanswered', reason: 'unreachable' }),
+    ],
     ['the check fails', 0, () => Promise.reject(new Error('something unforeseen'))],
     ['the process of a callback dies during the call', 60, () => new Promise(() => undefined)],
   ])('is due again in two minutes, not at the expiry, when %s', async (_, earlySeconds, answer) => {
@@ -152,7 +205,9 @@ describe('checkDuePayment: claims and refusals', () => {
     await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: addMs(dueAt, 1) })
     await markDueNow(deps, paymentId, deps.now())
 
-    expect((await scheduleCheck(deps, paymentId, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied).toBe(false)
+    expect(
+      (await scheduleCheck(deps, paymentId, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied,
+    ).toBe(false)
     expect(await now()).toMatchObject({ dueAt: deps.now() })
   })
 
@@ -161,7 +216,8 @@ describe('checkDuePayment: claims and refusals', () => {
     const read = (await item()) ?? {}
     const { creating } = await aCreating({ dueAt: payment.dueAt }, deps)
     const other = (await deps.table.get(paymentKey(creating.paymentId))) ?? {}
-    const isLate = (one: Item, ms: number) => isLateLook(one, addMs(payment.dueAt ?? deps.now(), 2 * MINUTE_MS + ms))
+    const isLate = (one: Item, ms: number) =>
+      isLateLook(one, addMs(payment.dueAt ?? deps.now(), 2 * MINUTE_MS + ms))
     expect([isLate(read, 0), isLate(read, 1), isLate(other, 1)]).toStrictEqual([false, true, false])
     await markDueNow(deps, payment.paymentId, deps.now())
 
@@ -183,7 +239,10 @@ it('scheduleCheck changes only pending payments, endCheck only those that are be
   const endedLate = await endCheck(others, paymentId, begin)
 
   expect([scheduled.applied, ended.applied, endedLate.applied]).toStrictEqual([false, false, false])
-  const remembering = { rememberedProviderPaymentIds: new Set(['py-1', 'py-2']), dueAt: addMs(begin, 2) }
+  const remembering = {
+    rememberedProviderPaymentIds: new Set(['py-1', 'py-2']),
+    dueAt: addMs(begin, 2),
+  }
   expect(await findStoredPayment(others, paymentId)).toEqual({ ...creating, ...remembering })
   expect(await stored()).toEqual(payment)
 })

@@ -22,44 +22,70 @@ import { storedDelivery, storedEndpoint } from '../../support/webhook-builders.t
 
 const LIFE_S = 600
 /** Only a cancel ends such a payment. */
-const QRIS: Partial<PaymentRequest> = { method: 'qris', channelCode: undefined, expiresInSeconds: LIFE_S }
+const QRIS: Partial<PaymentRequest> = {
+  method: 'qris',
+  channelCode: undefined,
+  expiresInSeconds: LIFE_S,
+}
 const DANA: Partial<PaymentRequest> = { method: 'ewallet', channelCode: 'DANA' }
 
 /** Unpaid payments, all in one slot, so that one worker has them all. */
-const unpaid = async (deps: TestDeps, client: Client, count: number, request = QRIS) => {
-  const payments = await Array.fromAsync({ length: count }, () => aPendingPayment(deps, client, request))
-  for (const { paymentId } of payments) await deps.table.write(update(paymentKey(paymentId), { set: { slot: 3 } }))
+async function unpaid(deps: TestDeps, client: Client, count: number, request = QRIS) {
+  const payments = await Array.fromAsync({ length: count }, () =>
+    aPendingPayment(deps, client, request),
+  )
+  for (const { paymentId } of payments)
+    await deps.table.write(update(paymentKey(paymentId), { set: { slot: 3 } }))
   return payments
 }
 
 /** `count` pending payments of one client; those by QRIS are due now. `worker`: one of their slot. Draws the same each time. */
-const aFlood = async (count: number, providerCallsPerMinute = 600, request = QRIS) => {
+async function aFlood(count: number, providerCallsPerMinute = 600, request = QRIS) {
   const { uuid: newId, int } = createPrng(20_261_125)
-  const deps = memoryDeps({ stage: { providerCallsPerMinute }, newId, random: () => int(0, 99) / 100 })
+  const deps = memoryDeps({
+    stage: { providerCallsPerMinute },
+    newId,
+    random: () => int(0, 99) / 100,
+  })
   const payments = await unpaid(deps, await aStoredClient(deps), count, request)
   deps.clock.advance(LIFE_S)
   return {
     deps,
     payments,
-    expired: () => deps.stored.items('PAYMENT#').filter(({ status }) => status === 'expired').length,
-    dueTimes: (of: Payment[]) => of.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at']),
-    worker: (as: TestDeps = deps, share: object = { slot: 3, part: 0, parts: 1 }) => workOn(as, 'due-payments', share),
+    expired: () =>
+      deps.stored.items('PAYMENT#').filter(({ status }) => status === 'expired').length,
+    dueTimes: (of: Payment[]) =>
+      of.map(({ paymentId }) => deps.stored.item(paymentKey(paymentId))?.['due_at']),
+    worker: (as: TestDeps = deps, share: object = { slot: 3, part: 0, parts: 1 }) =>
+      workOn(as, 'due-payments', share),
   }
 }
 
-const WORKERS = { 'due-payments': duePayments, 'due-deliveries': dueDeliveries, 'due-alerts': dueAlerts } as const
-const workOn = (deps: TestDeps, queue: keyof typeof WORKERS, body: object) =>
-  WORKERS[queue].withDeps(deps)({ Records: [{ messageId: 'm', body: JSON.stringify(body) }] } as never, {} as never)
+const WORKERS = {
+  'due-payments': duePayments,
+  'due-deliveries': dueDeliveries,
+  'due-alerts': dueAlerts,
+} as const
+function workOn(deps: TestDeps, queue: keyof typeof WORKERS, body: object) {
+  return WORKERS[queue].withDeps(deps)(
+    { Records: [{ messageId: 'm', body: JSON.stringify(body) }] } as never,
+    {} as never,
+  )
+}
 
-const idsCancelled = ({ provider }: TestDeps) =>
-  provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
+function idsCancelled({ provider }: TestDeps) {
+  return provider.calls.flatMap(({ operation, id }) => (operation === 'cancelRequest' ? [id] : []))
+}
 
 /** A payment, a delivery whose message was lost, and money without its alert: all due. */
-const oneOfEachKind = async () => {
+async function oneOfEachKind() {
   const { deps } = await aFlood(1)
   await storedDelivery(deps, await storedEndpoint(deps))
   const capture = { providerPaymentId: 'py-held', capturedMinor: minor(1_000) }
-  await putSuspense(deps, heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }))
+  await putSuspense(
+    deps,
+    heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() }),
+  )
   deps.clock.advance(300)
   return deps
 }
@@ -71,7 +97,9 @@ describe('checkDueWork (design section 4)', () => {
     expect(await checkDueWork(deps)).toStrictEqual({ alert: 1, delivery: 1, payment: 1, audit: 0 })
     const late = { payment_late_ms: 300_000, delivery_late_ms: 240_000 }
     expect(deps.lines.find(({ code }) => code === 'due_work.completed')?.fields).toMatchObject(late)
-    const runs = deps.sent.map(({ queue, message }) => workOn(deps, queue as keyof typeof WORKERS, message.body))
+    const runs = deps.sent.map(({ queue, message }) =>
+      workOn(deps, queue as keyof typeof WORKERS, message.body),
+    )
     expect(await Promise.all(runs)).toStrictEqual(runs.map(() => ({ batchItemFailures: [] })))
 
     expect(deps.provider.countOf('cancelRequest')).toBe(1)
@@ -83,28 +111,40 @@ describe('checkDueWork (design section 4)', () => {
   it.each([
     [600, 2],
     [60_000, 4],
-  ])('divides a large slot among as many workers as %d calls a minute allow', async (callsPerMinute, parts) => {
-    const { deps, expired, worker } = await aFlood(330, callsPerMinute)
+  ])(
+    'divides a large slot among as many workers as %d calls a minute allow',
+    async (callsPerMinute, parts) => {
+      const { deps, expired, worker } = await aFlood(330, callsPerMinute)
 
-    await checkDueWork(deps)
-    const shares = Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts }))
-    expect(deps.sent).toMatchObject(shares.map((body) => ({ queue: 'due-payments', message: { body } })))
-    await Promise.all(shares.map((share) => worker(deps, share)))
+      await checkDueWork(deps)
+      const shares = Array.from({ length: parts }, (_, part) => ({ slot: 3, part, parts }))
+      expect(deps.sent).toMatchObject(
+        shares.map((body) => ({ queue: 'due-payments', message: { body } })),
+      )
+      await Promise.all(shares.map((share) => worker(deps, share)))
 
-    expect([expired(), new Set(idsCancelled(deps)).size, idsCancelled(deps).length]).toStrictEqual([330, 330, 330])
-  })
+      expect([
+        expired(),
+        new Set(idsCancelled(deps)).size,
+        idsCancelled(deps).length,
+      ]).toStrictEqual([330, 330, 330])
+    },
+  )
 
   it('sends the other kinds when the query of one kind fails, and then fails', async () => {
     const deps = await oneOfEachKind()
     const broken = interceptTable(deps, {
       before: (call) => {
-        if ('query' in call && call.query.partition.includes('alert')) throw new Error('no such slot')
+        if ('query' in call && call.query.partition.includes('alert'))
+          throw new Error('no such slot')
       },
     })
 
     await expect(checkDueWork(broken)).rejects.toThrow('no such slot')
 
-    expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(new Set(['due-deliveries', 'due-payments']))
+    expect(new Set(deps.sent.map(({ queue }) => queue))).toStrictEqual(
+      new Set(['due-deliveries', 'due-payments']),
+    )
   })
 })
 
@@ -125,7 +165,9 @@ describe('a worker of a slot', () => {
   it('continues when items fail, and leaves them due', async () => {
     const { deps, payments, expired, worker } = await aFlood(20)
     const [unlucky, unreadable] = payments as [Payment, Payment]
-    await deps.table.write(update(paymentKey(unreadable.paymentId), { set: { notionalMinor: 'much' } }))
+    await deps.table.write(
+      update(paymentKey(unreadable.paymentId), { set: { notionalMinor: 'much' } }),
+    )
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
       if (id === unlucky.paymentRequestId) throw new Error('something unforeseen')
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
@@ -163,43 +205,53 @@ describe('the provider’s quota', () => {
 
     expect(deps.monotonicMs() - startedMs).toBeLessThanOrEqual(60_000)
     expect(Math.abs(expired() - 60)).toBeLessThanOrEqual(10)
-    expect(deps.provider.calls.filter(({ operation }) => operation !== 'createRequest')).toHaveLength(expired())
+    expect(
+      deps.provider.calls.filter(({ operation }) => operation !== 'createRequest'),
+    ).toHaveLength(expired())
   })
 
   it.each([
     ['cancelRequest', 0],
     // None is expected: the provider closes such a payment long after us.
     ['getRequest', 30],
-  ] as const)('claims only items for which the quota has calls: without %s, %i are done', async (paused, done) => {
-    const { deps, expired, worker } = await aFlood(30, 60)
-    const [written, startedMs] = [deps.changes.length, deps.monotonicMs()]
-    deps.provider.script('pauseMs', (operation) => (operation === paused ? 60_000 : 0))
+  ] as const)(
+    'claims only items for which the quota has calls: without %s, %i are done',
+    async (paused, done) => {
+      const { deps, expired, worker } = await aFlood(30, 60)
+      const [written, startedMs] = [deps.changes.length, deps.monotonicMs()]
+      deps.provider.script('pauseMs', (operation) => (operation === paused ? 60_000 : 0))
 
-    await worker({ ...deps, random: () => 0 })
+      await worker({ ...deps, random: () => 0 })
 
-    expect([deps.provider.countOf('cancelRequest'), expired()]).toStrictEqual([done, done])
-    expect(deps.changes.length > written).toBe(done > 0)
-    // It does not wait for the end of its minute.
-    expect(deps.monotonicMs() > startedMs).toBe(done > 0)
-  })
+      expect([deps.provider.countOf('cancelRequest'), expired()]).toStrictEqual([done, done])
+      expect(deps.changes.length > written).toBe(done > 0)
+      // It does not wait for the end of its minute.
+      expect(deps.monotonicMs() > startedMs).toBe(done > 0)
+    },
+  )
 
   it.each([
     ['late and calls are short: they are left to its expiry', 60, 300, [1, 11], 0],
     ['late and calls are plenty', 600, 300, [100, 100], 0],
     ['in time: they wait for their turn', 60, 0, [50, 70], 30],
-  ] as const)('is asked at the end of a wallet’s usual time, unless it is %s', async (_, quota, late, asked, left) => {
-    const { deps, payments, dueTimes, worker } = await aFlood(100, quota, DANA)
-    const [first] = payments
-    deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
+  ] as const)(
+    'is asked at the end of a wallet’s usual time, unless it is %s',
+    async (_, quota, late, asked, left) => {
+      const { deps, payments, dueTimes, worker } = await aFlood(100, quota, DANA)
+      const [first] = payments
+      deps.clock.set(addMs(timestampOf(Date.parse(first?.dueAt ?? '')), late * 1_000))
 
-    await worker()
+      await worker()
 
-    expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
-    expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
-    const due = dueTimes(payments)
-    expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
-    expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(left === 0 ? 100 : 50)
-  })
+      expect(deps.provider.countOf('getRequest')).toBeGreaterThanOrEqual(asked[0])
+      expect(deps.provider.countOf('getRequest')).toBeLessThanOrEqual(asked[1])
+      const due = dueTimes(payments)
+      expect(due.filter((at) => at !== first?.expiresAt).length).toBeGreaterThanOrEqual(left)
+      expect(due.filter((at) => at === first?.expiresAt).length).toBeGreaterThanOrEqual(
+        left === 0 ? 100 : 50,
+      )
+    },
+  )
 
   it('handles the checks and expiries of as many unpaid wallets as can be created', async () => {
     const [quota, minutes] = [12, 30]
@@ -239,7 +291,9 @@ describe('the provider’s quota', () => {
     const startedMs = deps.monotonicMs()
 
     await worker(
-      interceptTable(deps, { before: ({ name }) => name === 'transact' && endedMs.push(deps.monotonicMs()) }),
+      interceptTable(deps, {
+        before: ({ name }) => name === 'transact' && endedMs.push(deps.monotonicMs()),
+      }),
     )
 
     // Those of the first turn were on their way; everything else waited.

@@ -25,8 +25,12 @@ const LIFETIME_S = 600
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 
 /** A QRIS payment, which the gateway itself expires, and what can happen to its cancels. */
-const aQris = async () => {
-  const scene = await aScene({ method: 'qris', channelCode: undefined, expiresInSeconds: LIFETIME_S })
+async function aQris() {
+  const scene = await aScene({
+    method: 'qris',
+    channelCode: undefined,
+    expiresInSeconds: LIFETIME_S,
+  })
   const { deps, payment, event, ledger, cancel, check } = scene
   const { provider } = deps
   const now = () => paymentOf(deps, { payment })
@@ -45,7 +49,8 @@ const aQris = async () => {
     },
     passTime: () => deps.clock.advance(LIFETIME_S),
     rest: async () => {
-      for (let checks = 0; checks < 20 && (await now()).status === 'pending'; checks++) await check()
+      for (let checks = 0; checks < 20 && (await now()).status === 'pending'; checks++)
+        await check()
       return now()
     },
     expectExpired: async () => {
@@ -68,18 +73,23 @@ describe('a payment after its expiry time', () => {
     ['its merchant', 'request'],
     ['due work', 'answer'],
     ['its merchant', 'answer'],
-  ] as const)('is ended by %s with the provider’s status if the %s of a cancel was lost', async (who, way) => {
-    const { cancel, rest, loseCancel, passTime, upstream, expectExpired, expectCancelled } = await aQris()
-    await loseCancel(way)
-    passTime()
+  ] as const)(
+    'is ended by %s with the provider’s status if the %s of a cancel was lost',
+    async (who, way) => {
+      const { cancel, rest, loseCancel, passTime, upstream, expectExpired, expectCancelled } =
+        await aQris()
+      await loseCancel(way)
+      passTime()
 
-    const answer = who === 'due work' ? rest() : cancel()
+      const answer = who === 'due work' ? rest() : cancel()
 
-    if (way === 'request' && who === 'its merchant') await expect(answer).rejects.toThrow(EXPIRED)
-    else expect(await answer).toMatchObject({ status: way === 'request' ? 'expired' : 'cancelled' })
-    await (way === 'request' ? expectExpired : expectCancelled)()
-    expect(upstream()).toBe('cancelled')
-  })
+      if (way === 'request' && who === 'its merchant') await expect(answer).rejects.toThrow(EXPIRED)
+      else
+        expect(await answer).toMatchObject({ status: way === 'request' ? 'expired' : 'cancelled' })
+      await (way === 'request' ? expectExpired : expectCancelled)()
+      expect(upstream()).toBe('cancelled')
+    },
+  )
 
   it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
     const { deps, now, check, passTime, expectExpired } = await aQris()
@@ -93,7 +103,10 @@ describe('a payment after its expiry time', () => {
     await check()
 
     expect(noted).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
-    expect([deps.provider.countOf('getRequest'), deps.provider.countOf('cancelRequest')]).toStrictEqual([0, 1])
+    expect([
+      deps.provider.countOf('getRequest'),
+      deps.provider.countOf('cancelRequest'),
+    ]).toStrictEqual([0, 1])
     await expectExpired()
   })
 })
@@ -124,19 +137,27 @@ describe('POST cancel after expires_at', () => {
   it.each([
     ['unreachable', 'network'],
     ['rate_limited', 'server_error'],
-  ] as const)('answers 502 while the provider is %s, and leaves the payment due at once', async (reason, code) => {
-    const { deps, payment, now, cancel, rest, passTime, expectExpired } = await aQris()
-    deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
-    passTime()
-    await scheduleCheck(deps, payment.paymentId, payment.dueAt ?? deps.now(), addMs(deps.now(), 60_000))
+  ] as const)(
+    'answers 502 while the provider is %s, and leaves the payment due at once',
+    async (reason, code) => {
+      const { deps, payment, now, cancel, rest, passTime, expectExpired } = await aQris()
+      deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
+      passTime()
+      await scheduleCheck(
+        deps,
+        payment.paymentId,
+        payment.dueAt ?? deps.now(),
+        addMs(deps.now(), 60_000),
+      )
 
-    await expect(cancel()).rejects.toMatchObject({ code })
+      await expect(cancel()).rejects.toMatchObject({ code })
 
-    expect(await now()).toMatchObject({ status: 'pending', dueAt: deps.now() })
-    deps.provider.heal('cancelRequest')
-    await rest()
-    await expectExpired()
-  })
+      expect(await now()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+      deps.provider.heal('cancelRequest')
+      await rest()
+      await expectExpired()
+    },
+  )
 })
 
 it('a cancel is refused when the expiry starts before the cancel is stored', async () => {

@@ -16,26 +16,58 @@ import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { aCreating, LEASE_MS } from '../../support/payment-builders.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const visible = (deps: TestDeps, creating: CreatingPayment): Payment => {
+function visible(deps: TestDeps, creating: CreatingPayment): Payment {
   const times = { createdAt: deps.now(), expiresAt: addMs(deps.now(), DAY_MS) }
   return newPayment(creating, { paymentRequestId: 'pr-1', destination: '123' }, times)
 }
 
-const stored = (deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) => findStoredPayment(deps, paymentId)
-const transact = (deps: TestDeps, payment: Step) => deps.table.transact({ payment })
+function stored(deps: TestDeps, { paymentId }: Pick<Payment, 'paymentId'>) {
+  return findStoredPayment(deps, paymentId)
+}
+function transact(deps: TestDeps, payment: Step) {
+  return deps.table.transact({ payment })
+}
 
 /** A write by a caller that read this, so many milliseconds after now. */
-type Write = (deps: TestDeps, read: CreatingPayment, afterMs?: number) => Promise<{ readonly applied: boolean }>
+type Write = (
+  deps: TestDeps,
+  read: CreatingPayment,
+  afterMs?: number,
+) => Promise<{ readonly applied: boolean }>
 
-const takeOver: Write = (deps, read, afterMs = 0) =>
-  claimTakeover(deps, { read, taken: { ...read, attempt: 3 } }, addMs(deps.now(), afterMs))
-const takeSecond: Write = (deps, read) => claimTakeover(deps, { read, taken: read }, deps.now())
-const fail: Write = (deps, read) => releaseAttempt(deps, read, { failure: 'x', providerAttempts: [] })
-const commit: Write = (deps, read) => transact(deps, commitPending(visible(deps, read)))
-const succeed: Write = (deps, read, afterMs = 0) =>
-  transact(deps, commitSucceeded(visible(deps, read), addMs(deps.now(), afterMs)))
-const erase: Write = (deps, read, afterMs = 0) => transact(deps, eraseFromRequest(read, addMs(deps.now(), afterMs)))
-const remember: Write = (deps, read) => rememberCapture(deps, read, 'py-1', deps.now())
+function takeOver(
+  deps: TestDeps,
+  read: CreatingPayment,
+  afterMs: number = 0,
+): Promise<{ readonly applied: boolean }> {
+  return claimTakeover(deps, { read, taken: { ...read, attempt: 3 } }, addMs(deps.now(), afterMs))
+}
+function takeSecond(deps: TestDeps, read: CreatingPayment): Promise<{ readonly applied: boolean }> {
+  return claimTakeover(deps, { read, taken: read }, deps.now())
+}
+function fail(deps: TestDeps, read: CreatingPayment): Promise<{ readonly applied: boolean }> {
+  return releaseAttempt(deps, read, { failure: 'x', providerAttempts: [] })
+}
+function commit(deps: TestDeps, read: CreatingPayment): Promise<{ readonly applied: boolean }> {
+  return transact(deps, commitPending(visible(deps, read)))
+}
+function succeed(
+  deps: TestDeps,
+  read: CreatingPayment,
+  afterMs: number = 0,
+): Promise<{ readonly applied: boolean }> {
+  return transact(deps, commitSucceeded(visible(deps, read), addMs(deps.now(), afterMs)))
+}
+function erase(
+  deps: TestDeps,
+  read: CreatingPayment,
+  afterMs: number = 0,
+): Promise<{ readonly applied: boolean }> {
+  return transact(deps, eraseFromRequest(read, addMs(deps.now(), afterMs)))
+}
+function remember(deps: TestDeps, read: CreatingPayment): Promise<{ readonly applied: boolean }> {
+  return rememberCapture(deps, read, 'py-1', deps.now())
+}
 
 const FREE = { leaseUntil: undefined }
 const LAST_MS = LEASE_MS - 1
@@ -44,7 +76,12 @@ const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-1']) }
 describe('a payment that is being created', () => {
   it.each<[string, attempt: number, Partial<CreatingPayment>, Write, afterMs?: number]>([
     ['a takeover one millisecond before the lease expires', 2, {}, takeOver, LAST_MS],
-    ['a takeover with an attempt number that is already used', 2, { leaseUntil: testDeps().now() }, takeSecond],
+    [
+      'a takeover with an attempt number that is already used',
+      2,
+      { leaseUntil: testDeps().now() },
+      takeSecond,
+    ],
     ['the failure of an attempt after a takeover', 1, {}, fail],
     ['the commit of an attempt after a takeover', 1, FREE, commit],
     ['the success of an attempt after a takeover', 1, FREE, succeed],
@@ -81,16 +118,19 @@ describe('claimTakeover', () => {
   it.each([
     ['expired', {}],
     ['released', { ...FREE, failure: 'the provider did not answer' }],
-  ])('starts the next attempt when the lease is %s, and removes the failure', async (_case, fields) => {
-    const { deps, creating } = await aCreating(fields)
-    if (creating.leaseUntil) deps.clock.set(creating.leaseUntil)
-    const leaseUntil = addMs(deps.now(), LEASE_MS)
-    const providerAttempts = [{ number: 3, startedAt: deps.now(), outcome: 'started' as const }]
-    const taken = { ...creating, attempt: 3, leaseUntil, providerAttempts, failure: undefined }
+  ])(
+    'starts the next attempt when the lease is %s, and removes the failure',
+    async (_case, fields) => {
+      const { deps, creating } = await aCreating(fields)
+      if (creating.leaseUntil) deps.clock.set(creating.leaseUntil)
+      const leaseUntil = addMs(deps.now(), LEASE_MS)
+      const providerAttempts = [{ number: 3, startedAt: deps.now(), outcome: 'started' as const }]
+      const taken = { ...creating, attempt: 3, leaseUntil, providerAttempts, failure: undefined }
 
-    expect((await claimTakeover(deps, { read: creating, taken }, deps.now())).applied).toBe(true)
-    expect(await stored(deps, creating)).toEqual(taken)
-  })
+      expect((await claimTakeover(deps, { read: creating, taken }, deps.now())).applied).toBe(true)
+      expect(await stored(deps, creating)).toEqual(taken)
+    },
+  )
 
   it('is refused when the previous attempt was released after the read', async () => {
     const { deps, creating } = await aCreating()
@@ -142,7 +182,13 @@ it('releaseAttempt ends the due work, unless a capture was stored meanwhile: the
   await remember(deps, creating)
 
   expect((await releaseAttempt(deps, creating, ended)).applied).toBe(true)
-  expect(await stored(deps, creating)).toEqual({ ...creating, ...REMEMBERED, ...FREE, dueAt: deps.now(), ...kept })
+  expect(await stored(deps, creating)).toEqual({
+    ...creating,
+    ...REMEMBERED,
+    ...FREE,
+    dueAt: deps.now(),
+    ...kept,
+  })
   const released = await aCreating({ dueAt: deps.now() })
   await releaseAttempt(released.deps, released.creating, ended)
   expect(await stored(released.deps, released.creating)).not.toHaveProperty('dueAt')

@@ -21,7 +21,7 @@ import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps
 import { clientTest } from '../settlement/client-test.ts'
 
 /** A payment, what happens to it, and what is stored of it. */
-const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) => {
+function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) {
   const { paymentId, paymentRequestId } = payment
   return {
     deps,
@@ -41,15 +41,16 @@ const sceneOf = <Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     },
     notify: (subject: NewsSubject = { paymentRequestId }, as: TestDeps = deps) =>
       applyProviderNews(as, subject, 'callback'),
-    cancel: (as: TestDeps = deps) => cancelPayment(as, { clientId: client.clientId, id: paymentId }),
+    cancel: (as: TestDeps = deps) =>
+      cancelPayment(as, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),
   }
 }
 
-export const aScene = async <Deps extends TestDeps = TestDeps>(
+export async function aScene<Deps extends TestDeps = TestDeps>(
   fields: Partial<PaymentRequest> = {},
   deps = testDeps() as Deps,
-) => {
+) {
   const client = await aStoredClient(deps)
   return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
@@ -60,7 +61,7 @@ export const paymentTest = clientTest
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
 /** The first `times` tries of a transaction fail with a conflict, and each of them takes `seconds`. */
-export const withFrozenConflicts = (deps: TestDeps, times: number, seconds: number): TestDeps => {
+export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number): TestDeps {
   let conflicts = 0
   return interceptTable(deps, {
     before: ({ name }) => {
@@ -72,7 +73,7 @@ export const withFrozenConflicts = (deps: TestDeps, times: number, seconds: numb
 }
 
 /** A new client's create with one idempotency key, which a test may repeat, and its stored items. */
-export const aCreate = async (fields: Partial<PaymentRequest> = {}, deps = testDeps()) => {
+export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testDeps()) {
   const client = await aStoredClient(deps)
   const paymentId = paymentIdForKey(client.clientId, 'key-1')
   return {

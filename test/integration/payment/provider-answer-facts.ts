@@ -54,7 +54,11 @@ const PaymentRequest = v.pipe(
   v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
 )
 
-const Capture = v.strictObject({ capture_id: id('cptr-', 'cap-'), capture_amount: Rupiah, capture_timestamp: Time })
+const Capture = v.strictObject({
+  capture_id: id('cptr-', 'cap-'),
+  capture_amount: Rupiah,
+  capture_timestamp: Time,
+})
 
 const Payment = v.strictObject({
   ...common,
@@ -73,7 +77,16 @@ const Transaction = v.strictObject({
   type: v.picklist([...TYPES, 'CHARGEBACK_REVERSAL']),
   status: oneOf('PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'),
   channel_category: oneOf(
-    ...(['BANK', 'CARDS', 'CARDLESS_CREDIT', 'CASH', 'DIRECT_DEBIT', 'EWALLET', 'PAYLATER', 'QR_CODE'] as const),
+    ...([
+      'BANK',
+      'CARDS',
+      'CARDLESS_CREDIT',
+      'CASH',
+      'DIRECT_DEBIT',
+      'EWALLET',
+      'PAYLATER',
+      'QR_CODE',
+    ] as const),
     ...(['RETAIL_OUTLET', 'VIRTUAL_ACCOUNT', 'XENPLATFORM', 'OTHER'] as const),
   ),
   channel_code: v.nullable(v.picklist(CHANNEL_FACTS.map(({ transactionCode }) => transactionCode))),
@@ -106,14 +119,25 @@ const Transaction = v.strictObject({
   ),
 })
 
-const Link = v.strictObject({ href: text(1, 2_048), rel: v.literal('next'), method: v.literal('GET') })
-const TransactionPage = v.strictObject({ has_more: v.boolean(), data: v.array(Transaction), links: v.array(Link) })
+const Link = v.strictObject({
+  href: text(1, 2_048),
+  rel: v.literal('next'),
+  method: v.literal('GET'),
+})
+const TransactionPage = v.strictObject({
+  has_more: v.boolean(),
+  data: v.array(Transaction),
+  links: v.array(Link),
+})
 
 /** By call: what is answered where all is well. */
 export const ANSWERS = {
   create: { status: 201, body: PaymentRequest },
   getRequest: { status: 200, body: PaymentRequest },
-  cancel: { status: 200, body: v.strictObject({ ...PaymentRequest.entries, status: v.literal('CANCELED') }) },
+  cancel: {
+    status: 200,
+    body: v.strictObject({ ...PaymentRequest.entries, status: v.literal('CANCELED') }),
+  },
   getPayment: { status: 200, body: Payment },
   transactions: { status: 200, body: TransactionPage },
 } as const
@@ -138,17 +162,36 @@ export const CALLBACK_HEADERS = v.object({
   'content-type': v.literal('application/json'),
 })
 
-const envelope = <const Event extends string, Data extends v.GenericSchema>(name: Event, data: Data) => {
+function envelope<const Event extends string, Data extends v.GenericSchema>(
+  name: Event,
+  data: Data,
+) {
   const event = v.literal(name)
-  return v.strictObject({ created: Time, business_id: common.business_id, event, api_version: v.literal('v3'), data })
+  return v.strictObject({
+    created: Time,
+    business_id: common.business_id,
+    event,
+    api_version: v.literal('v3'),
+    data,
+  })
 }
 
 export const CALLBACKS = {
-  captured: envelope('payment.capture', v.strictObject({ ...Payment.entries, status: v.literal('SUCCEEDED') })),
-  failed: envelope('payment.failure', v.strictObject({ ...Payment.entries, status: v.literal('FAILED') })),
+  captured: envelope(
+    'payment.capture',
+    v.strictObject({ ...Payment.entries, status: v.literal('SUCCEEDED') }),
+  ),
+  failed: envelope(
+    'payment.failure',
+    v.strictObject({ ...Payment.entries, status: v.literal('FAILED') }),
+  ),
   // Its body is not published; these three were seen in all of them.
   expired: envelope(
     'payment_request.expiry',
-    v.object({ payment_request_id: id('pr-'), reference_id: text(1, 255), status: v.literal('EXPIRED') }),
+    v.object({
+      payment_request_id: id('pr-'),
+      reference_id: text(1, 255),
+      status: v.literal('EXPIRED'),
+    }),
   ),
 } as const

@@ -2,7 +2,12 @@ import * as v from 'valibot'
 import { describe, expect } from 'vitest'
 import type { Provider, TransactionFilter } from '../../../shared/provider/provider.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { CHANNEL_FACTS, CHANNELS, type ChannelFacts, REQUESTS } from '../../support/provider-facts.ts'
+import {
+  CHANNEL_FACTS,
+  CHANNELS,
+  type ChannelFacts,
+  REQUESTS,
+} from '../../support/provider-facts.ts'
 import {
   API_HEADERS,
   aRequestBody,
@@ -11,7 +16,13 @@ import {
 } from '../../support/provider-simulator-harness.ts'
 import { aCreateInput, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
-import { ANSWERS, CALLBACK_HEADERS, CALLBACKS, ErrorBody, RateLimitHeaders } from './provider-answer-facts.ts'
+import {
+  ANSWERS,
+  CALLBACK_HEADERS,
+  CALLBACKS,
+  ErrorBody,
+  RateLimitHeaders,
+} from './provider-answer-facts.ts'
 
 /*
  * Goal: adapter and simulator cannot agree on something that the provider would not. Method: each request the real
@@ -23,8 +34,11 @@ const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 
 /** What a value has against its facts, path by path; nothing when all is well. */
-const against = (facts: v.GenericSchema, value: unknown): readonly string[] =>
-  (v.safeParse(facts, value).issues ?? []).map((issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`)
+function against(facts: v.GenericSchema, value: unknown): readonly string[] {
+  return (v.safeParse(facts, value).issues ?? []).map(
+    (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,
+  )
+}
 
 const DAY = timestampOf(Date.UTC(2026, 10, 20))
 const SPAN = { updatedFrom: DAY, updatedTo: DAY }
@@ -32,15 +46,17 @@ const SPAN = { updatedFrom: DAY, updatedTo: DAY }
 type Ask = (provider: Provider) => Promise<unknown>
 type Question = readonly [keyof typeof REQUESTS, string, Ask]
 
-const create = ({ method, channelCode }: ChannelFacts): Ask => {
-  const ofBank = method === 'virtual_account' ? { expiresAt: DAY, description: 'Kopi Ú' } : { description: undefined }
+function create({ method, channelCode }: ChannelFacts): Ask {
+  const ofBank =
+    method === 'virtual_account'
+      ? { expiresAt: DAY, description: 'Kopi Ú' }
+      : { description: undefined }
   const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...ofBank })
   return (provider) => provider.createRequest(input, 5_000)
 }
-const list =
-  (filter: TransactionFilter): Ask =>
-  (provider) =>
-    provider.listTransactions(filter)
+function list(filter: TransactionFilter): Ask {
+  return (provider) => provider.listTransactions(filter)
+}
 
 it.for<Question>([
   ...CHANNEL_FACTS.map((channel): Question => ['create', channel.providerCode, create(channel)]),
@@ -50,7 +66,11 @@ it.for<Question>([
   ['balance', 'of the cash account', (provider) => provider.getBalance()],
   ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
   ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
-  ['transactions', 'of a span, all types', list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 })],
+  [
+    'transactions',
+    'of a span, all types',
+    list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
+  ],
 ])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
   const facts = REQUESTS[name]
   const { provider, server } = await scriptedProvider(json(500, {}))
@@ -72,47 +92,58 @@ type Simulator = Awaited<ReturnType<typeof aSimulator>>
 type Created = { readonly payment_request_id: string; readonly latest_payment_id: string }
 type Answered = { readonly status: number; readonly body: unknown; readonly headers: Headers }
 
-const expectAnswer = (name: keyof typeof ANSWERS, { status, body, headers }: Answered) => {
+function expectAnswer(name: keyof typeof ANSWERS, { status, body, headers }: Answered) {
   expect(status).toBe(ANSWERS[name].status)
   expect(against(ANSWERS[name].body, body)).toStrictEqual([])
   expectHeaders(headers)
 }
 
-const expectHeaders = (headers: Headers) => {
+function expectHeaders(headers: Headers) {
   expect(headers.get('content-type')).toMatch(/^application\/json/)
   expect(against(RateLimitHeaders, Object.fromEntries(headers))).toStrictEqual([])
 }
 
-const make = (simulator: Simulator, channel: string) =>
-  simulator.call<Created>('POST', '/v3/payment_requests', aRequestBody(channel, { description: 'Kopi' }))
+function make(simulator: Simulator, channel: string) {
+  return simulator.call<Created>(
+    'POST',
+    '/v3/payment_requests',
+    aRequestBody(channel, { description: 'Kopi' }),
+  )
+}
 
-const show = (simulator: Simulator, id: string, headers?: Record<string, string>) =>
-  simulator.call<Created>('GET', `/v3/payment_requests/${id}`, undefined, headers)
+function show(simulator: Simulator, id: string, headers?: Record<string, string>) {
+  return simulator.call<Created>('GET', `/v3/payment_requests/${id}`, undefined, headers)
+}
 
 describe('each answer of the simulator is as the provider’s documents have it', () => {
-  it.for(CHANNELS)('%s: created, shown, paid, booked and settled', async (channel, { running: simulator }) => {
-    const created = await make(simulator, channel)
-    const id = created.body.payment_request_id
-    const open = await show(simulator, id)
+  it.for(CHANNELS)(
+    '%s: created, shown, paid, booked and settled',
+    async (channel, { running: simulator }) => {
+      const created = await make(simulator, channel)
+      const id = created.body.payment_request_id
+      const open = await show(simulator, id)
 
-    await simulator.call('POST', `/v3/payment_requests/${id}/simulate`, {})
+      await simulator.call('POST', `/v3/payment_requests/${id}/simulate`, {})
 
-    const paid = await show(simulator, id)
-    const payment = await simulator.call('GET', `/v3/payments/${paid.body.latest_payment_id}`)
-    const booked = await simulator.call('GET', '/transactions')
-    simulator.clock.advance(7 * 86_400)
-    const settled = await simulator.call('GET', '/transactions')
-    expectAnswer('create', created)
-    for (const shown of [open, paid]) expectAnswer('getRequest', shown)
-    expectAnswer('getPayment', payment)
-    for (const listed of [booked, settled]) expectAnswer('transactions', listed)
-    const [callback] = await simulator.callbacks(1)
-    expect(against(CALLBACKS.captured, callback?.body)).toStrictEqual([])
-    expect(against(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
-  })
+      const paid = await show(simulator, id)
+      const payment = await simulator.call('GET', `/v3/payments/${paid.body.latest_payment_id}`)
+      const booked = await simulator.call('GET', '/transactions')
+      simulator.clock.advance(7 * 86_400)
+      const settled = await simulator.call('GET', '/transactions')
+      expectAnswer('create', created)
+      for (const shown of [open, paid]) expectAnswer('getRequest', shown)
+      expectAnswer('getPayment', payment)
+      for (const listed of [booked, settled]) expectAnswer('transactions', listed)
+      const [callback] = await simulator.callbacks(1)
+      expect(against(CALLBACKS.captured, callback?.body)).toStrictEqual([])
+      expect(against(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
+    },
+  )
 
   it('ends without money: cancelled, failed, expired', async ({ running: simulator }) => {
-    const ids = await Promise.all([1, 2, 3].map(async () => (await make(simulator, 'DANA')).body.payment_request_id))
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => (await make(simulator, 'DANA')).body.payment_request_id),
+    )
 
     const cancelled = await simulator.call('POST', `/v3/payment_requests/${ids[0]}/cancel`)
     await simulator.call('POST', `/_simulator/payment_requests/${ids[1]}/fail`, {})
@@ -131,7 +162,10 @@ describe('each answer of the simulator is as the provider’s documents have it'
       await simulator.call('POST', '/_simulator/transactions', { type, status: 'REVERSED' })
     }
 
-    const page = await simulator.call<{ readonly links: readonly unknown[] }>('GET', '/transactions?limit=3')
+    const page = await simulator.call<{ readonly links: readonly unknown[] }>(
+      'GET',
+      '/transactions?limit=3',
+    )
 
     expectAnswer('transactions', page)
     expect(page.body.links).toHaveLength(1)
@@ -140,7 +174,7 @@ describe('each answer of the simulator is as the provider’s documents have it'
 
 const { 'api-version': _, ...versionless } = API_HEADERS
 const wrongKey = { ...API_HEADERS, authorization: 'Basic eHg6' }
-const cancelPush = async (simulator: Simulator) => {
+async function cancelPush(simulator: Simulator) {
   const { body } = await make(simulator, 'OVO')
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
@@ -148,15 +182,28 @@ const cancelPush = async (simulator: Simulator) => {
 // A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-payments.test.ts`.
 it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answered>]>([
   ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
-  ['another key', 401, 'INVALID_API_KEY', (sim) => sim.call('GET', '/transactions', undefined, wrongKey)],
+  [
+    'another key',
+    401,
+    'INVALID_API_KEY',
+    (sim) => sim.call('GET', '/transactions', undefined, wrongKey),
+  ],
   ['no version', 400, 'API_VALIDATION_ERROR', (sim) => show(sim, PR, versionless)],
   ['a bank’s older name', 400, 'API_VALIDATION_ERROR', (sim) => make(sim, 'BCA')],
-  ['an unknown cursor', 400, 'API_VALIDATION_ERROR', (sim) => sim.call('GET', '/transactions?after_id=txn_0')],
+  [
+    'an unknown cursor',
+    400,
+    'API_VALIDATION_ERROR',
+    (sim) => sim.call('GET', '/transactions?after_id=txn_0'),
+  ],
   ['a push that is cancelled', 400, 'INELIGIBLE_TRANSACTION_STATUS', cancelPush],
-])('the simulator refuses as the provider documents it: %s: %i %s', async ([, status, code, ask], { running }) => {
-  const answer = await ask(running)
+])(
+  'the simulator refuses as the provider documents it: %s: %i %s',
+  async ([, status, code, ask], { running }) => {
+    const answer = await ask(running)
 
-  expect(answer).toMatchObject({ status, body: { error_code: code } })
-  expect(against(ErrorBody, answer.body)).toStrictEqual([])
-  expectHeaders(answer.headers)
-})
+    expect(answer).toMatchObject({ status, body: { error_code: code } })
+    expect(against(ErrorBody, answer.body)).toStrictEqual([])
+    expectHeaders(answer.headers)
+  },
+)

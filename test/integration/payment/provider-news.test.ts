@@ -1,55 +1,85 @@
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
-import { checkSuspenseAlert, heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import {
+  checkSuspenseAlert,
+  heldMoney,
+  recordSuspense,
+} from '../../../shared/suspense/record-suspense.ts'
 import { aPendingPayment, eventOf } from '../../support/payment-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { dueAtOf } from '../../support/webhook-builders.ts'
 import { paymentTest as it, withFrozenConflicts } from './payment-test.ts'
 
 /** The provider receives money for a request that no payment has. */
-const captureUpstream = (deps: TestDeps, reference: string) => {
+function captureUpstream(deps: TestDeps, reference: string) {
   const providerPaymentId = `py-${crypto.randomUUID()}`
-  const captured = { currency: 'IDR', status: 'captured', capturedMinor: minor(5_000), reference } as const
-  deps.provider.payments.set(providerPaymentId, { ...captured, providerPaymentId, paymentRequestId: 'pr-orphan' })
+  const captured = {
+    currency: 'IDR',
+    status: 'captured',
+    capturedMinor: minor(5_000),
+    reference,
+  } as const
+  deps.provider.payments.set(providerPaymentId, {
+    ...captured,
+    providerPaymentId,
+    paymentRequestId: 'pr-orphan',
+  })
   return providerPaymentId
 }
 
 describe('money that must not be credited (design section 4)', () => {
-  it('goes to suspense when its reference names no payment', async ({ scene: { deps, notify, held } }) => {
+  it('goes to suspense when its reference names no payment', async ({
+    scene: { deps, notify, held },
+  }) => {
     for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)
 
       await notify({ providerPaymentId })
 
-      expect(await held(providerPaymentId)).toMatchObject({ cause: 'unknown_reference', amountMinor: 5_000 })
+      expect(await held(providerPaymentId)).toMatchObject({
+        cause: 'unknown_reference',
+        amountMinor: 5_000,
+      })
     }
-    expect(deps.published.map(({ kind }) => kind)).toStrictEqual(['suspense.money', 'suspense.money'])
+    expect(deps.published.map(({ kind }) => kind)).toStrictEqual([
+      'suspense.money',
+      'suspense.money',
+    ])
   })
 
   it.for([
     ['the amount', { capturedMinor: minor(99_999) }, 'wrong_amount', 99_999, 'wrong_amount'],
     ['the currency', { currency: 'PHP' }, 'wrong_currency', 100_000, 'other'],
-  ] as const)('goes to suspense, and the payment fails with its event, when %s is wrong', async (row, { scene }) => {
-    const [, wrong, cause, amountMinor, failureReason] = row
-    const { deps, pay, notify, stored, held, event, ledger } = scene
-    const providerPaymentId = pay()
-    const paid = deps.provider.payments.get(providerPaymentId)
-    if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, ...wrong })
+  ] as const)(
+    'goes to suspense, and the payment fails with its event, when %s is wrong',
+    async (row, { scene }) => {
+      const [, wrong, cause, amountMinor, failureReason] = row
+      const { deps, pay, notify, stored, held, event, ledger } = scene
+      const providerPaymentId = pay()
+      const paid = deps.provider.payments.get(providerPaymentId)
+      if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, ...wrong })
 
-    await Promise.all(Array.from({ length: 5 }, () => notify({ providerPaymentId })))
+      await Promise.all(Array.from({ length: 5 }, () => notify({ providerPaymentId })))
 
-    expect(await stored()).toMatchObject({ status: 'failed', failureReason })
-    expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
-    expect(deps.published).toMatchObject([{ kind: 'suspense.money', subject: providerPaymentId }])
-    expect(await event('payment.failed')).toBeDefined()
-    expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
-  })
+      expect(await stored()).toMatchObject({ status: 'failed', failureReason })
+      expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
+      expect(deps.published).toMatchObject([{ kind: 'suspense.money', subject: providerPaymentId }])
+      expect(await event('payment.failed')).toBeDefined()
+      expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
+    },
+  )
 
-  it('has a due alert until it is published, even if the topic fails', async ({ scene: { deps, notify } }) => {
-    const failing: TestDeps = { ...deps, alerts: { publish: () => Promise.reject(new Error('topic down')) } }
+  it('has a due alert until it is published, even if the topic fails', async ({
+    scene: { deps, notify },
+  }) => {
+    const failing: TestDeps = {
+      ...deps,
+      alerts: { publish: () => Promise.reject(new Error('topic down')) },
+    }
     const suspenseId = captureUpstream(deps, 'unknown')
-    const check = (as: TestDeps, dueAt = deps.now()) => checkSuspenseAlert(as, { suspenseId, dueAt })
+    const check = (as: TestDeps, dueAt = deps.now()) =>
+      checkSuspenseAlert(as, { suspenseId, dueAt })
 
     await notify({ providerPaymentId: suspenseId }, failing)
 
@@ -65,7 +95,9 @@ describe('money that must not be credited (design section 4)', () => {
   })
 })
 
-it('a capture goes to suspense if its payment is cancelled between read and write', async ({ scene }) => {
+it('a capture goes to suspense if its payment is cancelled between read and write', async ({
+  scene,
+}) => {
   const { deps, payment, pay, notify, stored, held, ledger } = scene
   const providerPaymentId = pay()
   const close = () => closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
@@ -90,7 +122,9 @@ it('an expiry changes nothing if the payment is paid between read and write', as
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
-it('a payment fails when its wrong amount is already in suspense, without a second alert', async ({ scene }) => {
+it('a payment fails when its wrong amount is already in suspense, without a second alert', async ({
+  scene,
+}) => {
   const { deps, payment, pay, stored } = scene
   const capture = { providerPaymentId: pay(), capturedMinor: minor(99_999) }
   const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
@@ -106,19 +140,24 @@ it('a payment fails when its wrong amount is already in suspense, without a seco
 it.for([
   ['before the cancel request is stored: the provider is not called', 'update', 0],
   ['after the provider refused the cancel', 'transact', 1],
-] as const)('a cancel is refused with the status succeeded if paid %s', async ([, kind, asked], { scene }) => {
-  const { deps, pay, notify, cancel, ledger } = scene
-  const providerPaymentId = pay()
-  deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
-  const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
+] as const)(
+  'a cancel is refused with the status succeeded if paid %s',
+  async ([, kind, asked], { scene }) => {
+    const { deps, pay, notify, cancel, ledger } = scene
+    const providerPaymentId = pay()
+    deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
+    const raced = beforeFirst(deps, kind, () => notify({ providerPaymentId }))
 
-  await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
+    await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
 
-  expect(deps.provider.countOf('cancelRequest')).toBe(asked)
-  expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
-})
+    expect(deps.provider.countOf('cancelRequest')).toBe(asked)
+    expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
+  },
+)
 
-it('a capture (spec 3.1) ends its payment, credits its estimated net and writes its event', async ({ scene }) => {
+it('a capture (spec 3.1) ends its payment, credits its estimated net and writes its event', async ({
+  scene,
+}) => {
   const { deps, payment, pay, notify, stored, ledger, event } = scene
   const providerPaymentId = pay()
   deps.clock.advance(60)
@@ -127,16 +166,30 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
 
   const paid = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
   const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
-  expect(await stored()).toMatchObject({ ...paid, ...fee, creditedProviderPaymentId: providerPaymentId })
+  expect(await stored()).toMatchObject({
+    ...paid,
+    ...fee,
+    creditedProviderPaymentId: providerPaymentId,
+  })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   const row = await event('payment.succeeded')
-  const data = { id: payment.paymentId, status: 'succeeded', paid_at: deps.now(), client_net_minor: 95_900 }
+  const data = {
+    id: payment.paymentId,
+    status: 'succeeded',
+    paid_at: deps.now(),
+    client_net_minor: 95_900,
+  }
   const said = { event: 'payment.succeeded', event_id: row?.['id'], timestamp: deps.now() }
-  expect(JSON.parse(String(row?.['body']))).toMatchObject({ ...said, data: { ...data, fee_status: 'estimated' } })
+  expect(JSON.parse(String(row?.['body']))).toMatchObject({
+    ...said,
+    data: { ...data, fee_status: 'estimated' },
+  })
   expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 
-it('paid_at is recomputed after a long conflict', async ({ scene: { deps, pay, notify, stored } }) => {
+it('paid_at is recomputed after a long conflict', async ({
+  scene: { deps, pay, notify, stored },
+}) => {
   await notify({ providerPaymentId: pay() }, withFrozenConflicts(deps, 1, 2 * 86_400))
 
   expect(await stored()).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
@@ -145,7 +198,11 @@ it('paid_at is recomputed after a long conflict', async ({ scene: { deps, pay, n
 describe('the time of an event', () => {
   const EXPIRED = { status: 'expired', source: 'due_work' } as const
 
-  it('is recomputed after a long conflict: no reader has passed it', async ({ deps, client, scene }) => {
+  it('is recomputed after a long conflict: no reader has passed it', async ({
+    deps,
+    client,
+    scene,
+  }) => {
     const { payment, event } = scene
     const fresh = await aPendingPayment(deps, client)
 
@@ -159,16 +216,22 @@ describe('the time of an event', () => {
     expect(await eventOf(deps, fresh, 'payment.expired')).toMatchObject({ listedAt: at })
   })
 
-  it('is recomputed at most twelve times; then the payment stays unchanged and due', async ({ scene }) => {
+  it('is recomputed at most twelve times; then the payment stays unchanged and due', async ({
+    scene,
+  }) => {
     const { deps, payment, stored } = scene
 
-    await expect(closePayment(withFrozenConflicts(deps, 12, 6), payment, EXPIRED)).rejects.toThrow('conflicting writes')
+    await expect(closePayment(withFrozenConflicts(deps, 12, 6), payment, EXPIRED)).rejects.toThrow(
+      'conflicting writes',
+    )
 
     expect(await stored()).toEqual(payment)
   })
 })
 
-it('an expired request closes no payment while the provider does not answer about its money', async ({ scene }) => {
+it('an expired request closes no payment while the provider does not answer about its money', async ({
+  scene,
+}) => {
   const { deps, pay, request, notify, stored } = scene
   pay()
   request({ status: 'expired' })

@@ -9,40 +9,71 @@ import {
   takeShare,
 } from '../../../shared/provider/quota-store.ts'
 import { pausesKey, quotaKey } from '../../../shared/table/keys.ts'
-import { addMs, epochMs, expiresAfter, HOUR_MS, MINUTE_MS, SECOND_MS, timestampOf } from '../../../shared/time.ts'
+import {
+  addMs,
+  epochMs,
+  expiresAfter,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  timestampOf,
+} from '../../../shared/time.ts'
 import { API, anApiClient, aPaymentBody, call } from '../../support/api-event.ts'
-import { memoryDeps, recordTable, type TestDeps, testDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  memoryDeps,
+  recordTable,
+  type TestDeps,
+  testDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 
 /** Environments on one table: each has a provider and caches of its own. */
-const environments = () => {
+function environments() {
   const stage = { providerCallsPerMinute: 60 }
   const first = memoryDeps({ stage })
   const second = testDeps({ requests: first.requests, now: first.now, stage })
   return { first, second, windowEnd: addMs(first.now(), 10 * SECOND_MS) }
 }
 
-const take = async (deps: TestDeps, operation: ProviderOperation, calls: number) => {
+async function take(deps: TestDeps, operation: ProviderOperation, calls: number) {
   const { granted, retryAt } = await takeCalls(deps, new Map([[operation, calls]]))
   return { granted: granted.get(operation) ?? 0, retryAt }
 }
 
 describe('takeCalls', () => {
-  it.each([1, 5, 59, 60, 600, 601])('grants %d calls a minute, in windows of ten seconds', (perMinute) => {
-    const limits = [0, 1, 2, 3, 4, 5].map((window) => quotaWindow(perMinute, timestampOf(window * 10_000)).limit)
+  it.each([1, 5, 59, 60, 600, 601])(
+    'grants %d calls a minute, in windows of ten seconds',
+    (perMinute) => {
+      const limits = [0, 1, 2, 3, 4, 5].map(
+        (window) => quotaWindow(perMinute, timestampOf(window * 10_000)).limit,
+      )
 
-    expect(limits.reduce((sum, limit) => sum + limit)).toBe(perMinute)
-    expect(Math.max(...limits) - Math.min(...limits)).toBeLessThanOrEqual(1)
-  })
+      expect(limits.reduce((sum, limit) => sum + limit)).toBe(perMinute)
+      expect(Math.max(...limits) - Math.min(...limits)).toBeLessThanOrEqual(1)
+    },
+  )
 
   it('grants the remaining calls, then none until the next window, for all callers together', async () => {
     const { first, second, windowEnd } = environments()
 
-    expect(await take(first, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
-    expect(await take(second, 'listTransactions', 7)).toStrictEqual({ granted: 3, retryAt: windowEnd })
-    expect(await take(first, 'listTransactions', 1)).toStrictEqual({ granted: 0, retryAt: windowEnd })
+    expect(await take(first, 'listTransactions', 7)).toStrictEqual({
+      granted: 7,
+      retryAt: undefined,
+    })
+    expect(await take(second, 'listTransactions', 7)).toStrictEqual({
+      granted: 3,
+      retryAt: windowEnd,
+    })
+    expect(await take(first, 'listTransactions', 1)).toStrictEqual({
+      granted: 0,
+      retryAt: windowEnd,
+    })
     expect(await take(first, 'getPayment', 99)).toStrictEqual({ granted: 10, retryAt: windowEnd })
     first.clock.set(windowEnd)
-    expect(await take(second, 'listTransactions', 7)).toStrictEqual({ granted: 7, retryAt: undefined })
+    expect(await take(second, 'listTransactions', 7)).toStrictEqual({
+      granted: 7,
+      retryAt: undefined,
+    })
     const { number } = quotaWindow(60, first.now())
     const ttl = expiresAfter(addMs(windowEnd, 10 * SECOND_MS), HOUR_MS)
     expect(first.stored.item(quotaKey(number))).toMatchObject({ list_transactions: 7, ttl })
@@ -85,7 +116,10 @@ describe('a pause', () => {
 
     expect(await pausedUntil(second, 'getPayment')).toBeUndefined()
     expect(await pausedUntil(second, 'listTransactions')).toBe(until)
-    expect(first.stored.item(pausesKey)).toMatchObject({ list_transactions: until, ttl: expiresAfter(until, HOUR_MS) })
+    expect(first.stored.item(pausesKey)).toMatchObject({
+      list_transactions: until,
+      ttl: expiresAfter(until, HOUR_MS),
+    })
     expect(await take(second, 'listTransactions', 5)).toStrictEqual({ granted: 0, retryAt: until })
     first.provider.heal('pauseMs')
     first.clock.set(until)
@@ -105,31 +139,42 @@ describe('a pause', () => {
 })
 
 /** Of a provider that takes eight creates a minute, at the beginning of one. */
-const aScarceProvider = async (callsLeft: number | undefined) => {
+async function aScarceProvider(callsLeft: number | undefined) {
   const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
   deps.provider.script('callsLeft', () => callsLeft)
   const clients = [await anApiClient(deps), await anApiClient(deps)] as const
   const create = (caller: (typeof clients)[number], key: string = deps.newId()) =>
-    call(deps, API.createPayment, { caller, body: aPaymentBody(), headers: { 'idempotency-key': key } })
+    call(deps, API.createPayment, {
+      caller,
+      body: aPaymentBody(),
+      headers: { 'idempotency-key': key },
+    })
   return { deps, clients, create }
 }
 
 describe('a client’s share of the provider’s quota (design section 9)', () => {
-  it.each([undefined, 8, 4])('is not limited while the provider reports %s of eight calls as left', async (left) => {
-    const { deps, clients, create } = await aScarceProvider(left)
+  it.each([undefined, 8, 4])(
+    'is not limited while the provider reports %s of eight calls as left',
+    async (left) => {
+      const { deps, clients, create } = await aScarceProvider(left)
 
-    const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
+      const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
 
-    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201])
-    expect(deps.provider.calls).toHaveLength(3)
-  })
+      expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201])
+      expect(deps.provider.calls).toHaveLength(3)
+    },
+  )
 
   it('is a quarter when fewer than half are left: then a create answers 429, but replays and other clients are served', async () => {
     const { deps, clients, create } = await aScarceProvider(3)
     const [flooding, other] = clients
 
     const answers = [await create(flooding, 'once'), await create(flooding)]
-    answers.push(await create(flooding, 'over'), await create(flooding, 'once'), await create(other))
+    answers.push(
+      await create(flooding, 'over'),
+      await create(flooding, 'once'),
+      await create(other),
+    )
 
     const [first, , refused, replay] = answers
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429, 200, 201])

@@ -21,19 +21,27 @@ import { aScene, paymentTest as it } from './payment-test.ts'
 const TOKEN = 'a-callback-token-of-tests'
 
 /** A payment whose customer has paid, at a provider whose read side shows the request and not its money. */
-const aHidden = async (as: 'missing' | 'open' | 'unreachable' = 'missing', own = testDeps()) => {
+async function aHidden(as: 'missing' | 'open' | 'unreachable' = 'missing', own = testDeps()) {
   const scene = await aScene({}, own)
   const { deps, payment } = scene
   const { payments } = deps.provider
-  deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }))
+  deps.secretValues.set(
+    callbackSecretName('test'),
+    JSON.stringify({ callback_tokens: [TOKEN, `another-${TOKEN}`] }),
+  )
   const providerPaymentId = scene.pay()
   const shown = payments.get(providerPaymentId)
   if (!shown) throw new Error('the provider has no such payment')
   payments.set(providerPaymentId, { ...shown, status: 'open' })
   if (as === 'missing') payments.delete(providerPaymentId)
-  if (as === 'unreachable') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: as }))
+  if (as === 'unreachable')
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: as }))
   deps.clock.advance(1)
-  const bodyOf = (event: string, { paymentRequestId, paymentId }: typeof payment, payment_id?: string) => ({
+  const bodyOf = (
+    event: string,
+    { paymentRequestId, paymentId }: typeof payment,
+    payment_id?: string,
+  ) => ({
     event,
     data: { payment_id, payment_request_id: paymentRequestId, reference_id: `${paymentId}-1` },
   })
@@ -60,10 +68,13 @@ describe('a callback about a capture that the provider does not show yet', () =>
   it.each(['missing', 'open', 'unreachable'] as const)(
     'answers 500, checks at once and every two minutes while its capture is %s, then credits it',
     async (as) => {
-      const { deps, providerPaymentId, captureBody, show, check, stored, ledger } = await aHidden(as)
+      const { deps, providerPaymentId, captureBody, show, check, stored, ledger } =
+        await aHidden(as)
       const sent = { body: captureBody(), headers: { 'x-callback-token': TOKEN } }
 
-      expect((await call(deps, { route: 'POST /callbacks/xendit', handler }, sent)).status).toBe(500)
+      expect((await call(deps, { route: 'POST /callbacks/xendit', handler }, sent)).status).toBe(
+        500,
+      )
 
       expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       const reason = as === 'unreachable' ? 'unanswered' : 'not_shown'
@@ -72,7 +83,10 @@ describe('a callback about a capture that the provider does not show yet', () =>
       expect(deps.lines.at(-1)).toMatchObject({ code: 'payment.check_failed', fields: { reason } })
       show()
       await check()
-      expect(await stored()).toMatchObject({ status: 'succeeded', creditedProviderPaymentId: providerPaymentId })
+      expect(await stored()).toMatchObject({
+        status: 'succeeded',
+        creditedProviderPaymentId: providerPaymentId,
+      })
       expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
     },
   )
@@ -80,14 +94,17 @@ describe('a callback about a capture that the provider does not show yet', () =>
   it('makes a refresh and a cancel answer 502 until then', async () => {
     const { deps, payment, cancel, stored } = await aHidden('open')
 
-    await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject({ code: 'server_error' })
+    await expect(refreshPayment(deps, payment.paymentId, 'ayu')).rejects.toMatchObject({
+      code: 'server_error',
+    })
     expect(await stored()).toMatchObject({ status: 'pending', dueAt: deps.now() })
     await expect(cancel()).rejects.toMatchObject({ code: 'server_error' })
     expect(await stored()).toMatchObject({ status: 'pending' })
   })
 
   it('makes no due work of a terminal payment; its repeat puts the money into suspense', async () => {
-    const { deps, payment, providerPaymentId, request, notify, show, sayPaid, stored, held } = await aHidden()
+    const { deps, payment, providerPaymentId, request, notify, show, sayPaid, stored, held } =
+      await aHidden()
     const paid = request()
     request({ status: 'expired' })
     await notify()
@@ -122,38 +139,61 @@ describe('such a callback about a payment that is being created', () => {
     const known = { ...deps.provider.requestOf(payment.paymentRequestId), ...own, ...request }
     deps.provider.requests.set('pr-creating', known)
     const say = () => sayPaid(providerPaymentId, { ...payment, ...own, paymentId })
-    return { deps, creating, paymentId, providerPaymentId, held, say, stored: () => findStoredPayment(deps, paymentId) }
+    return {
+      deps,
+      creating,
+      paymentId,
+      providerPaymentId,
+      held,
+      say,
+      stored: () => findStoredPayment(deps, paymentId),
+    }
   }
 
-  it.each(['missing', 'refused'])('is stored, checked at once, and removed after an hour (%s)', async (as) => {
-    const { deps, creating, providerPaymentId, say, stored } = await aHiddenCreating({})
-    let reason: 'unreachable' | 'refused' = 'unreachable'
-    if (as === 'refused') deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason }))
-    const remembered = { status: 'creating', rememberedProviderPaymentIds: new Set([providerPaymentId]) }
+  it.each(['missing', 'refused'])(
+    'is stored, checked at once, and removed after an hour (%s)',
+    async (as) => {
+      const { deps, creating, providerPaymentId, say, stored } = await aHiddenCreating({})
+      let reason: 'unreachable' | 'refused' = 'unreachable'
+      if (as === 'refused')
+        deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason }))
+      const remembered = {
+        status: 'creating',
+        rememberedProviderPaymentIds: new Set([providerPaymentId]),
+      }
 
-    expect(await say()).toBe('ask_again')
-    expect(await stored()).toMatchObject({ ...remembered, dueAt: deps.now() })
-    reason = 'refused'
-    expect(await checkWhenDue(deps, creating)).toBe('not_shown')
-    expect(await stored()).toMatchObject(remembered)
-    // By then the provider has called again.
-    deps.clock.advance(3_600)
-    expect(await checkWhenDue(deps, creating)).toBe('checked')
+      expect(await say()).toBe('ask_again')
+      expect(await stored()).toMatchObject({ ...remembered, dueAt: deps.now() })
+      reason = 'refused'
+      expect(await checkWhenDue(deps, creating)).toBe('not_shown')
+      expect(await stored()).toMatchObject(remembered)
+      // By then the provider has called again.
+      deps.clock.advance(3_600)
+      expect(await checkWhenDue(deps, creating)).toBe('checked')
 
-    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
-    expect(await stored()).not.toHaveProperty('dueAt')
-  })
+      expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
+      expect(await stored()).not.toHaveProperty('dueAt')
+    },
+  )
 
-  it.each([true, false])('answers 500 when its request is open or unknown (known: %s)', async (isKnown) => {
-    const { deps, say, stored } = await aHiddenCreating({ status: 'open', latestPaymentId: undefined })
-    if (!isKnown) deps.provider.requests.delete('pr-creating')
+  it.each([true, false])(
+    'answers 500 when its request is open or unknown (known: %s)',
+    async (isKnown) => {
+      const { deps, say, stored } = await aHiddenCreating({
+        status: 'open',
+        latestPaymentId: undefined,
+      })
+      if (!isKnown) deps.provider.requests.delete('pr-creating')
 
-    expect(await say()).toBe('ask_again')
-    expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
-  })
+      expect(await say()).toBe('ask_again')
+      expect(await stored()).not.toHaveProperty('rememberedProviderPaymentIds')
+    },
+  )
 
   it('is accepted when its money is in suspense', async () => {
-    const { deps, paymentId, providerPaymentId, held, say } = await aHiddenCreating({ status: 'open' })
+    const { deps, paymentId, providerPaymentId, held, say } = await aHiddenCreating({
+      status: 'open',
+    })
     const captured = { status: 'captured', currency: 'IDR', capturedMinor: minor(1) } as const
     const of = { providerPaymentId, paymentRequestId: 'pr-creating', reference: `${paymentId}-1` }
     deps.provider.payments.set(providerPaymentId, { ...captured, ...of })
@@ -174,7 +214,9 @@ describe('a callback while the provider limits our calls', () => {
 
     expect(deps.provider.countOf('getPayment')).toBe(1)
     expect(await stored()).toStrictEqual(before)
-    expect(deps.sent).toMatchObject([{ queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } }])
+    expect(deps.sent).toMatchObject([
+      { queue: 'sync', message: { body: { woken: true }, delaySeconds: 15 } },
+    ])
   })
 
   it('about a refund or a dispute makes no call, and wakes the sync at most every 30 seconds', async () => {
@@ -228,7 +270,10 @@ it('a payment whose cancel is requested during the provider call ends as cancell
 
 const REMEMBERED = { rememberedProviderPaymentIds: new Set(['py-remembered']) }
 
-it('a capture that the create stored is checked for an hour, then removed', async ({ deps, client }) => {
+it('a capture that the create stored is checked for an hour, then removed', async ({
+  deps,
+  client,
+}) => {
   const payment = await aPendingPayment(deps, client, { method: 'ewallet', channelCode: 'DANA' })
   const now = () => paymentOf(deps, { payment })
   await deps.table.write(update(paymentKey(payment.paymentId), { add: REMEMBERED }))

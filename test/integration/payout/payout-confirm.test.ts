@@ -29,7 +29,12 @@ import { beforeFirst, memoryDeps } from '../../support/test-deps.ts'
 import { anAssumedPayment, anAudited, auditedTest as it, quiet } from './recorded-settlement.ts'
 
 describe('a bank reference', () => {
-  it('pays out one settlement: a second use is a conflict', async ({ deps, client, settlement, pay }) => {
+  it('pays out one settlement: a second use is a conflict', async ({
+    deps,
+    client,
+    settlement,
+    pay,
+  }) => {
     await pay()
     const second = await settled(deps, client, 100_000)
     await auditedNow(deps, second)
@@ -43,7 +48,10 @@ describe('a bank reference', () => {
     await putRaw(deps, row)
     expect(used).toMatchObject({ status: 409, body: { code: 'conflict' } })
     expect(own).toMatchObject({ status: 200, body: { status: 'manual_paid' } })
-    expect(await settlementsOf(deps, client)).toMatchObject([{ bankReference: 'BCA 18' }, { bankReference: 'BCA 17' }])
+    expect(await settlementsOf(deps, client)).toMatchObject([
+      { bankReference: 'BCA 18' },
+      { bankReference: 'BCA 17' },
+    ])
     await expectBalanced(deps, client.clientId)
   })
 
@@ -54,11 +62,14 @@ describe('a bank reference', () => {
     expect(await pay({}, racing)).toMatchObject({ status: 422, body })
   })
 
-  it.for([undefined, '', ' ', 'x'.repeat(101), 'a\nb'])('must be readable: %j', async (text, { pay, status }) => {
-    const refused = { status: 422, body: { field_errors: expect.any(Object) } }
-    expect(await pay({ bank_reference: text })).toMatchObject(refused)
-    expect(await status()).toBe('recorded')
-  })
+  it.for([undefined, '', ' ', 'x'.repeat(101), 'a\nb'])(
+    'must be readable: %j',
+    async (text, { pay, status }) => {
+      const refused = { status: 422, body: { field_errors: expect.any(Object) } }
+      expect(await pay({ bank_reference: text })).toMatchObject(refused)
+      expect(await status()).toBe('recorded')
+    },
+  )
 })
 
 describe('an operator must confirm', () => {
@@ -74,13 +85,20 @@ describe('an operator must confirm', () => {
       const { body } = await pay({ confirm: given })
       expect(body).toStrictEqual({ message: text, code: 'validation', action_hint: text, confirm })
     }
-    expect(await pay({ confirm: { ...confirm, new_bank: null, owed: null } })).toMatchObject({ status: 200 })
+    expect(await pay({ confirm: { ...confirm, new_bank: null, owed: null } })).toMatchObject({
+      status: 200,
+    })
     const record = (await auditRecordsOf(deps, settlement.settlementId)).at(-1)
-    expect(record).toMatchObject({ action: 'mark-settlement-paid', after: { bank_reference: 'BCA 17', confirm } })
+    expect(record).toMatchObject({
+      action: 'mark-settlement-paid',
+      after: { bank_reference: 'BCA 17', confirm },
+    })
   })
 
   it('bank details that replaced others less than 72 hours ago', async () => {
-    const { deps, client, settlement, pay } = await anAudited({ bank: { ...BANK, isChange: true, since: FRESH } })
+    const { deps, client, settlement, pay } = await anAudited({
+      bank: { ...BANK, isChange: true, since: FRESH },
+    })
 
     const refused = await pay()
 
@@ -92,10 +110,19 @@ describe('an operator must confirm', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('the debt of the client, and open findings about its payments', async ({ deps, client, payment, pay }) => {
+  it('the debt of the client, and open findings about its payments', async ({
+    deps,
+    client,
+    payment,
+    pay,
+  }) => {
     await movePayment(deps, payment, aChargeback(deps, 100_000))
     for (const cause of ['amount_differs', 'fee_assumed'] as const) {
-      const about = { subject: payment.paymentId, payment: await paymentOf(deps, { payment }), now: deps.now() }
+      const about = {
+        subject: payment.paymentId,
+        payment: await paymentOf(deps, { payment }),
+        now: deps.now(),
+      }
       await putSuspense(deps, finding({ cause, ...about }))
     }
 
@@ -112,8 +139,15 @@ describe('an operator must confirm', () => {
     const [client, other] = [await withoutFloor(deps), await withoutFloor(deps)]
     const now = deps.now()
     const last = await aSucceededPayment(deps, client, { paidAt: addMs(now, 1) })
-    for (const payment of [await aSucceededPayment(deps, client), await aSucceededPayment(deps, other), last]) {
-      await putSuspense(deps, finding({ cause: 'amount_differs', subject: payment.paymentId, payment, now }))
+    for (const payment of [
+      await aSucceededPayment(deps, client),
+      await aSucceededPayment(deps, other),
+      last,
+    ]) {
+      await putSuspense(
+        deps,
+        finding({ cause: 'amount_differs', subject: payment.paymentId, payment, now }),
+      )
     }
     const capture = { providerPaymentId: 'py-2', capturedMinor: minor(100_000) }
     await putSuspense(deps, heldMoney({ capture, cause: 'second_capture', payment: last, now }))
@@ -135,13 +169,22 @@ describe('an operator must confirm', () => {
   })
 })
 
-it('an accepted difference of the settlement stops no payout', async ({ deps, client, settlement, pay }) => {
-  await putRaw(deps, { ...(await rawItem(deps, settlementKey(settlement.settlementId))), gross_minor: 100_001 })
+it('an accepted difference of the settlement stops no payout', async ({
+  deps,
+  client,
+  settlement,
+  pay,
+}) => {
+  await putRaw(deps, {
+    ...(await rawItem(deps, settlementKey(settlement.settlementId))),
+    gross_minor: 100_001,
+  })
   expect(await pay()).toMatchObject({ status: 422 })
   const asked = { operator: OPERATOR, client_id: client.clientId, notes: 'a torn row' }
 
   const { differences } = await auditLedger(quiet(deps), client.clientId)
-  for (const difference of differences) await invokeAdmin(acceptDifference, deps, { ...asked, ...difference })
+  for (const difference of differences)
+    await invokeAdmin(acceptDifference, deps, { ...asked, ...difference })
 
   expect(await pay()).toMatchObject({ status: 200 })
 })

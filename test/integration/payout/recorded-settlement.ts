@@ -3,35 +3,56 @@ import type { Client } from '../../../shared/client/client.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
-import { auditedNow, BANK, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  auditedNow,
+  BANK,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-export const anAssumedPayment = async (deps: TestDeps, client: Client) =>
-  postAssumed(deps, await anOpenPayment(deps, client))
+export async function anAssumedPayment(deps: TestDeps, client: Client) {
+  return postAssumed(deps, await anOpenPayment(deps, client))
+}
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export const aRecorded = async (
+export async function aRecorded(
   fields: Parameters<typeof withoutFloor>[1] = { bank: BANK },
   paid = aSucceededPayment,
-) => {
+) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
   const payment = await paid(deps, client)
   const settlement = await sweptADayLater(deps, client)
-  const asked = { operator: OPERATOR, settlement_id: settlement.settlementId, bank_reference: 'BCA 17' }
-  const pay = (more: object = {}, on: TestDeps = deps) => invokeAdmin(markPaid, on, { ...asked, ...more })
+  const asked = {
+    operator: OPERATOR,
+    settlement_id: settlement.settlementId,
+    bank_reference: 'BCA 17',
+  }
+  const pay = (more: object = {}, on: TestDeps = deps) =>
+    invokeAdmin(markPaid, on, { ...asked, ...more })
   const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status
   return { deps, client, payment, settlement, pay, status }
 }
 
 /** The same once its audit is done. */
-export const anAudited = async (...settled: Parameters<typeof aRecorded>) => {
+export async function anAudited(...settled: Parameters<typeof aRecorded>) {
   const world = await aRecorded(...settled)
   await auditedNow(world.deps, world.settlement)
   return world
 }
 
-export const auditedTest = testWith(() => anAudited(), 'deps', 'client', 'payment', 'settlement', 'pay', 'status')
+export const auditedTest = testWith(
+  () => anAudited(),
+  'deps',
+  'client',
+  'payment',
+  'settlement',
+  'pay',
+  'status',
+)
 
-export const quiet = (deps: TestDeps): TestDeps => ({ ...deps, sleep: async () => {} })
+export function quiet(deps: TestDeps): TestDeps {
+  return { ...deps, sleep: async () => {} }
+}

@@ -21,7 +21,13 @@ import {
 } from '../../support/paid-builders.ts'
 import { aClient, aStoredClient } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { inSteps, settle, settlementsOf, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import {
+  inSteps,
+  settle,
+  settlementsOf,
+  sweep,
+  sweptNow,
+} from '../../support/settlement-builders.ts'
 import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
@@ -29,8 +35,13 @@ import { clientTest } from '../settlement/client-test.ts'
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
-const notify = async (deps: TestDeps, payment: Payment, row: ProviderTransaction) =>
-  reconcileTransaction(deps, { transaction: row, known: await paymentOf(deps, { payment }) }, ASK)
+async function notify(deps: TestDeps, payment: Payment, row: ProviderTransaction) {
+  return reconcileTransaction(
+    deps,
+    { transaction: row, known: await paymentOf(deps, { payment }) },
+    ASK,
+  )
+}
 
 /** With one payment that has been open for so long that it is asked about now. */
 const it = clientTest.extend('overdue', async ({ deps, client }) => {
@@ -42,26 +53,48 @@ const it = clientTest.extend('overdue', async ({ deps, client }) => {
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
     ['has a row that is not settled', [NOT_SETTLED], 'fee_assumed'],
-    ['has a row of another amount', [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }], 'fee_assumed'],
+    [
+      'has a row of another amount',
+      [{ amountMinor: 99_999 as never, keptMinor: 4_440 as never }],
+      'fee_assumed',
+    ],
     ['shows no row', [], 'transaction_missing'],
-  ] as const)('is posted at its estimate if the provider %s', async ([, rows, cause], { deps, client, overdue }) => {
-    const about = { providerPaymentId: overdue.creditedProviderPaymentId ?? '', reference: `${overdue.paymentId}-1` }
-    for (const fields of rows) deps.provider.transactions.push(settledRow(about, deps.now(), fields))
-    deps.clock.set(addMs(deps.now(), -1))
-    expect(await sweep(deps, client)).toBeUndefined()
-    deps.clock.set(addMs(deps.now(), 1))
+  ] as const)(
+    'is posted at its estimate if the provider %s',
+    async ([, rows, cause], { deps, client, overdue }) => {
+      const about = {
+        providerPaymentId: overdue.creditedProviderPaymentId ?? '',
+        reference: `${overdue.paymentId}-1`,
+      }
+      for (const fields of rows)
+        deps.provider.transactions.push(settledRow(about, deps.now(), fields))
+      deps.clock.set(addMs(deps.now(), -1))
+      expect(await sweep(deps, client)).toBeUndefined()
+      deps.clock.set(addMs(deps.now(), 1))
 
-    expect(await sweep(deps, client)).toMatchObject({ feeMinor: 4_000, netMinor: 95_900, unprovenMinor: 95_900 })
-    expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
-    expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
-    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` }])
-    expect(await entriesIn(deps, client)).toMatchObject([{ providerMinor: 0, houseMinor: -95_900 }])
-  })
+      expect(await sweep(deps, client)).toMatchObject({
+        feeMinor: 4_000,
+        netMinor: 95_900,
+        unprovenMinor: 95_900,
+      })
+      expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(await findingAbout(deps, overdue.paymentId, cause)).toMatchObject({ status: 'open' })
+      expect(deps.published).toMatchObject([
+        { kind: 'suspense.finding', subject: `${overdue.paymentId}#${cause}` },
+      ])
+      expect(await entriesIn(deps, client)).toMatchObject([
+        { providerMinor: 0, houseMinor: -95_900 },
+      ])
+    },
+  )
 
   it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
     'stays open, and holds up no other, if the provider is %s',
     async (reason, { deps, client, overdue }) => {
-      await aSucceededPayment(deps, client, { notionalMinor: 50_000, paidAt: addMs(deps.now(), -DAY_MS) })
+      await aSucceededPayment(deps, client, {
+        notionalMinor: 50_000,
+        paidAt: addMs(deps.now(), -DAY_MS),
+      })
       deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason }))
 
       expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1, netMinor: 45_950 })
@@ -85,7 +118,9 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
       )
       await storeOpen(deps, broken)
-      const rows = await Promise.all(broken.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))))
+      const rows = await Promise.all(
+        broken.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))),
+      )
       if (to === 'read') for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
         deps.clock.advance(seconds)
@@ -107,13 +142,19 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     },
   )
 
-  it('may be posted by another run at the same time; this run continues', async ({ deps, client, overdue }) => {
+  it('may be posted by another run at the same time; this run continues', async ({
+    deps,
+    client,
+    overdue,
+  }) => {
     const paidLater = (_: unknown, at: number) =>
       succeededPayment(client, { paidAt: addMs(deps.now(), at * 100 - 7 * DAY_MS) })
     const [last, ...others] = Array.from({ length: 6 }, paidLater).toReversed()
     await storeOpen(deps, [...others, last as Payment])
     deps.clock.advance(2)
-    const raced = beforeFirst(deps, 'transact', () => Promise.all(others.map((payment) => post(deps, payment))))
+    const raced = beforeFirst(deps, 'transact', () =>
+      Promise.all(others.map((payment) => post(deps, payment))),
+    )
 
     expect(await sweep(raced, client)).toMatchObject({ paymentCount: 7 })
     for (const payment of [overdue, last as Payment])
@@ -122,8 +163,14 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 })
 
 describe('many payments that are open for seven days', () => {
-  const overdueOf = async (deps: TestDeps, client: Parameters<typeof succeededPayment>[0], count: number) => {
-    const open = Array.from({ length: count }, () => succeededPayment(client, { paidAt: deps.now() }))
+  const overdueOf = async (
+    deps: TestDeps,
+    client: Parameters<typeof succeededPayment>[0],
+    count: number,
+  ) => {
+    const open = Array.from({ length: count }, () =>
+      succeededPayment(client, { paidAt: deps.now() }),
+    )
     await storeOpen(deps, open)
     deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
     return open
@@ -134,13 +181,20 @@ describe('many payments that are open for seven days', () => {
     deps.provider.transactions.push(...open.map((payment) => aTransaction(payment)))
 
     expect((await settle(deps, client)).settlement).toMatchObject({ paymentCount: 50 })
-    const message = { body: { client_id: client.clientId }, delaySeconds: 0, group: client.clientId }
+    const message = {
+      body: { client_id: client.clientId },
+      delaySeconds: 0,
+      group: client.clientId,
+    }
     expect(deps.sent).toMatchObject([{ queue: 'settlements', message }])
     deps.clock.advance(60)
     expect(await sweep(deps, client)).toMatchObject({ paymentCount: 1 })
   })
 
-  it('leave time to settle if an answer takes 4 s; the next message continues', async ({ deps, client }) => {
+  it('leave time to settle if an answer takes 4 s; the next message continues', async ({
+    deps,
+    client,
+  }) => {
     await overdueOf(deps, client, 20)
     deps.provider.script('listTransactions', async () => {
       deps.clock.advance(4)
@@ -162,58 +216,94 @@ describe('the row of a payment whose fee was assumed (design section 12)', () =>
 
   assumed.for([
     ['with the same fee', 4_000, 100, []],
-    ['with another fee at the cost of the house, with a finding', 4_440, -340, [{ kind: 'suspense.finding' }]],
-  ] as const)('is booked once, with only a provider leg: %s', async (wanted, { deps, client, payment }) => {
-    const [, keptMinor, house, alerts] = wanted
-    deps.published.length = 0
-    const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
+    [
+      'with another fee at the cost of the house, with a finding',
+      4_440,
+      -340,
+      [{ kind: 'suspense.finding' }],
+    ],
+  ] as const)(
+    'is booked once, with only a provider leg: %s',
+    async (wanted, { deps, client, payment }) => {
+      const [, keptMinor, house, alerts] = wanted
+      deps.published.length = 0
+      const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
 
-    await notify(deps, payment, row)
-    await notify(deps, payment, row)
+      await notify(deps, payment, row)
+      await notify(deps, payment, row)
 
-    const [own, late, ...more] = await entriesIn(deps, client)
-    expect(more).toStrictEqual([])
-    const providerMinor = 100_000 - keptMinor
-    const moved = { grossMinor: 0, netMinor: 0, providerMinor, houseMinor: providerMinor }
-    const proof = { provenMinor: 95_900, provenEligibleAt: own?.eligibleAt }
-    expect(late).toMatchObject({ type: 'late_row', providerTransactionId: row.transactionId, ...moved, ...proof })
-    expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
-    expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
-    expect(deps.published).toMatchObject(alerts)
-    expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(alerts[0] && keptMinor)
-  })
+      const [own, late, ...more] = await entriesIn(deps, client)
+      expect(more).toStrictEqual([])
+      const providerMinor = 100_000 - keptMinor
+      const moved = { grossMinor: 0, netMinor: 0, providerMinor, houseMinor: providerMinor }
+      const proof = { provenMinor: 95_900, provenEligibleAt: own?.eligibleAt }
+      expect(late).toMatchObject({
+        type: 'late_row',
+        providerTransactionId: row.transactionId,
+        ...moved,
+        ...proof,
+      })
+      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
+      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(deps.published).toMatchObject(alerts)
+      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(
+        alerts[0] && keptMinor,
+      )
+    },
+  )
 
-  assumed('is proof of no later settlement: it changes none of its sums', async ({ deps, client, payment }) => {
-    await notify(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
-    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
-    deps.clock.advance(60)
+  assumed(
+    'is proof of no later settlement: it changes none of its sums',
+    async ({ deps, client, payment }) => {
+      await notify(
+        deps,
+        payment,
+        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
+      )
+      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.clock.advance(60)
 
-    const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
-    expect(await sweep(deps, client)).toMatchObject(sums)
-  })
+      const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
+      expect(await sweep(deps, client)).toMatchObject(sums)
+    },
+  )
 
-  it.for([10, 1])('proves its payment if read before the settlement: blocks of %i', async (block, { deps: whole }) => {
-    const deps = inSteps(whole, 10, 10, block)
-    const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
-    const payment = await anOpenPayment(deps, client)
-    deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-    expect(await sweep(deps, client)).toBeUndefined()
-    await notify(deps, payment, aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }))
-    await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
-    deps.clock.advance(600)
+  it.for([10, 1])(
+    'proves its payment if read before the settlement: blocks of %i',
+    async (block, { deps: whole }) => {
+      const deps = inSteps(whole, 10, 10, block)
+      const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
+      const payment = await anOpenPayment(deps, client)
+      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+      expect(await sweep(deps, client)).toBeUndefined()
+      await notify(
+        deps,
+        payment,
+        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
+      )
+      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.clock.advance(600)
 
-    expect(await sweep(deps, client)).toMatchObject({ netMinor: 191_800, unprovenMinor: 0, entryCount: 3 })
+      expect(await sweep(deps, client)).toMatchObject({
+        netMinor: 191_800,
+        unprovenMinor: 0,
+        entryCount: 3,
+      })
 
-    await expectBalanced(deps, client.clientId)
-  })
+      await expectBalanced(deps, client.clientId)
+    },
+  )
 })
 
 const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt })
 const OWN = aTransaction(PAYMENT, { keptMinor: 4_440 })
 
-const askAbout = (...transactions: readonly ProviderTransaction[]) => {
+function askAbout(...transactions: readonly ProviderTransaction[]) {
   const deps = testDeps()
-  deps.provider.script('listTransactions', async () => ({ kind: 'found', value: { transactions, hasMore: false } }))
+  deps.provider.script('listTransactions', async () => ({
+    kind: 'found',
+    value: { transactions, hasMore: false },
+  }))
   return askForOwnRow(deps, PAYMENT)
 }
 
@@ -230,14 +320,21 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     ['about another amount', { amountMinor: minor(99_999) }, true],
     ['in another currency', { currency: 'PHP' }, true],
   ] as const)('finds no settled row in a transaction %s', async (_case, fields, isKnown) => {
-    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({ kind: 'answered', row: undefined, isKnown })
+    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({
+      kind: 'answered',
+      row: undefined,
+      isKnown,
+    })
   })
 
-  it.each([4_440, 0])('finds the settled row of this payment when the provider kept %i', async (kept) => {
-    const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
+  it.each([4_440, 0])(
+    'finds the settled row of this payment when the provider kept %i',
+    async (kept) => {
+      const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
 
-    const answer = await askAbout(stranger, { ...OWN, keptMinor: minor(kept) })
+      const answer = await askAbout(stranger, { ...OWN, keptMinor: minor(kept) })
 
-    expect(answer).toMatchObject({ kind: 'answered', row: { feeMinor: kept }, isKnown: true })
-  })
+      expect(answer).toMatchObject({ kind: 'answered', row: { feeMinor: kept }, isKnown: true })
+    },
+  )
 })

@@ -7,7 +7,11 @@ import type { Client } from '../../../shared/client/client.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
 import { adjustCredit, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
-import { readWindow, recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
+import {
+  readWindow,
+  recreditWindow,
+  writeOffInWindow,
+} from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
@@ -15,14 +19,30 @@ import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { adjusted, aRefund, aVoid } from '../../support/money-rows.ts'
-import { anIdOfShard, anOpenPayment, entriesIn, post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
+import {
+  anIdOfShard,
+  anOpenPayment,
+  entriesIn,
+  post,
+  postAssumed,
+  settledRowFor,
+} from '../../support/paid-builders.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
-import { beforeFirst, interceptTable, recordTable, type TestDeps, writtenKeys } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  interceptTable,
+  recordTable,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { clientTest as it } from '../settlement/client-test.ts'
 
-const fencesOf = async (deps: TestDeps, { clientId }: Client) => {
+async function fencesOf(deps: TestDeps, { clientId }: Client) {
   const { parts } = await readWindow(deps, clientId)
-  const keys = [windowKey(clientId), ...allShards(parts).map(({ part, shard }) => shardKey(clientId, shard, part))]
+  const keys = [
+    windowKey(clientId),
+    ...allShards(parts).map(({ part, shard }) => shardKey(clientId, shard, part)),
+  ]
   return new Set((await deps.table.getMany(keys)).map((item) => item?.['closedUntil']))
 }
 
@@ -31,7 +51,11 @@ describe('raiseFence (design sections 4 and 12)', () => {
     deps,
     client,
   }) => {
-    await changeClient(deps, { clientId: client.clientId, operator: 'sari', changes: { ledgerParts: 2 } })
+    await changeClient(deps, {
+      clientId: client.clientId,
+      operator: 'sari',
+      changes: { ledgerParts: 2 },
+    })
     const { deps: recorded, calls } = recordTable(deps)
     const before = deps.now()
     const end = addMs(before, 1)
@@ -47,7 +71,10 @@ describe('raiseFence (design sections 4 and 12)', () => {
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
   })
 
-  it('throws if a shard is missing or has no fence, and creates neither', async ({ deps, client }) => {
+  it('throws if a shard is missing or has no fence, and creates neither', async ({
+    deps,
+    client,
+  }) => {
     const [removed, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
     const { closedUntil } = (await deps.table.get(removed)) ?? {}
     const end = addMs(deps.now(), 1)
@@ -65,7 +92,10 @@ describe('raiseFence (design sections 4 and 12)', () => {
 })
 
 describe('a write with an entry before the fence', () => {
-  it('is refused by every shard, by the shard of adjustments and by the window', async ({ deps, client }) => {
+  it('is refused by every shard, by the shard of adjustments and by the window', async ({
+    deps,
+    client,
+  }) => {
     const { clientId } = client
     const end = addMs(deps.now(), 10)
     await raiseFence(deps, clientId, end)
@@ -74,25 +104,34 @@ describe('a write with an entry before the fence', () => {
     for (const place of allShards(1)) {
       const payment = { clientId, paymentId: anIdOfShard(place.shard) }
       for (const net of [ZERO, minor(5)]) {
-        expect(await deps.table.transact({ shard: moveCredit(payment, net, early) })).toMatchObject({ applied: false })
+        expect(await deps.table.transact({ shard: moveCredit(payment, net, early) })).toMatchObject(
+          { applied: false },
+        )
       }
-      expect(await deps.table.transact({ shard: moveCredit(payment, ZERO, end) })).toMatchObject({ applied: true })
+      expect(await deps.table.transact({ shard: moveCredit(payment, ZERO, end) })).toMatchObject({
+        applied: true,
+      })
     }
     const steps = [
       adjustCredit(clientId, minor(5), early),
       recreditWindow(clientId, minor(5), early),
       writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: early }),
     ]
-    for (const step of steps) expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
+    for (const step of steps)
+      expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
     const atEnd = writeOffInWindow(clientId, { readMinor: ZERO, addMinor: ZERO, postedAt: end })
     expect(await deps.table.transact({ step: atEnd })).toMatchObject({ applied: true })
   })
 
-  it('is refused when a shard or the window has no fence, and when the shard is missing', async ({ deps, client }) => {
+  it('is refused when a shard or the window has no fence, and when the shard is missing', async ({
+    deps,
+    client,
+  }) => {
     const open = await anOpenPayment(deps, client)
     const [shard, window] = [shardOf(open), windowKey(client.clientId)]
     const rows = [await rawItem(deps, shard), await rawItem(deps, window)]
-    for (const key of [shard, window]) await deps.table.write(update(key, { remove: ['closedUntil'] }))
+    for (const key of [shard, window])
+      await deps.table.write(update(key, { remove: ['closedUntil'] }))
 
     await expect(post(deps, open)).rejects.toThrow()
     const step = recreditWindow(client.clientId, minor(5), addMs(deps.now(), DAY_MS))
@@ -105,42 +144,60 @@ describe('a write with an entry before the fence', () => {
   })
 })
 
-/** Something is made ready; what is answered writes an entry. */
-type Writer = (deps: TestDeps, client: Client) => Promise<(on: TestDeps) => Promise<unknown>>
-
-const posting: Writer = async (deps, client) => {
+async function posting(
+  deps: TestDeps,
+  client: Client,
+): Promise<(on: TestDeps) => Promise<unknown>> {
   const open = await anOpenPayment(deps, client)
   return (on) => post(on, open)
 }
-const voiding: Writer = async (deps, client) => {
+async function voiding(
+  deps: TestDeps,
+  client: Client,
+): Promise<(on: TestDeps) => Promise<unknown>> {
   const open = await anOpenPayment(deps, client)
   return (on) => movePayment(on, open, aVoid(on, 'own', open.notionalMinor, true))
 }
-const adjusting: Writer = async (_, client) => (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
+async function adjusting(_: TestDeps, client: Client): Promise<(on: TestDeps) => Promise<unknown>> {
+  return (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
+}
 
 describe('a write during which another run raises the fence', () => {
   it.for([
     ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
-    ['a void of an open payment', voiding, { message: expect.stringContaining('kept changing') as unknown }],
+    [
+      'a void of an open payment',
+      voiding,
+      { message: expect.stringContaining('kept changing') as unknown },
+    ],
     ['an adjustment', adjusting, { code: 'conflict' }],
-  ] as const)('before each try gives up and writes nothing: %s', async ([, writer, error], { deps, client }) => {
-    const write = await writer(deps, client)
-    const raised = interceptTable(deps, {
-      before: async ({ name }) => {
-        if (name === 'transact') await raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS))
-      },
-    })
+  ] as const)(
+    'before each try gives up and writes nothing: %s',
+    async ([, writer, error], { deps, client }) => {
+      const write = await writer(deps, client)
+      const raised = interceptTable(deps, {
+        before: async ({ name }) => {
+          if (name === 'transact')
+            await raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS))
+        },
+      })
 
-    await expect(write(raised)).rejects.toMatchObject(error)
+      await expect(write(raised)).rejects.toMatchObject(error)
 
-    expect(await entriesIn(deps, client)).toStrictEqual([])
-    await write(deps)
-  })
+      expect(await entriesIn(deps, client)).toStrictEqual([])
+      await write(deps)
+    },
+  )
 
-  it('before a late row is booked writes nothing, and the next try books it', async ({ deps, client }) => {
+  it('before a late row is booked writes nothing, and the next try books it', async ({
+    deps,
+    client,
+  }) => {
     const payment = await postAssumed(deps, await anOpenPayment(deps, client))
     const row = settledRowFor(payment, { feeMinor: 4_440 })
-    const raised = beforeFirst(deps, 'transact', () => raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)))
+    const raised = beforeFirst(deps, 'transact', () =>
+      raiseFence(deps, client.clientId, addMs(deps.now(), MINUTE_MS)),
+    )
 
     expect(await bookLateRow(raised, payment, row)).toMatchObject({ applied: false })
 

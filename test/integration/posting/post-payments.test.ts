@@ -23,20 +23,26 @@ import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { it, now } from './worked-case.ts'
 
-const openOfOneShard = async (deps: TestDeps, client: Client, count: number) => {
+async function openOfOneShard(deps: TestDeps, client: Client, count: number) {
   const fields = () => ({ paymentId: anIdOfShard(7), paidAt: deps.now() })
   const open = Array.from({ length: count }, () => succeededPayment(client, fields()))
   await storeOpen(deps, open)
   return open
 }
 
-const byRow = (payment: Payment): Posting => ({ payment, by: { row: settledRowFor(payment) } })
+function byRow(payment: Payment): Posting {
+  return { payment, by: { row: settledRowFor(payment) } }
+}
 
-const transactionsIn = (calls: ReturnType<typeof recordTable>['calls']) =>
-  calls.flatMap((call) => (call.name === 'transact' ? [call.steps.length] : []))
+function transactionsIn(calls: ReturnType<typeof recordTable>['calls']) {
+  return calls.flatMap((call) => (call.name === 'transact' ? [call.steps.length] : []))
+}
 
 describe('postPayments (design section 12)', () => {
-  it('writes the final fee, the entry and the change of net in one transaction', async ({ deps, client }) => {
+  it('writes the final fee, the entry and the change of net in one transaction', async ({
+    deps,
+    client,
+  }) => {
     const open = await anOpenPayment(deps, client)
     deps.clock.advance(3_600)
 
@@ -47,25 +53,60 @@ describe('postPayments (design section 12)', () => {
     const [postedAt, transactionId] = [deps.now(), `txn_${paymentId}`]
     const fee = { providerFeeMinor: 4_440, netMinor: 95_460, feeStatus: 'actual' }
     const finalFee = { status: 'actual', feeMinor: 4_440, at: postedAt }
-    const known = { providerSettledAt: paidAt, postedAt, ownRow: { transactionId, providerMinor: 95_560 } }
-    expect(await paymentOf(deps, { payment: open })).toEqual({ ...rest, ...fee, ...known, finalFee, moneyVersion: 1 })
+    const known = {
+      providerSettledAt: paidAt,
+      postedAt,
+      ownRow: { transactionId, providerMinor: 95_560 },
+    }
+    expect(await paymentOf(deps, { payment: open })).toEqual({
+      ...rest,
+      ...fee,
+      ...known,
+      finalFee,
+      moneyVersion: 1,
+    })
     expect(posted).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
     const figures = { grossMinor: 100_000, feeMinor: 4_440, markupMinor: 100, netMinor: 95_460 }
     const legs = { providerMinor: 95_560, bankMinor: 0, suspenseMinor: 0, houseMinor: 100 }
-    const of = { paymentId, method: 'virtual_account', channelCode: 'BCA', providerTransactionId: transactionId }
-    const times = { eligibleAt: addMs(paidAt ?? postedAt, DAY_MS), postedAt, providerSettledAt: paidAt, paidAt }
-    const entry = { entryId: expect.any(String), type: 'payment', ...figures, ...legs, ...of, ...times }
+    const of = {
+      paymentId,
+      method: 'virtual_account',
+      channelCode: 'BCA',
+      providerTransactionId: transactionId,
+    }
+    const times = {
+      eligibleAt: addMs(paidAt ?? postedAt, DAY_MS),
+      postedAt,
+      providerSettledAt: paidAt,
+      paidAt,
+    }
+    const entry = {
+      entryId: expect.any(String),
+      type: 'payment',
+      ...figures,
+      ...legs,
+      ...of,
+      ...times,
+    }
     expect(await entriesIn(deps, client)).toEqual([entry])
-    expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 95_460, succeeded: 1 })
+    expect(await ledgerView(deps, client.clientId)).toStrictEqual({
+      pendingMinor: 95_460,
+      succeeded: 1,
+    })
   })
 
-  it('is eligible when it is posted, if that is more than a day after it was paid', async ({ deps, client }) => {
+  it('is eligible when it is posted, if that is more than a day after it was paid', async ({
+    deps,
+    client,
+  }) => {
     const open = await anOpenPayment(deps, client)
     deps.clock.advance(3 * 86_400)
 
     await post(deps, open)
 
-    expect(await entriesIn(deps, client)).toMatchObject([{ eligibleAt: deps.now(), postedAt: deps.now() }])
+    expect(await entriesIn(deps, client)).toMatchObject([
+      { eligibleAt: deps.now(), postedAt: deps.now() },
+    ])
   })
 })
 
@@ -76,16 +117,22 @@ describe('payments of one page', () => {
 
     const answers = await postPayments(recorded, open.map(byRow))
 
-    expect(answers.map((payment) => payment?.paymentId)).toStrictEqual(open.map(({ paymentId }) => paymentId))
+    expect(answers.map((payment) => payment?.paymentId)).toStrictEqual(
+      open.map(({ paymentId }) => paymentId),
+    )
     expect(transactionsIn(calls).toSorted((a, b) => a - b)).toStrictEqual([3, 91])
   })
 
-  it('stay within the hundred items of a transaction, with their reversals', async ({ deps, client }) => {
+  it('stay within the hundred items of a transaction, with their reversals', async ({
+    deps,
+    client,
+  }) => {
     const refunds = [48, 48, 31, 31, 31]
     const open = await openOfOneShard(deps, client, refunds.length)
     const moved: Payment[] = []
     for (const [at, payment] of open.entries()) {
-      for (let left = refunds[at] ?? 0; left > 0; left--) await movePayment(deps, payment, aRefund(deps, 10))
+      for (let left = refunds[at] ?? 0; left > 0; left--)
+        await movePayment(deps, payment, aRefund(deps, 10))
       moved.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
@@ -97,14 +144,23 @@ describe('payments of one page', () => {
     expect(await entriesIn(deps, client)).toHaveLength(5 + 3 * 31 + 2 * 48)
   })
 
-  it('do not block each other: only a payment that has changed is refused', async ({ deps, client }) => {
+  it('do not block each other: only a payment that has changed is refused', async ({
+    deps,
+    client,
+  }) => {
     const open = await openOfOneShard(deps, client, 5)
     const [changed] = open
     if (changed) await movePayment(deps, changed, aRefund(deps, 30_000))
 
     const answers = await postPayments(deps, open.map(byRow))
 
-    expect(answers.map((payment) => payment !== undefined)).toStrictEqual([false, true, true, true, true])
+    expect(answers.map((payment) => payment !== undefined)).toStrictEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+    ])
     expect(await entriesIn(deps, client)).toHaveLength(4)
   })
 })
@@ -114,16 +170,22 @@ describe('payments of one page', () => {
  * rows move a posted or an open payment of a client with endpoints. The test reads the written items and the messages.
  */
 
-const move = async (deps: TestDeps, payment: Payment, row: MoneyRow) => movePayment(deps, await now(deps, payment), row)
+async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
+  return movePayment(deps, await now(deps, payment), row)
+}
 
-const reversedEvents = async (deps: TestDeps, { paymentId }: Payment) =>
-  (await listPaymentEvents(deps, paymentId)).filter(({ type }) => type === 'payment.reversed')
+async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
+  return (await listPaymentEvents(deps, paymentId)).filter(
+    ({ type }) => type === 'payment.reversed',
+  )
+}
 
 /** What the events of a payment say, oldest first; those of one moment by their names. */
-const reversals = async (deps: TestDeps, payment: Payment) =>
-  (await reversedEvents(deps, payment))
+async function reversals(deps: TestDeps, payment: Payment) {
+  return (await reversedEvents(deps, payment))
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
+}
 
 it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
   const pending = await aPendingPayment(deps, client)
@@ -132,7 +194,10 @@ it('a row of an unpaid payment moves nothing', async ({ deps, client }) => {
 })
 
 describe('payment.reversed', () => {
-  it('states the kind of each movement, and the total that was taken back', async ({ deps, payment }) => {
+  it('states the kind of each movement, and the total that was taken back', async ({
+    deps,
+    payment,
+  }) => {
     await move(deps, payment, aRefund(deps, 10_000))
     deps.clock.advance(60)
     await move(deps, payment, aChargeback(deps, 20_000))
@@ -145,10 +210,16 @@ describe('payment.reversed', () => {
       { event, data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
       { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
     ])
-    expect((await now(deps, payment)).reversal).toMatchObject({ kind: 'chargeback', amountMinor: 10_000 })
+    expect((await now(deps, payment)).reversal).toMatchObject({
+      kind: 'chargeback',
+      amountMinor: 10_000,
+    })
   })
 
-  it('is sent for an open payment, and for one that is voided before it is posted', async ({ deps, client }) => {
+  it('is sent for an open payment, and for one that is voided before it is posted', async ({
+    deps,
+    client,
+  }) => {
     const open = await anOpenPayment(deps, client)
     const refund = aRefund(deps, 10_000)
     await move(deps, open, refund)
@@ -162,12 +233,24 @@ describe('payment.reversed', () => {
     const about = { id: open.paymentId, status: 'succeeded' }
     expect(await reversals(deps, open)).toMatchObject([
       { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
-      { data: { ...about, type: 'reversal', amount_minor: 100_000, taken_back_minor: open.netMinor } },
-      { data: { ...about, type: 'reversal', amount_minor: 10_000, taken_back_minor: open.netMinor } },
+      {
+        data: {
+          ...about,
+          type: 'reversal',
+          amount_minor: 100_000,
+          taken_back_minor: open.netMinor,
+        },
+      },
+      {
+        data: { ...about, type: 'reversal', amount_minor: 10_000, taken_back_minor: open.netMinor },
+      },
     ])
   })
 
-  it('goes to the endpoints that name it: `*` means the events of the specification', async ({ deps, payment }) => {
+  it('goes to the endpoints that name it: `*` means the events of the specification', async ({
+    deps,
+    payment,
+  }) => {
     const { clientId } = payment
     await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
     const named = await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
@@ -182,7 +265,10 @@ describe('payment.reversed', () => {
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(2)
   })
 
-  it('is not written with endpoints that were read more than five seconds before', async ({ deps, payment }) => {
+  it('is not written with endpoints that were read more than five seconds before', async ({
+    deps,
+    payment,
+  }) => {
     const { clientId } = payment
     const slow = afterFirst(deps, 'query', () => {
       deps.clock.advance(6)

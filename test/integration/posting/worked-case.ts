@@ -9,22 +9,33 @@ import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
-export const now = (deps: TestDeps, payment: Payment) => paymentOf(deps, { payment })
+export function now(deps: TestDeps, payment: Payment) {
+  return paymentOf(deps, { payment })
+}
 
 /** Applies rows one after the other, an hour apart. */
-export const applyRows = async (deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) => {
+export async function applyRows(deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) {
   for (const row of rows) {
     deps.clock.advance(3_600)
     await movePayment(deps, await now(deps, payment), row)
   }
 }
 
-const FIGURES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor', 'providerMinor', 'houseMinor'] as const
+const FIGURES = [
+  'grossMinor',
+  'feeMinor',
+  'markupMinor',
+  'netMinor',
+  'providerMinor',
+  'houseMinor',
+] as const
 
-const shown = (figures: readonly number[]) => figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
+function shown(figures: readonly number[]) {
+  return figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
+}
 
 /** In the order in which they were written; those of one transaction by their texts. */
-export const linesIn = async (deps: TestDeps, client: Client) => {
+export async function linesIn(deps: TestDeps, client: Client) {
   const keyed = (await entriesIn(deps, client)).map((entry) => {
     const line = `${entry.type} ${shown(FIGURES.map((name) => entry[name]))}`
     return { key: `${entry.postedAt} ${line}`, line }
@@ -33,10 +44,14 @@ export const linesIn = async (deps: TestDeps, client: Client) => {
 }
 
 /** What is at the provider, what clients were given and have, and what is ours; re-credits repeat what was there. */
-export const trialBalance = async (deps: TestDeps, client: Client) => {
+export async function trialBalance(deps: TestDeps, client: Client) {
   const entries = (await entriesIn(deps, client)).filter(({ type }) => type !== 'recredit')
-  const sum = (of: 'providerMinor' | 'houseMinor') => entries.reduce((total, entry) => total + entry[of], 0)
-  const { pendingMinor, availableMinor, inSettlementMinor, paidOutMinor } = await getBalance(deps, client.clientId)
+  const sum = (of: 'providerMinor' | 'houseMinor') =>
+    entries.reduce((total, entry) => total + entry[of], 0)
+  const { pendingMinor, availableMinor, inSettlementMinor, paidOutMinor } = await getBalance(
+    deps,
+    client.clientId,
+  )
   const clients = pendingMinor + availableMinor + inSettlementMinor + paidOutMinor
   expect(sum('providerMinor')).toBe(clients + sum('houseMinor'))
   return shown([sum('providerMinor'), clients, sum('houseMinor')])

@@ -33,7 +33,7 @@ import { receiveEverything } from './torn-flows.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
 
 /** A settlement of two payments, and a third one of its window that it does not have. */
-const settledWithout = async (deps: TestDeps, client: Client) => {
+async function settledWithout(deps: TestDeps, client: Client) {
   for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
   deps.clock.advance(1)
   const late = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
@@ -42,10 +42,12 @@ const settledWithout = async (deps: TestDeps, client: Client) => {
   return { settlement, late }
 }
 
-const keysOf = (payment: Payment): readonly Key[] => entriesOf(payment).map((entry) => entryKey(payment, entry))
+function keysOf(payment: Payment): readonly Key[] {
+  return entriesOf(payment).map((entry) => entryKey(payment, entry))
+}
 
 /** A settlement of everything but these entries, which become visible after it. */
-const sweptWithout = async (deps: TestDeps, client: Client, keys: readonly Key[]) => {
+async function sweptWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await deps.table.write(remove(key, exists))
   return { settlement: await sweptADayLater(deps, client), items }
@@ -62,25 +64,43 @@ describe('recount-ledger: an entry outside its settlement', () => {
     await payOut(deps, settlement)
     const next = await sweptADayLater(deps, client)
     const { netMinor } = late
-    expect(next).toMatchObject({ netMinor, recreditedMinor: netMinor, paymentCount: 1, unprovenMinor: 0 })
+    expect(next).toMatchObject({
+      netMinor,
+      recreditedMinor: netMinor,
+      paymentCount: 1,
+      unprovenMinor: 0,
+    })
     await payOut(deps, next)
-    const paidOut = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: settlement.netMinor + netMinor }
+    const paidOut = {
+      availableMinor: 0,
+      inSettlementMinor: 0,
+      paidOutMinor: settlement.netMinor + netMinor,
+    }
     expect(await readWindow(deps, client.clientId)).toMatchObject(paidOut)
   })
 
-  it('is in the books once, and not in the statement of the settlement', async ({ deps, client }) => {
+  it('is in the books once, and not in the statement of the settlement', async ({
+    deps,
+    client,
+  }) => {
     const { settlement, late } = await settledWithout(deps, client)
     await recount(deps, client)
     await sweptADayLater(deps, client)
 
     const asked = { clientId: client.clientId, id: settlement.settlementId, limit: 100 }
     const { entries } = await settlementEntries(deps, asked)
-    const { book, differences } = await readClientBook(deps, client.clientId, { from: '2026-11-01', to: '2026-11-30' })
+    const { book, differences } = await readClientBook(deps, client.clientId, {
+      from: '2026-11-01',
+      to: '2026-11-30',
+    })
 
     expect(entries.map(({ payment_id: id }) => id)).not.toContain(late.paymentId)
     expect(entries).toHaveLength(2)
     expect(differences).toStrictEqual([])
-    expect(book).toMatchObject({ 'taken_in.virtual_account': 270_000, clients: settlement.netMinor + late.netMinor })
+    expect(book).toMatchObject({
+      'taken_in.virtual_account': 270_000,
+      clients: settlement.netMinor + late.netMinor,
+    })
   })
 
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
@@ -135,7 +155,10 @@ describe('recount-ledger: an entry outside its settlement', () => {
   })
 })
 
-it('a recount puts back an entry that a settlement has taken, and credits nothing', async ({ deps, client }) => {
+it('a recount puts back an entry that a settlement has taken, and credits nothing', async ({
+  deps,
+  client,
+}) => {
   const payment = await aSucceededPayment(deps, client)
   await sweptADayLater(deps, client)
   for (const key of keysOf(payment)) await deps.table.write(remove(key, exists))
@@ -147,14 +170,18 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
 })
 
 /** A payment that was paid, or failed, of which a restore kept only the event. */
-const eventAlone = async ({ hasFailed = false } = {}) => {
+async function eventAlone({ hasFailed = false } = {}) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
-  const before = await Promise.all([paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)))
-  const notify = (providerPaymentId: string) => applyProviderNews(deps, { providerPaymentId }, 'callback')
-  const close = (status: 'failed' | 'expired') => closePayment(deps, paid.payment, { status, source: 'callback' })
+  const before = await Promise.all(
+    [paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)),
+  )
+  const notify = (providerPaymentId: string) =>
+    applyProviderNews(deps, { providerPaymentId }, 'callback')
+  const close = (status: 'failed' | 'expired') =>
+    closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
   /** After a second capture, if there is one. */
   const restore = async ({ hasSecond = false } = {}) => {
@@ -172,10 +199,15 @@ describe('a pending payment whose event exists after a restore', () => {
 
     await expect(notify(paid.providerPaymentId)).rejects.toThrow('a payment kept changing')
     const differences = await differencesOf(deps, client)
-    expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
+    expect(await recount(deps, client, differences)).toMatchObject({
+      written: differences,
+      left: [],
+    })
 
     const record = { action: 'recount-ledger', after: { repaired: differences } }
-    expect((await readAuditRecords(deps, paid.payment.paymentId)).records.at(-1)).toMatchObject(record)
+    expect((await readAuditRecords(deps, paid.payment.paymentId)).records.at(-1)).toMatchObject(
+      record,
+    )
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject(credited)
     await receiveEverything(deps)
@@ -191,16 +223,24 @@ describe('a pending payment whose event exists after a restore', () => {
     }
   const alteredEvent = async ({ deps, paid: { payment } }: Scene) => {
     const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
-    await putRaw(deps, { ...event, body: String(event?.['body']).replace(`:${payment.notionalMinor},`, ':1,') })
+    await putRaw(deps, {
+      ...event,
+      body: String(event?.['body']).replace(`:${payment.notionalMinor},`, ':1,'),
+    })
   }
 
-  it.each<[string, (scene: Scene) => unknown, { readonly hasFailed?: true; readonly hasSecond?: true }?]>([
+  it.each<
+    [string, (scene: Scene) => unknown, { readonly hasFailed?: true; readonly hasSecond?: true }?]
+  >([
     ['suspense holds every capture that the provider shows', () => undefined, { hasSecond: true }],
     ['the payment has ended in another way', ({ close }) => close('expired'), { hasFailed: true }],
     ['its event has another amount', alteredEvent],
     ['the provider shows another amount', shown({ capturedMinor: minor(1) })],
     ['the provider shows another currency', shown({ currency: 'USD' })],
-    ['the capture is another payment’s', shown({ reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) })],
+    [
+      'the capture is another payment’s',
+      shown({ reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) }),
+    ],
     ['the provider has received no money', shown({ status: 'open' })],
   ])('is not credited, and is named in the refusal, when %s', async (_, happens, options = {}) => {
     const scene = await eventAlone(options)
@@ -226,7 +266,9 @@ describe('a pending payment whose event exists after a restore', () => {
     const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))
 
-    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({
+      code: 'conflict',
+    })
 
     expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
     await expectBalanced(deps, client.clientId)

@@ -20,11 +20,22 @@ import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
-import { beforeFirst, depsWithLateIndexes, type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
+import {
+  beforeFirst,
+  depsWithLateIndexes,
+  type MemoryDeps,
+  memoryDeps,
+} from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
-import { clientWithEndpoints, differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
+import {
+  clientWithEndpoints,
+  differencesOf,
+  expectRefused,
+  recount,
+  removeEvent,
+} from './torn-world.ts'
 
-const world = async () => {
+async function world() {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const { payment } = await creditedPayment(deps, client, { customer: { name: 'Siti' } })
@@ -33,12 +44,18 @@ const world = async () => {
 
 const it = testWith(world, 'deps', 'client', 'payment')
 
-const addCredit = (deps: MemoryDeps, { clientId }: Client, creditedMinor: number) =>
-  deps.table.write(update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }))
+function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number) {
+  return deps.table.write(
+    update(shardKey(clientId, 3), { add: { creditedMinor }, set: { creditedAt: deps.now() } }),
+  )
+}
 
 /** In a window that is summed over several runs. */
-const addPaidOut = (deps: MemoryDeps, { clientId }: Client) =>
-  deps.table.write(update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }))
+function addPaidOut(deps: MemoryDeps, { clientId }: Client) {
+  return deps.table.write(
+    update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }),
+  )
+}
 
 describe('recount-ledger', () => {
   it('writes the figures that the audit expects, all or none, with a record of the operator', async ({
@@ -51,7 +68,10 @@ describe('recount-ledger', () => {
     const message = expect.stringContaining('the audit finds more') as unknown
     await expectRefused(deps, client, { message }, differences.slice(0, 1))
 
-    expect(await recount(deps, client, differences)).toMatchObject({ written: differences, left: [] })
+    expect(await recount(deps, client, differences)).toMatchObject({
+      written: differences,
+      left: [],
+    })
 
     await expectBalanced(deps, client.clientId)
     expect(await readWindow(deps, client.clientId)).not.toHaveProperty('progress')
@@ -70,12 +90,27 @@ describe('recount-ledger', () => {
   })
 
   it.for<[string, readonly Difference[], RegExp]>([
-    ['is not found now', [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }], /does not find/],
-    ['is of suspense', [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }], /does not repair/],
-    ['is of a record', [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }], /does not repair/],
-  ])('refuses a difference that %s, and writes nothing', async ([, expected, message], { deps, client }) => {
-    await expectRefused(deps, client, { message: expect.stringMatching(message) }, expected)
-  })
+    [
+      'is not found now',
+      [{ what: 'ledger.credited_minor', id: 'x', expected: 1, found: 2 }],
+      /does not find/,
+    ],
+    [
+      'is of suspense',
+      [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }],
+      /does not repair/,
+    ],
+    [
+      'is of a record',
+      [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }],
+      /does not repair/,
+    ],
+  ])(
+    'refuses a difference that %s, and writes nothing',
+    async ([, expected, message], { deps, client }) => {
+      await expectRefused(deps, client, { message: expect.stringMatching(message) }, expected)
+    },
+  )
 
   it('refuses a credit that the index of open payments lists ninety seconds later', async () => {
     const { deps, catchUp } = depsWithLateIndexes('PAYMENT#')
@@ -94,7 +129,10 @@ describe('recount-ledger', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses with the name of what an operator must repair, and writes no figure', async ({ deps, client }) => {
+  it('refuses with the name of what an operator must repair, and writes no figure', async ({
+    deps,
+    client,
+  }) => {
     const { entry } = await adjusted(deps, client, 'recovered', 5_000)
     await deps.table.write(remove(entryKey(client, entry), exists))
 
@@ -106,13 +144,20 @@ describe('recount-ledger', () => {
 type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
 /** The entry, and what it did to the shards: no figure differs. */
-const removeEntry: Act = async (deps, client, payment) => {
-  for (const entry of entriesOf(payment)) await deps.table.write(remove(entryKey(payment, entry), exists))
+async function removeEntry(deps: MemoryDeps, client: Client, payment: Payment): Promise<void> {
+  for (const entry of entriesOf(payment))
+    await deps.table.write(remove(entryKey(payment, entry), exists))
   await addCredit(deps, client, less(ZERO, payment.netMinor))
 }
-const refund: Act = (deps, _, payment) => movePayment(deps, payment, aRefund(deps, 1_000))
-const recover: Act = (deps, client) => adjusted(deps, client, 'recovered', 5_000)
-const erase: Act = (deps, _, { paymentId }) => eraseCustomers(deps, { paymentId }, 'ana')
+function refund(deps: MemoryDeps, _: Client, payment: Payment): Promise<unknown> {
+  return movePayment(deps, payment, aRefund(deps, 1_000))
+}
+function recover(deps: MemoryDeps, client: Client): Promise<unknown> {
+  return adjusted(deps, client, 'recovered', 5_000)
+}
+function erase(deps: MemoryDeps, _: Client, { paymentId }: Payment): Promise<unknown> {
+  return eraseCustomers(deps, { paymentId }, 'ana')
+}
 
 it.for<[string, tear: Act, meanwhile: Act]>([
   ['its shard is credited', (deps, client) => addCredit(deps, client, 7), recover],
@@ -126,7 +171,9 @@ it.for<[string, tear: Act, meanwhile: Act]>([
     const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
 
-    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({ code: 'conflict' })
+    await expect(recount(overtaken, client, differences)).rejects.toMatchObject({
+      code: 'conflict',
+    })
 
     await recount(deps, client)
     await expectBalanced(deps, client.clientId)

@@ -13,14 +13,26 @@ import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { adjusted } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
-import { aPendingPayment, aRequest, create, loseAnswer, payFirst } from '../../support/payment-builders.ts'
+import {
+  aPendingPayment,
+  aRequest,
+  create,
+  loseAnswer,
+  payFirst,
+} from '../../support/payment-builders.ts'
 import { aDayLater, sweptNow } from '../../support/settlement-builders.ts'
-import { creditedPayment, type PaidUpstream, paidUpstream, paymentOf, rowNow } from '../../support/synced-payment.ts'
+import {
+  creditedPayment,
+  type PaidUpstream,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+} from '../../support/synced-payment.ts'
 import type { MemoryDeps, TestDeps } from '../../support/test-deps.ts'
 
 const ASK = { isAllowed: async () => true, noteUnanswered: async () => {} }
 
-export const syncRows = async (deps: TestDeps): Promise<void> => {
+export async function syncRows(deps: TestDeps): Promise<void> {
   for (const row of deps.provider.transactions) {
     const paymentId = paymentIdOf(row.reference)
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -30,7 +42,7 @@ export const syncRows = async (deps: TestDeps): Promise<void> => {
 }
 
 /** The provider calls about everything it has. A call that fails is answered 500, and comes again later. */
-export const receiveCallbacks = async (deps: TestDeps, onFailure?: () => void): Promise<void> => {
+export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): Promise<void> {
   const { payments, requests } = deps.provider
   const about = [
     ...[...payments.keys()].map((providerPaymentId) => ({ providerPaymentId })),
@@ -40,86 +52,110 @@ export const receiveCallbacks = async (deps: TestDeps, onFailure?: () => void): 
 }
 
 /** The provider calls again about everything it has, without a failure, and the sync reads every row. */
-export const receiveEverything = async (deps: TestDeps): Promise<void> => {
+export async function receiveEverything(deps: TestDeps): Promise<void> {
   await receiveCallbacks(deps)
   await syncRows(deps)
 }
 
 /** A flow of money. Everything before the act that it answers is done; the transactions of the act are torn. */
-export type Flow = (deps: MemoryDeps, client: Client) => Promise<(acting: MemoryDeps) => Promise<unknown>>
+export type Flow = (
+  deps: MemoryDeps,
+  client: Client,
+) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-const called =
-  (prepared: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow =>
-  async (deps, client) => {
+function called(prepared: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow {
+  return async (deps, client) => {
     const news = await prepared(deps, client)
     return (acting) => applyProviderNews(acting, news, 'callback')
   }
+}
 
-const closing = (status: 'failed' | 'expired'): Flow =>
-  called(async (deps, client) => {
+function closing(status: 'failed' | 'expired'): Flow {
+  return called(async (deps, client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
     deps.provider.close(paymentRequestId, status)
     return { paymentRequestId }
   })
+}
 
 type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 
-const ownRow: Row = (deps, paid) => rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
-const voidRow: Row = (deps, paid) => ({ ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' })
+function ownRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
+  return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
+}
+function voidRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
+  return { ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' }
+}
 
 /** A row that takes money back, unless the fields say otherwise. */
-const backRow =
-  (transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row =>
-  (deps, paid) => {
+function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
+  return (deps, paid) => {
     const amounts = { amountMinor: minor(amount), providerMinor: minor(-amount) }
-    return rowNow(deps, paid, { ...NOT_SETTLED, transactionId, type: 'return', ...amounts, ...fields })
+    return rowNow(deps, paid, {
+      ...NOT_SETTLED,
+      transactionId,
+      type: 'return',
+      ...amounts,
+      ...fields,
+    })
   }
-const refundRow = (amount: number) => backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
-const disputeRow = (transactionId: string) =>
-  backRow(transactionId, 45_000, { reversalKind: 'chargeback', disputedMinor: minor(40_000) })
-const wonRow = backRow('txn-won', 40_000, { type: 'correction', isDisputeWon: true, providerMinor: minor(40_000) })
+}
+function refundRow(amount: number) {
+  return backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
+}
+function disputeRow(transactionId: string) {
+  return backRow(transactionId, 45_000, {
+    reversalKind: 'chargeback',
+    disputedMinor: minor(40_000),
+  })
+}
+const wonRow = backRow('txn-won', 40_000, {
+  type: 'correction',
+  isDisputeWon: true,
+  providerMinor: minor(40_000),
+})
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
 /** A payment, a minute after the sync has read these rows of it. */
-const afterRows =
-  (payment: Paid, ...rows: readonly Row[]): Paid =>
-  async (deps, client) => {
+function afterRows(payment: Paid, ...rows: readonly Row[]): Paid {
+  return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.provider.transactions.push(...rows.map((row) => row(deps, paid)))
     await syncRows(deps)
     deps.clock.advance(60)
     return paid
   }
+}
 
-const later =
-  (payment: Paid, days: number): Paid =>
-  async (deps, client) => {
+function later(payment: Paid, days: number): Paid {
+  return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.clock.advance((days * DAY_MS) / SECOND_MS)
     return paid
   }
+}
 
 const posted = afterRows(creditedPayment, ownRow)
 
-const assumed: Paid = async (deps, client) => {
+async function assumed(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
   const paid = await later(creditedPayment, 7)(deps, client)
   await postAssumed(deps, await paymentOf(deps, paid))
   return paid
 }
 
 /** The provider makes a row of a payment, and the sync reads it. */
-const rowed =
-  (payment: Paid, row: Row): Flow =>
-  async (deps, client) => {
+function rowed(payment: Paid, row: Row): Flow {
+  return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.clock.advance(60)
     deps.provider.transactions.push(row(deps, paid))
     // What is recorded has the provider of the world it acts in.
     return syncRows
   }
+}
 
-const twoOfOneShard = async (deps: MemoryDeps, client: Client): Promise<readonly PaidUpstream[]> => {
+async function twoOfOneShard(deps: MemoryDeps, client: Client): Promise<readonly PaidUpstream[]> {
   const paid = new Map<number, PaidUpstream>()
   for (;;) {
     const next = await creditedPayment(deps, client)
@@ -130,7 +166,10 @@ const twoOfOneShard = async (deps: MemoryDeps, client: Client): Promise<readonly
   }
 }
 
-const settled: Flow = async (deps, client) => {
+async function settled(
+  deps: MemoryDeps,
+  client: Client,
+): Promise<(acting: MemoryDeps) => Promise<unknown>> {
   await posted(deps, client)
   aDayLater(deps)
   return (acting) => sweptNow(acting, client)
@@ -159,7 +198,12 @@ export const FLOWS = {
   fails: closing('failed'),
   expires: closing('expired'),
   'fails by a wrong amount': called(async (deps, client) => {
-    return { providerPaymentId: deps.provider.pay((await aPendingPayment(deps, client)).paymentRequestId, 90_000) }
+    return {
+      providerPaymentId: deps.provider.pay(
+        (await aPendingPayment(deps, client)).paymentRequestId,
+        90_000,
+      ),
+    }
   }),
   'is cancelled': async (deps, client) => {
     const { paymentId } = await aPendingPayment(deps, client)
@@ -172,14 +216,20 @@ export const FLOWS = {
     deps.clock.advance(60)
     for (const one of paid) deps.provider.transactions.push(ownRow(deps, one))
     const payments = await Promise.all(paid.map((one) => paymentOf(deps, one)))
-    const postings = payments.map((payment) => ({ payment, by: { row: settledRowFor(payment, { feeMinor: 4_440 }) } }))
+    const postings = payments.map((payment) => ({
+      payment,
+      by: { row: settledRowFor(payment, { feeMinor: 4_440 }) },
+    }))
     return (acting) => postPayments(acting, postings)
   },
   'is posted with an assumed fee': async (deps, client) => {
     const payment = await paymentOf(deps, await later(creditedPayment, 7)(deps, client))
     return (acting) => postAssumed(acting, payment)
   },
-  'is posted with what went back before': rowed(afterRows(creditedPayment, refundRow(30_000)), ownRow),
+  'is posted with what went back before': rowed(
+    afterRows(creditedPayment, refundRow(30_000)),
+    ownRow,
+  ),
   'shows its row late': rowed(assumed, ownRow),
   'is refunded while it is open': rowed(creditedPayment, refundRow(30_000)),
   'is voided while it is open': rowed(creditedPayment, voidRow),
@@ -187,7 +237,11 @@ export const FLOWS = {
   'is refunded a second time': rowed(afterRows(posted, refundRow(30_000)), refundRow(20_000)),
   'is voided after it was posted': rowed(posted, voidRow),
   'gets back what was written off': rowed(async (deps, client) => {
-    const paid = await afterRows(posted, disputeRow('txn-dispute'), disputeRow('txn-other'))(deps, client)
+    const paid = await afterRows(
+      posted,
+      disputeRow('txn-dispute'),
+      disputeRow('txn-other'),
+    )(deps, client)
     await adjusted(deps, client, 'written_off', 10_000)
     return paid
   }, wonRow),

@@ -13,33 +13,43 @@ import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { sampleOf } from '../../support/runs.ts'
 import { interceptTable, type MemoryDeps } from '../../support/test-deps.ts'
 import { FLOWS, receiveCallbacks, receiveEverything, syncRows } from './torn-flows.ts'
-import { clientWithEndpoints, expectHealed, recordTransactions, recount, tornOf, tornStates } from './torn-world.ts'
+import {
+  clientWithEndpoints,
+  expectHealed,
+  recordTransactions,
+  recount,
+  tornOf,
+  tornStates,
+} from './torn-world.ts'
 
-describe.each(Object.entries(FLOWS))('a restore in the midst of a payment that %s', async (name, flow) => {
-  const torn = await tornOf(flow)
+describe.each(Object.entries(FLOWS))(
+  'a restore in the midst of a payment that %s',
+  async (name, flow) => {
+    const torn = await tornOf(flow)
 
-  it.each(torn.states)('$title', async ({ world }) => {
-    const deps = world()
+    it.each(torn.states)('$title', async ({ world }) => {
+      const deps = world()
 
-    await recount(deps, torn.client)
+      await recount(deps, torn.client)
 
-    await expectHealed(deps, torn)
-  })
+      await expectHealed(deps, torn)
+    })
 
-  /** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
-  const called = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
-  it.each(called)('and an hour of callbacks: $title', async ({ world }) => {
-    const deps = world()
-    deps.clock.advance(3_600)
-    await receiveCallbacks(deps, () => {})
+    /** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
+    const called = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
+    it.each(called)('and an hour of callbacks: $title', async ({ world }) => {
+      const deps = world()
+      deps.clock.advance(3_600)
+      await receiveCallbacks(deps, () => {})
 
-    await recount(deps, torn.client)
+      await recount(deps, torn.client)
 
-    await expectHealed(deps, torn)
-  })
-})
+      await expectHealed(deps, torn)
+    })
+  },
+)
 
-const heal = async (deps: MemoryDeps, client: Client, rounds: number): Promise<void> => {
+async function heal(deps: MemoryDeps, client: Client, rounds: number): Promise<void> {
   for (let round = 0; round < rounds; round++) await recount(deps, client)
   await expectBalanced(deps, client.clientId)
   await receiveEverything(deps)
@@ -63,7 +73,15 @@ describe.each([
 
 describe.each([
   ['is posted', {}],
-  ['is refunded', { ...NOT_SETTLED, type: 'return', reversalKind: 'refund', providerMinor: minor(-100_000) } as const],
+  [
+    'is refunded',
+    {
+      ...NOT_SETTLED,
+      type: 'return',
+      reversalKind: 'refund',
+      providerMinor: minor(-100_000),
+    } as const,
+  ],
 ])('a restore in the midst of two transactions of one payment that %s', async (_, row) => {
   const { deps, client } = await clientWithEndpoints(1)
   const created = await recordTransactions(deps, (acting) => create(acting, client))
@@ -71,22 +89,29 @@ describe.each([
   const { providerPaymentId } = capture
   deps.provider.transactions.push(settledRow(capture, deps.now(), NOT_SETTLED))
   deps.clock.advance(60)
-  const paid = await recordTransactions(deps, (acting) => applyProviderNews(acting, { providerPaymentId }, 'callback'))
+  const paid = await recordTransactions(deps, (acting) =>
+    applyProviderNews(acting, { providerPaymentId }, 'callback'),
+  )
   deps.provider.transactions.push(settledRow(capture, deps.now(), row))
   deps.clock.advance(1)
   const moved = await recordTransactions(deps, syncRows)
 
-  it.each([...tornStates([...created, ...paid]), ...tornStates([...paid, ...moved])])('$title', ({ world }) =>
-    heal(world(), client, 2),
+  it.each([...tornStates([...created, ...paid]), ...tornStates([...paid, ...moved])])(
+    '$title',
+    ({ world }) => heal(world(), client, 2),
   )
 })
 
 /** More than any recount makes, and than it needs to repair all. */
 const [MAX_TRANSACTIONS, MAX_ROUNDS] = [5, 3]
 
-const die = () => Promise.reject(new Error('the worker died'))
+function die() {
+  return Promise.reject(new Error('the worker died'))
+}
 
-describe.each<[string, 'before' | 'after', meet: (deps: MemoryDeps, client: Client) => Promise<unknown>]>([
+describe.each<
+  [string, 'before' | 'after', meet: (deps: MemoryDeps, client: Client) => Promise<unknown>]
+>([
   ['dies before it writes', 'before', die],
   ['dies after it has written', 'after', die],
   ['meets another recount', 'before', recount],

@@ -11,23 +11,42 @@ import type { Timestamp } from '../../../shared/time.ts'
 import type { Difference } from '../../../shared/verdict/difference.ts'
 import { type FakeProvider, fakeProvider } from '../../support/fake-provider.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { payOut, settlementsOf, sweepADayLater, withoutFloor } from '../../support/settlement-builders.ts'
-import { interceptTable, type MemoryDeps, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
+import {
+  payOut,
+  settlementsOf,
+  sweepADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
+import {
+  interceptTable,
+  type MemoryDeps,
+  memoryDeps,
+  type TestDeps,
+} from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { type Flow, receiveEverything } from './torn-flows.ts'
 
-export const differencesOf = async (deps: TestDeps, { clientId }: Client): Promise<readonly Difference[]> =>
-  (await auditLedger(deps, clientId)).differences
+export async function differencesOf(
+  deps: TestDeps,
+  { clientId }: Client,
+): Promise<readonly Difference[]> {
+  return (await auditLedger(deps, clientId)).differences
+}
 
 /** Recounts these differences; unless they are given, all that the audit shows. */
-export const recount = async (deps: TestDeps, client: Client, given?: readonly Difference[]) => {
+export async function recount(deps: TestDeps, client: Client, given?: readonly Difference[]) {
   const expected = given ?? (await differencesOf(deps, client))
   if (expected.length === 0) return { written: [], left: [] }
   return recountLedger(deps, { clientId: client.clientId, expected, operator: 'ana' })
 }
 
 /** The recount refuses these differences, or all that the audit shows, and writes nothing. */
-export const expectRefused = async (deps: MemoryDeps, client: Client, refusal: object, of?: readonly Difference[]) => {
+export async function expectRefused(
+  deps: MemoryDeps,
+  client: Client,
+  refusal: object,
+  of?: readonly Difference[],
+) {
   const expected = of ?? (await differencesOf(deps, client))
   deps.changes.length = 0
 
@@ -36,11 +55,16 @@ export const expectRefused = async (deps: MemoryDeps, client: Client, refusal: o
   expect(deps.changes).toStrictEqual([])
 }
 
-export const removeEvent = (deps: MemoryDeps, _: Client, { paymentId }: Payment) =>
-  deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
+export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
+  return deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
+}
 
 /** One item that a transaction wrote, as it was before and is after it. */
-type Written = { readonly key: Key; readonly before: StoredItem | undefined; readonly after: StoredItem | undefined }
+type Written = {
+  readonly key: Key
+  readonly before: StoredItem | undefined
+  readonly after: StoredItem | undefined
+}
 
 /** A transaction as it was made, with the whole table right after it. */
 export type Recorded = {
@@ -50,10 +74,12 @@ export type Recorded = {
   readonly at: Timestamp
 }
 
-const nameOf = ({ pk, sk }: Key): string => `${pk} ${sk}`
+function nameOf({ pk, sk }: Key): string {
+  return `${pk} ${sk}`
+}
 
 /** A copy of the provider, so that calls of one torn world change no other world. */
-const copyOf = (provider: FakeProvider): FakeProvider => {
+function copyOf(provider: FakeProvider): FakeProvider {
   const copy = fakeProvider()
   for (const [id, request] of provider.requests) copy.requests.set(id, request)
   for (const [id, payment] of provider.payments) copy.payments.set(id, payment)
@@ -61,22 +87,32 @@ const copyOf = (provider: FakeProvider): FakeProvider => {
   return copy
 }
 
-export const recordTransactions = async (
+export async function recordTransactions(
   deps: MemoryDeps,
   act: (deps: MemoryDeps) => Promise<unknown>,
-): Promise<readonly Recorded[]> => {
+): Promise<readonly Recorded[]> {
   const recorded: Recorded[] = []
   let before: Written[] = []
-  const writes = (steps: readonly Step[]) => steps.filter(({ kind }) => kind !== 'check').map(({ key }) => key)
+  const writes = (steps: readonly Step[]) =>
+    steps.filter(({ kind }) => kind !== 'check').map(({ key }) => key)
   const intercepted = interceptTable(deps, {
     before: (call) => {
       if (call.name !== 'transact') return
-      before = writes(call.steps).map((key) => ({ key, before: deps.stored.item(key), after: undefined }))
+      before = writes(call.steps).map((key) => ({
+        key,
+        before: deps.stored.item(key),
+        after: undefined,
+      }))
     },
     after: (call) => {
       if (call.name !== 'transact') return
       const written = before.map((one) => ({ ...one, after: deps.stored.item(one.key) }))
-      recorded.push({ written, items: deps.stored.items(), provider: copyOf(deps.provider), at: deps.now() })
+      recorded.push({
+        written,
+        items: deps.stored.items(),
+        provider: copyOf(deps.provider),
+        at: deps.now(),
+      })
     },
   })
   await act({ ...intercepted, stored: deps.stored, changes: deps.changes })
@@ -87,7 +123,7 @@ export const recordTransactions = async (
 type Cut = readonly boolean[]
 
 /** Each item missing, each item alone, each prefix. */
-const cutsOf = (count: number): readonly Cut[] => {
+function cutsOf(count: number): readonly Cut[] {
   const all = Array.from({ length: count }, (_, at) => at)
   const torn = all.flatMap((at) => [
     all.map((other) => other !== at),
@@ -98,7 +134,7 @@ const cutsOf = (count: number): readonly Cut[] => {
 }
 
 /** The name of an item in a test's title: its kind. */
-const titleOf = ({ key: { pk, sk } }: Written): string => {
+function titleOf({ key: { pk, sk } }: Written): string {
   const [kind] = pk.startsWith('JOURNAL') ? ['entry'] : sk.split('#')
   return String(kind).toLowerCase()
 }
@@ -106,7 +142,7 @@ const titleOf = ({ key: { pk, sk } }: Written): string => {
 type TornState = { readonly title: string; readonly world: () => MemoryDeps }
 
 /** The table after the last of these transactions, with what a restore brought of each. */
-const worldOf = (recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDeps => {
+function worldOf(recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDeps {
   const last = recorded.at(-1)
   if (last === undefined) throw new Error('no transaction was recorded')
   const replaced = new Map<string, StoredItem | undefined>()
@@ -117,17 +153,20 @@ const worldOf = (recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDep
       else if (!replaced.has(nameOf(key))) replaced.set(nameOf(key), before)
     }
   }
-  const rest = last.items.filter(({ pk, sk }) => !replaced.has(nameOf({ pk: String(pk), sk: String(sk) })))
+  const runRestOfTime = last.items.filter(
+    ({ pk, sk }) => !replaced.has(nameOf({ pk: String(pk), sk: String(sk) })),
+  )
   const torn = [...replaced.values()].filter((item) => item !== undefined)
-  const deps = { ...memoryDeps({}, [...rest, ...torn]), provider: copyOf(last.provider) }
+  const deps = { ...memoryDeps({}, [...runRestOfTime, ...torn]), provider: copyOf(last.provider) }
   deps.clock.set(last.at)
   return deps
 }
 
 /** Every table that a restore can leave of these transactions, one after the other. */
-export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] => {
+export function tornStates(recorded: readonly Recorded[]): readonly TornState[] {
   const cuts = recorded.reduce<readonly (readonly Cut[])[]>(
-    (before, { written }) => before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
+    (before, { written }) =>
+      before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
     [[]],
   )
   const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined) =>
@@ -139,7 +178,7 @@ export const tornStates = (recorded: readonly Recorded[]): readonly TornState[] 
 }
 
 /** A client with `endpoints` endpoints, which all get both kinds of events. */
-export const clientWithEndpoints = async (endpoints: number) => {
+export async function clientWithEndpoints(endpoints: number) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   for (let at = 0; at < endpoints; at++) {
@@ -149,7 +188,7 @@ export const clientWithEndpoints = async (endpoints: number) => {
 }
 
 /** Every torn state of every transaction of a flow, and the end that the whole transaction comes to. */
-export const tornOf = async (flow: Flow) => {
+export async function tornOf(flow: Flow) {
   const { deps, client } = await clientWithEndpoints(2)
   deps.clock.advance(60)
   const recorded = await recordTransactions(deps, await flow(deps, client))
@@ -158,14 +197,18 @@ export const tornOf = async (flow: Flow) => {
   )
   const whole = recorded.at(-1)
   if (whole === undefined) throw new Error('the flow made no transaction')
-  return { client, states, end: await rest(worldOf([whole], [whole.written.map(() => true)]), client) }
+  return {
+    client,
+    states,
+    end: await rest(worldOf([whole], [whole.written.map(() => true)]), client),
+  }
 }
 
 /**
  * The provider calls again about everything, twice, and everything is paid out. Answers what the client was credited and
  * paid, the money that was held, and how its payments ended.
  */
-const rest = async (deps: MemoryDeps, client: Client) => {
+async function rest(deps: MemoryDeps, client: Client) {
   for (let time = 0; time < 2; time++) {
     await receiveEverything(deps)
     await expectBalanced(deps, client.clientId)
@@ -177,14 +220,19 @@ const rest = async (deps: MemoryDeps, client: Client) => {
   }
   await expectBalanced(deps, client.clientId)
   const ledger = await readLedger(deps, client.clientId)
-  const held = deps.stored.items('SUSPENSE#').flatMap(({ kind, pk }) => (kind === 'money' ? [String(pk)] : []))
+  const held = deps.stored
+    .items('SUSPENSE#')
+    .flatMap(({ kind, pk }) => (kind === 'money' ? [String(pk)] : []))
   const payments = deps.stored.items('PAYMENT#').filter(({ sk }) => sk === 'PAYMENT')
   const ended = payments.filter(({ status }) => status !== 'creating' && status !== 'pending')
   const ends = ended.map(({ pk, status }) => `${String(pk)} ${String(status)}`)
   return { credited: creditedOf(ledger), paidOut: ledger.window.paidOutMinor, held, ends }
 }
 
-export const expectHealed = async (deps: MemoryDeps, { client, end }: Awaited<ReturnType<typeof tornOf>>) => {
+export async function expectHealed(
+  deps: MemoryDeps,
+  { client, end }: Awaited<ReturnType<typeof tornOf>>,
+) {
   await expectBalanced(deps, client.clientId)
   expect(await rest(deps, client)).toStrictEqual(end)
 }

@@ -14,11 +14,16 @@ import { pendingOf } from '../../support/synced-payment.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-const aWorld = async () => {
+async function aWorld() {
   const deps = memoryDeps()
   const { clientId } = await withoutFloor(deps)
   deps.clock.advance(60)
-  const asked = { client_id: clientId, kind: 'recovered', amount_minor: 25_000, reference: 'BANK-1' }
+  const asked = {
+    client_id: clientId,
+    kind: 'recovered',
+    amount_minor: 25_000,
+    reference: 'BANK-1',
+  }
   const adjusted = (fields: object = {}, on: TestDeps = deps) =>
     invokeAdmin(adjust, on, { operator: OPERATOR, ...asked, ...fields })
   const entries = () => entriesIn(deps, { clientId })
@@ -28,37 +33,78 @@ const aWorld = async () => {
 const it = testWith(aWorld, 'deps', 'clientId', 'adjusted', 'entries', 'pending')
 
 /** A row of the provider that belongs to no client, as the sync books it. */
-const anUnclaimedRow = (deps: TestDeps, fields: { rowAt?: Timestamp; type?: 'unmatched' | 'withdrawal' } = {}) => {
-  const row = { type: 'unmatched', transactionId: 'txn-1', rowAt: deps.now(), providerMinor: minor(-30_000) } as const
-  return deps.table.transact(putHouseEntry(newHouseEntry({ ...row, postedAt: deps.now(), ...fields })))
+function anUnclaimedRow(
+  deps: TestDeps,
+  fields: { rowAt?: Timestamp; type?: 'unmatched' | 'withdrawal' } = {},
+) {
+  const row = {
+    type: 'unmatched',
+    transactionId: 'txn-1',
+    rowAt: deps.now(),
+    providerMinor: minor(-30_000),
+  } as const
+  return deps.table.transact(
+    putHouseEntry(newHouseEntry({ ...row, postedAt: deps.now(), ...fields })),
+  )
 }
 
-const refusal = (status: number, message: string) => ({ status, body: { message } })
+function refusal(status: number, message: string) {
+  return { status, body: { message } }
+}
 
 const CORRECTION = { kind: 'correction', amount_minor: -25_000, provider_transaction_id: 'txn-1' }
 
 describe('adjust-ledger (design section 10)', () => {
-  it('books what a merchant paid back by bank', async ({ deps, clientId, adjusted, entries, pending }) => {
+  it('books what a merchant paid back by bank', async ({
+    deps,
+    clientId,
+    adjusted,
+    entries,
+    pending,
+  }) => {
     const reply = await adjusted({ notes: 'transfer of 21 November' })
 
     const [entry] = await entries()
-    const said = { reference: 'BANK-1', provider_transaction_id: null, notes: 'transfer of 21 November' }
-    const sides = { client_net_minor: 25_000, provider_minor: 0, bank_minor: 25_000, house_minor: 0 }
-    const made = { id: entry?.entryId, client_id: clientId, type: 'recovered', posted_at: deps.now() }
+    const said = {
+      reference: 'BANK-1',
+      provider_transaction_id: null,
+      notes: 'transfer of 21 November',
+    }
+    const sides = {
+      client_net_minor: 25_000,
+      provider_minor: 0,
+      bank_minor: 25_000,
+      house_minor: 0,
+    }
+    const made = {
+      id: entry?.entryId,
+      client_id: clientId,
+      type: 'recovered',
+      posted_at: deps.now(),
+    }
     expect(reply).toStrictEqual({ status: 200, body: { ...made, ...sides, ...said } })
-    expect(entry).toMatchObject({ grossMinor: 25_000, netMinor: 25_000, bankMinor: 25_000, eligibleAt: deps.now() })
+    expect(entry).toMatchObject({
+      grossMinor: 25_000,
+      netMinor: 25_000,
+      bankMinor: 25_000,
+      eligibleAt: deps.now(),
+    })
     expect(await pending()).toBe(25_000)
     const after = { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
-    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([{ after }])
+    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([
+      { after },
+    ])
   })
 
   it('takes back at most what was written off', async ({ adjusted, pending }) => {
     await adjusted({ kind: 'written_off' })
 
     const beyond = await adjusted({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
-    expect(beyond).toMatchObject(refusal(422, 'amount_minor: this client has only 25000 IDR written off'))
+    expect(beyond).toMatchObject(
+      refusal(422, 'amount_minor: this client has only 25000 IDR written off'),
+    )
     const whole = await adjusted({ kind: 'written_off', reference: 'W-3', amount_minor: -25_000 })
     expect([whole.status, await pending()]).toStrictEqual([200, 0])
   })
@@ -70,7 +116,11 @@ describe('adjust-ledger (design section 10)', () => {
 
       const { body } = await adjusted(CORRECTION)
 
-      expect(body).toMatchObject({ client_net_minor: -25_000, provider_minor: -30_000, house_minor: -5_000 })
+      expect(body).toMatchObject({
+        client_net_minor: -25_000,
+        provider_minor: -30_000,
+        house_minor: -5_000,
+      })
       const [day] = deps.now().split('T', 1)
       const totals = await houseTotals(deps, { fromDay: day ?? '', untilDay: day ?? '' })
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
@@ -80,7 +130,10 @@ describe('adjust-ledger (design section 10)', () => {
     },
   )
 
-  it('answers the stored entry when the reference is reused, and writes nothing', async ({ deps, adjusted }) => {
+  it('answers the stored entry when the reference is reused, and writes nothing', async ({
+    deps,
+    adjusted,
+  }) => {
     await anUnclaimedRow(deps)
     const first = await adjusted(CORRECTION)
     deps.changes.length = 0
@@ -90,7 +143,11 @@ describe('adjust-ledger (design section 10)', () => {
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('answers the stored entry to two concurrent operators', async ({ deps, adjusted, entries }) => {
+  it('answers the stored entry to two concurrent operators', async ({
+    deps,
+    adjusted,
+    entries,
+  }) => {
     const first = beforeFirst(deps, 'transact', () => adjusted())
 
     expect(await adjusted({}, first)).toStrictEqual(await adjusted())
@@ -111,9 +168,15 @@ describe('adjust-ledger (design section 10)', () => {
     [{ amount_minor: 0 }, 'amount_minor must not be 0'],
     [{ amount_minor: 1.5 }, 'amount_minor: must be an integer'],
     [{ amount_minor: -1_000_000_000_001 }, 'amount_minor: at most 1000000000000 either way'],
-    [{ amount_minor: -(10 ** 12), kind: 'written_off' }, 'amount_minor: this client has only 0 IDR written off'],
+    [
+      { amount_minor: -(10 ** 12), kind: 'written_off' },
+      'amount_minor: this client has only 0 IDR written off',
+    ],
     [{ provider_transaction_id: 'txn-1' }, 'provider_transaction_id: only with kind correction'],
-    [{ reference: 'two words' }, 'reference: must be 1 to 100 printable ASCII characters without spaces'],
+    [
+      { reference: 'two words' },
+      'reference: must be 1 to 100 printable ASCII characters without spaces',
+    ],
   ] as const)('refuses %o', async ([fields, message], { adjusted, entries }) => {
     expect(await adjusted(fields)).toMatchObject(refusal(422, message))
     expect(await entries()).toStrictEqual([])
@@ -128,24 +191,38 @@ describe('adjust-ledger (design section 10)', () => {
 })
 
 describe('concurrent calls of adjust-ledger', () => {
-  it('let only one of two corrections take over a row', async ({ deps, clientId, adjusted, entries, pending }) => {
+  it('let only one of two corrections take over a row', async ({
+    deps,
+    clientId,
+    adjusted,
+    entries,
+    pending,
+  }) => {
     await anUnclaimedRow(deps)
     const racing = beforeFirst(deps, 'transact', () => adjusted(CORRECTION))
 
     const message = 'provider transaction txn-1 was taken over by another correction'
-    expect(await adjusted({ ...CORRECTION, reference: 'C-2' }, racing)).toMatchObject(refusal(409, message))
+    expect(await adjusted({ ...CORRECTION, reference: 'C-2' }, racing)).toMatchObject(
+      refusal(409, message),
+    )
 
     expect([(await entries()).length, await pending()]).toStrictEqual([1, -25_000])
     await expectBalanced(deps, clientId)
   })
 
-  it('answer "try again" while the entry of another call is not visible yet', async ({ deps, adjusted }) => {
+  it('answer "try again" while the entry of another call is not visible yet', async ({
+    deps,
+    adjusted,
+  }) => {
     await adjusted()
-    const get = async (key: Key) => (key.pk.startsWith('JOURNAL#') ? undefined : deps.table.get(key))
+    const get = async (key: Key) =>
+      key.pk.startsWith('JOURNAL#') ? undefined : deps.table.get(key)
 
     const reply = await adjusted({}, { ...deps, table: { ...deps.table, get } })
 
-    expect(reply).toMatchObject(refusal(409, 'adjustment BANK-1 is being written right now; try again'))
+    expect(reply).toMatchObject(
+      refusal(409, 'adjustment BANK-1 is being written right now; try again'),
+    )
   })
 
   it('never overwrite an entry', async ({ deps, clientId, adjusted, entries, pending }) => {

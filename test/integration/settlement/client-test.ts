@@ -1,7 +1,13 @@
 import { test } from 'vitest'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { BANK, fail, recredit, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
+import {
+  BANK,
+  fail,
+  recredit,
+  sweptADayLater,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
 /**

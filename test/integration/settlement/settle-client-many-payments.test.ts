@@ -13,15 +13,17 @@ import { addMs, DAY_MS, timestampOf } from '../../../shared/time.ts'
 import { settle, withoutFloor } from '../../support/settlement-builders.ts'
 import { memoryDeps, type TestDeps, withRequests } from '../../support/test-deps.ts'
 
-const uuidOf = (number: number) => `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+function uuidOf(number: number) {
+  return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+}
 
-const collectGarbage = (): void => {
+function collectGarbage(): void {
   setFlagsFromString('--expose-gc')
   Reflect.apply(runInNewContext('gc'), undefined, [])
 }
 
 /** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
-const aTableOf = (count: number, deps: TestDeps, pk: string) => {
+function aTableOf(count: number, deps: TestDeps, pk: string) {
   const first = Date.parse(deps.now()) - 2 * DAY_MS
   const heapAtPage = new Map<number, number>()
   const transactions: (readonly unknown[])[] = []
@@ -30,15 +32,31 @@ const aTableOf = (count: number, deps: TestDeps, pk: string) => {
   const entry = (number: number) => {
     // Three in each millisecond, so that pages end within one.
     const postedAt = timestampOf(first + Math.floor(number / 3))
-    const about = { type: 'payment', paymentId: uuidOf(number), providerTransactionId: `txn_${number}` }
+    const about = {
+      type: 'payment',
+      paymentId: uuidOf(number),
+      providerTransactionId: `txn_${number}`,
+    }
     const legs = { providerMinor: 16_000, houseMinor: 20 }
-    const figures = { grossMinor: 20_000, feeMinor: 4_000, markupMinor: 20, netMinor: 15_980, ...legs }
+    const figures = {
+      grossMinor: 20_000,
+      feeMinor: 4_000,
+      markupMinor: 20,
+      netMinor: 15_980,
+      ...legs,
+    }
     return { pk, sk: `${postedAt}#${uuidOf(number)}`, postedAt, ...about, ...figures }
   }
   const page = ({ limit, cursor, range }: QueryInput): QueryPage => {
     const [start] = range && 'between' in range ? range.between : []
-    const from = cursor ? Number(String(cursor['sk']).slice(-12)) + 1 : String(start) > entry(count).sk ? count : 0
-    const items = Array.from({ length: Math.min(limit, count - from) }, (_, index) => entry(from + index))
+    const from = cursor
+      ? Number(String(cursor['sk']).slice(-12)) + 1
+      : String(start) > entry(count).sk
+        ? count
+        : 0
+    const items = Array.from({ length: Math.min(limit, count - from) }, (_, index) =>
+      entry(from + index),
+    )
     // As DynamoDB does: a full page always has a key after it, the last one too.
     return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
   }

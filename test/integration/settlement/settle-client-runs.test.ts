@@ -55,7 +55,9 @@ describe('settleClient when another run settles first', () => {
   it('recognises its own record after a lost answer', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const lose = vi.fn(() => Promise.reject(new TransactionConflictException({ message: 'conflict', $metadata: {} })))
+    const lose = vi.fn(() =>
+      Promise.reject(new TransactionConflictException({ message: 'conflict', $metadata: {} })),
+    )
 
     const settlement = await sweep(afterFirst(deps, 'transact', lose), client)
 
@@ -66,10 +68,12 @@ describe('settleClient when another run settles first', () => {
 
 const ALL_FIVE = { paymentCount: 5, entryCount: 5, grossMinor: 500_000, netMinor: 5 * 95_900 }
 
-const messagesIn = ({ sent }: TestDeps) => sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+function messagesIn({ sent }: TestDeps) {
+  return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
+}
 
 /** The queue until it is empty, every message twice. */
-const workedOff = async (deps: TestDeps): Promise<number> => {
+async function workedOff(deps: TestDeps): Promise<number> {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
     const [body] = bodies
@@ -96,31 +100,37 @@ const stepped = clientTest.extend('client', async ({ deps }) => {
 })
 
 describe('a window with too many entries for one run', () => {
-  stepped('is settled in the name of the operator, whose answer says that it goes on', async ({ deps, client }) => {
-    const small = inSteps(deps)
-    const { operator } = BY_OPERATOR
-    const asking = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
+  stepped(
+    'is settled in the name of the operator, whose answer says that it goes on',
+    async ({ deps, client }) => {
+      const small = inSteps(deps)
+      const { operator } = BY_OPERATOR
+      const asking = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
 
-    const answer = await triggerSettlement(asking, { clientId: client.clientId, operator })
+      const answer = await triggerSettlement(asking, { clientId: client.clientId, operator })
 
-    expect(answer).toMatchObject({ settlement: undefined, isContinuing: true })
-    // Four rows more, one in each run, and two runs of the last message, which find nothing.
-    expect(await workedOff(small)).toBe(4 + 2)
-    const [settlement] = await settlementsOf(deps, client)
-    expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
-    const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
-    expect(records).toMatchObject([{ operator, requestId: 'r-1' }])
-    await expectBalanced(small, client.clientId)
-  })
+      expect(answer).toMatchObject({ settlement: undefined, isContinuing: true })
+      // Four rows more, one in each run, and two runs of the last message, which find nothing.
+      expect(await workedOff(small)).toBe(4 + 2)
+      const [settlement] = await settlementsOf(deps, client)
+      expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
+      const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
+      expect(records).toMatchObject([{ operator, requestId: 'r-1' }])
+      await expectBalanced(small, client.clientId)
+    },
+  )
 
-  stepped.for([1, 2, 3])('has the digest of one run in blocks of %i', async (block, { deps, client }) => {
-    const small = inSteps(deps, 2, 1, block)
-    await settle(small, client)
-    await workedOff(small)
+  stepped.for([1, 2, 3])(
+    'has the digest of one run in blocks of %i',
+    async (block, { deps, client }) => {
+      const small = inSteps(deps, 2, 1, block)
+      await settle(small, client)
+      await workedOff(small)
 
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-    await expectBalanced(small, client.clientId)
-  })
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectBalanced(small, client.clientId)
+    },
+  )
 
   stepped('is not read from its beginning again', async ({ deps, client }) => {
     const small = inSteps(deps)
@@ -142,7 +152,8 @@ describe('a window with too many entries for one run', () => {
     let times = 0
     return interceptTable(deps, {
       before: async (call) => {
-        const isKeeping = call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber')
+        const isKeeping =
+          call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber')
         if (isKeeping && times++ < 2) await other()
       },
     })
@@ -159,32 +170,43 @@ describe('a window with too many entries for one run', () => {
     await expectBalanced(inSteps(deps), client.clientId)
   })
 
-  stepped('is summed once by a run that another overtakes, so that no run lasts too long', async ({ deps, client }) => {
-    const small = inSteps(deps)
-    const { deps: recorded, calls } = recordTable(small)
+  stepped(
+    'is summed once by a run that another overtakes, so that no run lasts too long',
+    async ({ deps, client }) => {
+      const small = inSteps(deps)
+      const { deps: recorded, calls } = recordTable(small)
 
-    const overtaken = overtakenBy(recorded, () => settle(small, client))
+      const overtaken = overtakenBy(recorded, () => settle(small, client))
 
-    await settle(overtaken, client)
+      await settle(overtaken, client)
 
-    expect(queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL'))).toHaveLength(2)
-    await workedOff(small)
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-    await expectBalanced(small, client.clientId)
-  })
+      expect(
+        queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL')),
+      ).toHaveLength(2)
+      await workedOff(small)
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectBalanced(small, client.clientId)
+    },
+  )
 
-  stepped('sends one message for the next run, also when overdue payments are left', async ({ deps, client }) => {
-    for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
-    deps.clock.advance((7 * DAY_MS) / 1_000 + 1)
+  stepped(
+    'sends one message for the next run, also when overdue payments are left',
+    async ({ deps, client }) => {
+      for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
+      deps.clock.advance((7 * DAY_MS) / 1_000 + 1)
 
-    await settle(inSteps(deps), client)
+      await settle(inSteps(deps), client)
 
-    expect(deps.sent).toMatchObject([{ message: { body: { client_id: client.clientId } } }])
-    await expectBalanced(inSteps(deps), client.clientId)
-  })
+      expect(deps.sent).toMatchObject([{ message: { body: { client_id: client.clientId } } }])
+      await expectBalanced(inSteps(deps), client.clientId)
+    },
+  )
 })
 
-it('the newest entries of a window are not settled while each read shows different ones', async ({ deps, client }) => {
+it('the newest entries of a window are not settled while each read shows different ones', async ({
+  deps,
+  client,
+}) => {
   await aSucceededPayment(deps, client)
   await aSucceededPayment(deps, client, { notionalMinor: 50_000 })
   aDayLater(deps)
@@ -192,11 +214,18 @@ it('the newest entries of a window are not settled while each read shows differe
   // Each second read of the journal misses its last entry.
   const query: TestDeps['requests']['query'] = async (input) => {
     const page = await deps.requests.query(input)
-    if (input.partition[0] !== journalPk(client.clientId) || page.items.length === 0 || ++looks % 2 > 0) return page
+    if (
+      input.partition[0] !== journalPk(client.clientId) ||
+      page.items.length === 0 ||
+      ++looks % 2 > 0
+    )
+      return page
     return { ...page, items: page.items.slice(0, -1), count: page.items.length - 1 }
   }
 
-  await expect(sweep(withRequests(deps, { ...deps.requests, query }), client)).rejects.toThrow('kept changing')
+  await expect(sweep(withRequests(deps, { ...deps.requests, query }), client)).rejects.toThrow(
+    'kept changing',
+  )
 
   expect(await settlementsOf(deps, client)).toStrictEqual([])
   expect(await sweep(deps, client)).toMatchObject({ paymentCount: 2 })

@@ -38,7 +38,9 @@ import {
 import { clientTest as it } from './client-test.ts'
 
 describe('settleClient (spec 3.2)', () => {
-  it('settles payments that were paid a day ago, with sums, window and current bank details', async ({ deps }) => {
+  it('settles payments that were paid a day ago, with sums, window and current bank details', async ({
+    deps,
+  }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(10_000), bank: BANK })
     deps.clock.advance(60)
     await aSucceededPayment(deps, client)
@@ -49,21 +51,39 @@ describe('settleClient (spec 3.2)', () => {
 
     const sums = { grossMinor: 350_050, feeMinor: 8_440, markupMinor: 350, netMinor: 341_260 }
     const legs = { providerMinor: 341_610, bankMinor: 0, suspenseMinor: 0, houseMinor: 350 }
-    const totals = [{ type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs }]
+    const totals = [
+      { type: 'payment', method: 'virtual_account', day: '2026-11-20', count: 2, ...sums, ...legs },
+    ]
     const settlementId = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/) as unknown
     const ids = { settlementId, clientId: client.clientId, previousId: undefined }
-    const times = { sweptFrom: client.createdAt, sweptUntil: addMs(paidAt, DAY_MS + 1), createdAt: deps.now() }
+    const times = {
+      sweptFrom: client.createdAt,
+      sweptUntil: addMs(paidAt, DAY_MS + 1),
+      createdAt: deps.now(),
+    }
     const counts = { paymentCount: 2, entryCount: 2, recreditedMinor: 0, unprovenMinor: 0 }
     const state = { status: 'recorded', triggeredBy: 'auto', currency: 'IDR', bank: BANK }
     const digest = expect.stringMatching(/^[0-9a-f]{64}$/) as unknown
-    expect(settlement).toStrictEqual({ ...ids, ...times, ...sums, ...counts, ...state, totals, digest })
+    expect(settlement).toStrictEqual({
+      ...ids,
+      ...times,
+      ...sums,
+      ...counts,
+      ...state,
+      totals,
+      digest,
+    })
     expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 0, succeeded: 2 })
     await expectBalanced(deps, client.clientId)
   })
 
-  it('settles payments after exactly 24 hours, and names the previous settlement', async ({ deps, client }) => {
+  it('settles payments after exactly 24 hours, and names the previous settlement', async ({
+    deps,
+    client,
+  }) => {
     const last = addMs(deps.now(), 1_500)
-    for (const paidAt of [client.createdAt, client.createdAt, last]) await aSucceededPayment(deps, client, { paidAt })
+    for (const paidAt of [client.createdAt, client.createdAt, last])
+      await aSucceededPayment(deps, client, { paidAt })
 
     const first = await sweepADayLater(deps, client)
     deps.clock.set(addMs(last, DAY_MS - 1))
@@ -78,24 +98,33 @@ describe('settleClient (spec 3.2)', () => {
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
 
-  it('raises no fence and reads one page if the window’s sum is not above the floor', async ({ deps }) => {
+  it('raises no fence and reads one page if the window’s sum is not above the floor', async ({
+    deps,
+  }) => {
     const client = await aStoredClient(deps, { settlementFloorMinor: minor(95_900) })
     await aSucceededPayment(deps, client)
     aDayLater(deps)
     const { deps: recorded, calls } = recordTable(deps)
 
-    expect(await settle(recorded, client)).toMatchObject({ settlement: undefined, waiting: { eligibleMinor: 95_900 } })
+    expect(await settle(recorded, client)).toMatchObject({
+      settlement: undefined,
+      waiting: { eligibleMinor: 95_900 },
+    })
 
     expect(writtenKeys(calls)).toStrictEqual([])
     expect(queriesIn(calls).map(({ partition }) => partition)).toStrictEqual([
       [client.clientId],
       [`JOURNAL#${client.clientId}`],
     ])
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ closedUntil: client.createdAt })
+    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({
+      closedUntil: client.createdAt,
+    })
   })
 
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {
-    const outcome = await deps.table.transact({ settlement: recordStep({ ...settlement, netMinor: minor(1) }) })
+    const outcome = await deps.table.transact({
+      settlement: recordStep({ ...settlement, netMinor: minor(1) }),
+    })
 
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
     const { previousId: _, ...stored } = settlement
@@ -104,7 +133,9 @@ describe('settleClient (spec 3.2)', () => {
 
   it('settles no entries whose figures do not add up', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
-    const [entry] = await Promise.all(entriesOf(payment).map((one) => rawItem(deps, entryKey(payment, one))))
+    const [entry] = await Promise.all(
+      entriesOf(payment).map((one) => rawItem(deps, entryKey(payment, one))),
+    )
     await putRaw(deps, { ...entry, net_minor: 95_901 })
     aDayLater(deps)
 
@@ -117,12 +148,15 @@ describe('settleClient (spec 3.2)', () => {
 /** A sweep goes to every client there is. */
 const { requests } = memoryDeps()
 
-const work = (deps: TestDeps, ...bodies: readonly unknown[]) => {
-  const Records = bodies.map((body, index) => ({ messageId: `message-${index}`, body: JSON.stringify(body) }))
+function work(deps: TestDeps, ...bodies: readonly unknown[]) {
+  const Records = bodies.map((body, index) => ({
+    messageId: `message-${index}`,
+    body: JSON.stringify(body),
+  }))
   return settleClientHandler.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
 }
 
-const withPayment = async (deps: TestDeps) => {
+async function withPayment(deps: TestDeps) {
   const client = await withoutFloor(deps)
   await aSucceededPayment(deps, client)
   return client
@@ -132,7 +166,15 @@ it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 
   const deps = testDeps({ requests })
   const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
   for (const { clientId: id, createdAt: listedAt, ...client } of clients) {
-    const row = { ...client, clientId: id, createdAt: listedAt, owner: GATEWAY_OWNER, entity: 'client', listedAt, id }
+    const row = {
+      ...client,
+      clientId: id,
+      createdAt: listedAt,
+      owner: GATEWAY_OWNER,
+      entity: 'client',
+      listedAt,
+      id,
+    }
     await deps.table.write(put(clientKey(id), row))
   }
 
@@ -144,29 +186,41 @@ it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 
   expect(ids).toStrictEqual(expect.arrayContaining(clients.map(({ clientId }) => clientId)))
   const message = { body: { client_id: ids[0] }, delaySeconds: 0, group: ids[0] }
   expect(deps.sent[0]).toStrictEqual({ queue: 'settlements', message })
-  expect(deps.lines).toStrictEqual([{ level: 'info', code: 'sweep.completed', fields: { clients: ids.length } }])
+  expect(deps.lines).toStrictEqual([
+    { level: 'info', code: 'sweep.completed', fields: { clients: ids.length } },
+  ])
 })
 
 describe('settle-client, the worker of the queue', () => {
   it('returns only the failed messages, so a broken client delays no other', async () => {
     const deps = testDeps({ requests })
-    const [healthy, broken, last] = [await withPayment(deps), await withPayment(deps), await withPayment(deps)]
+    const [healthy, broken, last] = [
+      await withPayment(deps),
+      await withPayment(deps),
+      await withPayment(deps),
+    ]
     aDayLater(deps)
     const window = windowKey(broken.clientId)
     await deps.table.write(update(window, { set: { lastSettlementId: crypto.randomUUID() } }))
-    const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({ client_id: clientId }))
+    const [first, second, third] = [broken, healthy, last].map(({ clientId }) => ({
+      client_id: clientId,
+    }))
 
     const unknown = { client_id: crypto.randomUUID() }
     const answer = await work(deps, first, second, unknown, { client: healthy.clientId }, third)
 
-    const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({ itemIdentifier }))
+    const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({
+      itemIdentifier,
+    }))
     expect(answer).toStrictEqual({ batchItemFailures: failed })
     for (const client of [healthy, last]) {
       expect(await settlementsOf(deps, client)).toHaveLength(1)
       await expectBalanced(deps, client.clientId)
     }
     expect(await settlementsOf(deps, broken)).toStrictEqual([])
-    await expect(sweep(deps, broken)).rejects.toThrow('the previous settlement of a client is missing')
+    await expect(sweep(deps, broken)).rejects.toThrow(
+      'the previous settlement of a client is missing',
+    )
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
     await work(deps, first)
     await expectBalanced(deps, broken.clientId)
@@ -205,10 +259,14 @@ it('one alert a day lists the settlements that wait three days for their payout'
     await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
     return deps.published.map(({ kind, subject, message }) => [kind, subject, message])
   }
-  const alert = (text: string) => [['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown]]
+  const alert = (text: string) => [
+    ['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown],
+  ]
 
   expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(alert('1 settlements recorded three days'))
+  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(
+    alert('1 settlements recorded three days'),
+  )
   const both = alert(`${first.settlementId}, ${second.settlementId}.`)
   expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(both)
   await fail(deps, first)

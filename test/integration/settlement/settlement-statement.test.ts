@@ -11,20 +11,34 @@ import { addMs } from '../../../shared/time.ts'
 import { anOpenPayment, postAssumed } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { aSettledClient, storedSettlement, sweptADayLater } from '../../support/settlement-builders.ts'
+import {
+  aSettledClient,
+  storedSettlement,
+  sweptADayLater,
+} from '../../support/settlement-builders.ts'
 import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
 
 /** A stored settlement with `count` entries of payments of 20,000, a millisecond apart. */
-const settledEntries = async (deps: TestDeps, count: number) => {
+async function settledEntries(deps: TestDeps, count: number) {
   const clientId = aClientId()
   await deps.table.write(newWindow(clientId, { createdAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
-  const figures = { ...figuresOf(minor(20_000), minor(4_000), minor(20)), providerMinor: minor(16_000) }
+  const figures = {
+    ...figuresOf(minor(20_000), minor(4_000), minor(20)),
+    providerMinor: minor(16_000),
+  }
   const entries = Array.from({ length: count }, (_, number) => {
     const at = addMs(settlement.sweptFrom, number)
-    const entryId = v.parse(UuidSchema, `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`)
-    const of = { type: 'payment', method: 'virtual_account', providerTransactionId: `txn_${number}` } as const
+    const entryId = v.parse(
+      UuidSchema,
+      `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`,
+    )
+    const of = {
+      type: 'payment',
+      method: 'virtual_account',
+      providerTransactionId: `txn_${number}`,
+    } as const
     return newEntry({ ...of, ...figures, entryId, eligibleAt: at, postedAt: at })
   })
   await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
@@ -35,12 +49,22 @@ const COLUMNS =
   'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,' +
   'notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor,provider_transaction_id,provider_settled_at'
 
-const statement = (deps: TestDeps, settlementId: string, cursor?: string, format: 'json' | 'csv' = 'json') =>
-  settlementStatement(deps, { settlementId, cursor, format })
+function statement(
+  deps: TestDeps,
+  settlementId: string,
+  cursor?: string,
+  format: 'json' | 'csv' = 'json',
+) {
+  return settlementStatement(deps, { settlementId, cursor, format })
+}
 
 type Page = Awaited<ReturnType<typeof statement>>
 
-const allPages = async (deps: TestDeps, settlementId: string, format: 'json' | 'csv'): Promise<readonly Page[]> => {
+async function allPages(
+  deps: TestDeps,
+  settlementId: string,
+  format: 'json' | 'csv',
+): Promise<readonly Page[]> {
   const pages: Page[] = []
   for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)?.cursor) {
     pages.push(await statement(deps, settlementId, cursor, format))
@@ -48,9 +72,13 @@ const allPages = async (deps: TestDeps, settlementId: string, format: 'json' | '
   return pages
 }
 
-const linesOf = (page: Page) => ('entries' in page ? page.entries : [])
+function linesOf(page: Page) {
+  return 'entries' in page ? page.entries : []
+}
 
-const encoded = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url')
+function encoded(content: unknown) {
+  return Buffer.from(JSON.stringify(content)).toString('base64url')
+}
 
 describe('the statement of a settlement (design section 7)', () => {
   it('shows each entry with its row at the provider, and the totals', async ({ deps }) => {
@@ -63,10 +91,23 @@ describe('the statement of a settlement (design section 7)', () => {
     const { settlement: shown, ...rest } = await statement(deps, settlementId)
 
     expect(shown).toMatchObject({ id: settlementId, client_id: client.clientId, net_minor: 95_460 })
-    const sums = { gross_minor: 100_000, xendit_fees_minor: 4_440, hexolus_markup_minor: 100, net_minor: 95_460 }
+    const sums = {
+      gross_minor: 100_000,
+      xendit_fees_minor: 4_440,
+      hexolus_markup_minor: 100,
+      net_minor: 95_460,
+    }
     const paid = { notional_minor: 100_000, xendit_fee_minor: 4_440, client_net_minor: 95_460 }
-    const about = { type: 'payment', settlement_id: settlementId, paid_at: paidAt, posted_at: paidAt }
-    const own = { provider_transaction_id: expect.stringMatching(/^txn_/) as unknown, provider_settled_at: settledAt }
+    const about = {
+      type: 'payment',
+      settlement_id: settlementId,
+      paid_at: paidAt,
+      posted_at: paidAt,
+    }
+    const own = {
+      provider_transaction_id: expect.stringMatching(/^txn_/) as unknown,
+      provider_settled_at: settledAt,
+    }
     expect(rest).toMatchObject({
       totals: { ...sums, payment_count: 1, entry_count: 1, unproven_minor: 0 },
       entries: [{ ...about, ...paid, hexolus_markup_minor: 100, ...own }],
@@ -85,7 +126,9 @@ describe('the statement of a settlement (design section 7)', () => {
     })
   })
 
-  it('has every entry once over all pages, in both formats, and reads no payment', async ({ deps }) => {
+  it('has every entry once over all pages, in both formats, and reads no payment', async ({
+    deps,
+  }) => {
     const { entries, settlementId } = await settledEntries(deps, 1_003)
     const { deps: recorded, calls } = recordTable(deps)
 
@@ -95,13 +138,18 @@ describe('the statement of a settlement (design section 7)', () => {
     const lines = json.flatMap(linesOf)
     expect(json.map((page) => linesOf(page).length)).toStrictEqual([500, 500, 3])
     expect(lines.map(({ id }) => id)).toStrictEqual(entries.map(({ entryId }) => entryId))
-    expect(calls.some((call) => 'keys' in call && call.keys.some(({ pk }) => pk.startsWith('PAYMENT')))).toBe(false)
+    expect(
+      calls.some((call) => 'keys' in call && call.keys.some(({ pk }) => pk.startsWith('PAYMENT'))),
+    ).toBe(false)
     const texts = csv.map((page) => ('csv' in page ? page.csv : '').trimEnd().split('\n'))
     const [header = ''] = texts[0] ?? []
     const rows = texts.flatMap(([, ...others]) => others)
     expect(texts.map(([first]) => first)).toStrictEqual([COLUMNS, COLUMNS, COLUMNS])
-    const cell = (value: unknown) => (value === undefined || value === null ? '' : JSON.stringify(value))
-    const expected = lines.map((line) => header.split(',').map((column) => cell(Reflect.get(line, column))))
+    const cell = (value: unknown) =>
+      value === undefined || value === null ? '' : JSON.stringify(value)
+    const expected = lines.map((line) =>
+      header.split(',').map((column) => cell(Reflect.get(line, column))),
+    )
     expect(rows).toStrictEqual(expected.map((cells) => cells.join(',')))
   })
 })
@@ -111,12 +159,21 @@ describe("a statement's cursor", () => {
     const mine = await settledEntries(deps, 501)
     const others = await settledEntries(testDeps(), 501)
     const { clientId, settlement } = mine
-    const next = await storedSettlement(deps, { clientId, sweptFrom: settlement.sweptUntil, sweptUntil: deps.now() })
+    const next = await storedSettlement(deps, {
+      clientId,
+      sweptFrom: settlement.sweptUntil,
+      sweptUntil: deps.now(),
+    })
     const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
 
-    const details = { fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] } }
+    const details = {
+      fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] },
+    }
     for (const settlementId of [others.settlementId, next.settlementId]) {
-      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', details })
+      await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
+        code: 'validation',
+        details,
+      })
     }
 
     expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
@@ -129,7 +186,10 @@ describe("a statement's cursor", () => {
     ['has a field more', () => ({ client_id: 'x' })],
     ['has no entry id', () => ({ id: 'x' })],
     ['has no time', () => ({ eligible_at: '2026-11-20' })],
-    ['has an impossible time', ({ sweptFrom }) => ({ eligible_at: sweptFrom.replace(/T.*/, 'T99:99:99.999Z') })],
+    [
+      'has an impossible time',
+      ({ sweptFrom }) => ({ eligible_at: sweptFrom.replace(/T.*/, 'T99:99:99.999Z') }),
+    ],
     ['lies before', ({ sweptFrom }) => ({ eligible_at: addMs(sweptFrom, -1) })],
     ['lies at the end', ({ sweptUntil }) => ({ eligible_at: sweptUntil })],
   ])('that %s is refused', async ([, bad], { deps }) => {
@@ -139,7 +199,10 @@ describe("a statement's cursor", () => {
     const cursor = typeof bad === 'string' ? bad : encoded({ ...good, ...bad(settlement) })
 
     const details = { fieldErrors: { cursor: [expect.any(String)] } }
-    await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({ code: 'validation', details })
+    await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
+      code: 'validation',
+      details,
+    })
     expect(linesOf(await statement(deps, settlementId, encoded(good)))).toHaveLength(0)
   })
 })

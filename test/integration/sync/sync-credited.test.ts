@@ -16,14 +16,23 @@ import {
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
-it('sync replaces an estimate by the fee (section 4, Fee)', async ({ deps, client, credited, sync }) => {
+it('sync replaces an estimate by the fee (section 4, Fee)', async ({
+  deps,
+  client,
+  credited,
+  sync,
+}) => {
   deps.clock.advance(3_600)
   const row = rowNow(deps, credited, { settledAt: deps.now() })
 
   await sync(row)
 
   const ownRow = { transactionId: row.transactionId, providerMinor: 95_560 }
-  expect(await paymentOf(deps, credited)).toMatchObject({ ...DEDUCTED_FEE, providerSettledAt: deps.now(), ownRow })
+  expect(await paymentOf(deps, credited)).toMatchObject({
+    ...DEDUCTED_FEE,
+    providerSettledAt: deps.now(),
+    ownRow,
+  })
   expect(await pendingOf(deps, client.clientId)).toBe(95_460)
 })
 
@@ -38,7 +47,11 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
     await syncAfter(3_600)
 
     const { paymentId } = credited.payment
-    const about = { paymentId, clientId: client.clientId, providerPaymentId: credited.providerPaymentId }
+    const about = {
+      paymentId,
+      clientId: client.clientId,
+      providerPaymentId: credited.providerPaymentId,
+    }
     const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
     expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
     const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
@@ -49,7 +62,11 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   },
 )
 
-it('a refund that was only reported, because it failed, still moves the money', async ({ deps, credited, sync }) => {
+it('a refund that was only reported, because it failed, still moves the money', async ({
+  deps,
+  credited,
+  sync,
+}) => {
   const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })
   await recordFindingOf(deps, row, undefined)
 
@@ -58,13 +75,28 @@ it('a refund that was only reported, because it failed, still moves the money', 
   expect(await paymentOf(deps, credited)).toMatchObject({ takenBackMinor: 40_000 })
 })
 
-const dispute = (deps: TestDeps, paid: PaidUpstream) => {
-  const amounts = { amountMinor: minor(125_000), disputedMinor: minor(100_000), providerMinor: minor(-125_000) }
-  return rowNow(deps, paid, { type: 'return', reversalKind: 'chargeback', keptMinor: undefined, ...amounts })
+function dispute(deps: TestDeps, paid: PaidUpstream) {
+  const amounts = {
+    amountMinor: minor(125_000),
+    disputedMinor: minor(100_000),
+    providerMinor: minor(-125_000),
+  }
+  return rowNow(deps, paid, {
+    type: 'return',
+    reversalKind: 'chargeback',
+    keptMinor: undefined,
+    ...amounts,
+  })
 }
 
-const wonRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) =>
-  rowNow(deps, paid, { type: 'correction', isDisputeWon: true, keptMinor: undefined, ...fields })
+function wonRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) {
+  return rowNow(deps, paid, {
+    type: 'correction',
+    isDisputeWon: true,
+    keptMinor: undefined,
+    ...fields,
+  })
+}
 
 const MINUTES = 60
 const DAYS = 86_400
@@ -74,22 +106,34 @@ describe('sync: a dispute that is won', () => {
     ['in one page with it', 0, 100_000, 95_900],
     ['long after it', 10 * DAYS, 100_000, 95_900],
     ['in part', 10 * DAYS, 60_000, 60_000],
-  ] as const)('undoes what its chargeback did: %s', async (won, { deps, client, rows, credited, sync, syncAfter }) => {
-    const [, seconds, amount, pending] = won
-    rows.push(dispute(deps, credited))
-    if (seconds > 0) await sync()
-    deps.clock.advance(seconds)
+  ] as const)(
+    'undoes what its chargeback did: %s',
+    async (won, { deps, client, rows, credited, sync, syncAfter }) => {
+      const [, seconds, amount, pending] = won
+      rows.push(dispute(deps, credited))
+      if (seconds > 0) await sync()
+      deps.clock.advance(seconds)
 
-    await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
-    await syncAfter(10 * MINUTES)
+      await sync(wonRow(deps, credited, { amountMinor: minor(amount) }))
+      await syncAfter(10 * MINUTES)
 
-    expect(await pendingOf(deps, client.clientId)).toBe(pending)
-    const { reversal } = await paymentOf(deps, credited)
-    const left = 100_000 - amount
-    expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([left, left > 0])
-  })
+      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      const { reversal } = await paymentOf(deps, credited)
+      const left = 100_000 - amount
+      expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([
+        left,
+        left > 0,
+      ])
+    },
+  )
 
-  it('waits for its chargeback when its row comes first', async ({ deps, client, credited, sync, syncAfter }) => {
+  it('waits for its chargeback when its row comes first', async ({
+    deps,
+    client,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
     await sync(wonRow(deps, credited))
     const early = await paymentOf(deps, credited)
     deps.clock.advance(30 * MINUTES)
@@ -104,7 +148,13 @@ describe('sync: a dispute that is won', () => {
     expect(await paymentOf(deps, credited)).toMatchObject(undone)
   })
 
-  it('without a chargeback is a finding after two days', async ({ deps, client, credited, sync, syncAfter }) => {
+  it('without a chargeback is a finding after two days', async ({
+    deps,
+    client,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
     const row = wonRow(deps, credited)
     const finding = () => findingAbout(deps, `${row.transactionId}#dispute_won`, 'money_went_back')
     await sync(row)
@@ -116,14 +166,21 @@ describe('sync: a dispute that is won', () => {
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
 
-  it('with an unknown disputed amount is a finding, and moves nothing', async ({ deps, client, credited, sync }) => {
+  it('with an unknown disputed amount is a finding, and moves nothing', async ({
+    deps,
+    client,
+    credited,
+    sync,
+  }) => {
     const { disputedMinor: _, ...unclear } = dispute(deps, credited)
 
     await sync(unclear)
     await sync()
 
     const finding = { status: 'open', amountMinor: 125_000, paymentId: credited.payment.paymentId }
-    expect(await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown')).toMatchObject(finding)
+    expect(
+      await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown'),
+    ).toMatchObject(finding)
     expect(deps.published).toHaveLength(1)
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
   })
@@ -148,10 +205,12 @@ describe('sync: a dispute that is won', () => {
   )
 })
 
-const under = <Deps extends TestDeps>(deps: Deps, providerFees: StageSettings['providerFees']): Deps => ({
-  ...deps,
-  stage: { ...deps.stage, providerFees },
-})
+function under<Deps extends TestDeps>(
+  deps: Deps,
+  providerFees: StageSettings['providerFees'],
+): Deps {
+  return { ...deps, stage: { ...deps.stage, providerFees } }
+}
 
 /** The `it` of a gateway whose contract with the provider has fees billed after the month. */
 const invoiced = it.extend('deps', () => under(memoryDeps(), 'invoiced'))
@@ -166,19 +225,29 @@ describe('a contract that bills fees after the month (stage setting providerFees
 
       const { finalFee, ...stored } = await paymentOf(deps, paid)
       expect(stored).toMatchObject(TARIFFS_FEE)
-      expect(finalFee).toStrictEqual({ status: 'actual', feeMinor: 4_000, at: deps.now(), invoiced: true })
+      expect(finalFee).toStrictEqual({
+        status: 'actual',
+        feeMinor: 4_000,
+        at: deps.now(),
+        invoiced: true,
+      })
       expect(deps.provider.countOf('listTransactions')).toBe(0)
       expect(await pendingOf(deps, client.clientId)).toBe(95_900)
     },
   )
 
-  invoiced.for([4_440, 4_000, -1])('only reports a row’s fee: %d', async (kept, { deps, client, credited, sync }) => {
-    await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
+  invoiced.for([4_440, 4_000, -1])(
+    'only reports a row’s fee: %d',
+    async (kept, { deps, client, credited, sync }) => {
+      await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
 
-    expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({ amountMinor: kept })
-    expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-    expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-  })
+      expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({
+        amountMinor: kept,
+      })
+      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+      expect(await pendingOf(deps, client.clientId)).toBe(95_900)
+    },
+  )
 })
 
 const DEDUCTED_FEE = { feeStatus: 'actual', providerFeeMinor: 4_440, netMinor: 95_460 } as const
@@ -187,26 +256,32 @@ describe('a contract that changes', () => {
   invoiced.for([
     [0, TARIFFS_FEE],
     [4_440, DEDUCTED_FEE],
-  ] as const)('takes an earlier payment’s fee from its row: %d', async ([kept, expected], { deps, client, sync }) => {
-    const paid = await creditedPayment(under(deps, 'deducted'), client)
+  ] as const)(
+    'takes an earlier payment’s fee from its row: %d',
+    async ([kept, expected], { deps, client, sync }) => {
+      const paid = await creditedPayment(under(deps, 'deducted'), client)
 
-    await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
-    await sync()
+      await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
+      await sync()
 
-    expect(await paymentOf(deps, paid)).toMatchObject(expected)
-    expect(deps.published).toStrictEqual([])
-  })
+      expect(await paymentOf(deps, paid)).toMatchObject(expected)
+      expect(deps.published).toStrictEqual([])
+    },
+  )
 
-  invoiced('reports nothing about fees that were final before', async ({ deps, client, rows, credited, sync }) => {
-    const deducted = under(deps, 'deducted')
-    const deductedBefore = await creditedPayment(deducted, client)
-    rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
-    await syncProviderTransactions(deducted)
+  invoiced(
+    'reports nothing about fees that were final before',
+    async ({ deps, client, rows, credited, sync }) => {
+      const deducted = under(deps, 'deducted')
+      const deductedBefore = await creditedPayment(deducted, client)
+      rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
+      await syncProviderTransactions(deducted)
 
-    await sync()
+      await sync()
 
-    expect(deps.published).toStrictEqual([])
-    expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-    expect(await paymentOf(deps, deductedBefore)).toMatchObject(DEDUCTED_FEE)
-  })
+      expect(deps.published).toStrictEqual([])
+      expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
+      expect(await paymentOf(deps, deductedBefore)).toMatchObject(DEDUCTED_FEE)
+    },
+  )
 })

@@ -1,11 +1,23 @@
 import { describe, expect } from 'vitest'
 import { noteDensity } from '../../../shared/sync/head-store.ts'
-import { claimJob, findDueJobs, finishJob, noteOpen, retryOpen } from '../../../shared/sync/job-store.ts'
+import {
+  claimJob,
+  findDueJobs,
+  finishJob,
+  noteOpen,
+  retryOpen,
+} from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { findingAbout, paidUpstream, paymentOf, rowNow, rowOfOtherAttempt } from '../../support/synced-payment.ts'
+import {
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { foreignRow, syncTest as it, recordListings, withBacklog } from './sync-test.ts'
 
@@ -18,7 +30,12 @@ describe('sync: the head', () => {
     const { asked } = recordListings(deps, rows)
     expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
 
-    expect(await sync()).toStrictEqual({ transactions: 0, unanswered: 0, until: deps.now(), complete: true })
+    expect(await sync()).toStrictEqual({
+      transactions: 0,
+      unanswered: 0,
+      until: deps.now(),
+      complete: true,
+    })
     expect(asked).toHaveLength(28)
     // Each slice begins at the end of the previous one.
     const starts = asked.map(({ updatedFrom }) => updatedFrom)
@@ -28,7 +45,13 @@ describe('sync: the head', () => {
     expect(await deps.table.get(syncJobKey('head'))).toMatchObject({ provider: 'xendit' })
   })
 
-  it('reads from two minutes before the last read', async ({ deps, rows, credited, sync, syncAfter }) => {
+  it('reads from two minutes before the last read', async ({
+    deps,
+    rows,
+    credited,
+    sync,
+    syncAfter,
+  }) => {
     await sync()
     const first = deps.now()
     const { asked } = recordListings(deps, rows)
@@ -36,11 +59,17 @@ describe('sync: the head', () => {
 
     await syncAfter(300)
 
-    expect(asked).toMatchObject([{ updatedFrom: addMs(first, -2 * MINUTE_MS), updatedTo: deps.now() }])
+    expect(asked).toMatchObject([
+      { updatedFrom: addMs(first, -2 * MINUTE_MS), updatedTo: deps.now() },
+    ])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('records a finding for an unreadable row, and reads the rows after it', async ({ deps, credited, sync }) => {
+  it('records a finding for an unreadable row, and reads the rows after it', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
     const odd = { transactions: [], unreadableIds: ['txn_odd'], hasMore: true, afterId: 'txn_odd' }
     const rest = { transactions: [rowNow(deps, credited)], hasMore: false }
     deps.provider.script('listTransactions', async ({ afterId, reversedOnly }) => ({
@@ -49,7 +78,9 @@ describe('sync: the head', () => {
     }))
 
     expect((await sync()).complete).toBe(true)
-    expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({ status: 'open' })
+    expect(await findingAbout(deps, 'txn_odd', 'transaction_unexplained')).toMatchObject({
+      status: 'open',
+    })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
@@ -69,7 +100,9 @@ describe('sync: the head', () => {
 
       // 442 rows a minute make fourteen slices of an hour.
       expect(new Set(asked.slice(alone).map(({ updatedFrom }) => updatedFrom)).size).toBe(14)
-      expect(deps.sent).toMatchObject(Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })))
+      expect(deps.sent).toMatchObject(
+        Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })),
+      )
     },
   )
 
@@ -90,11 +123,17 @@ describe('sync: the head', () => {
       await syncProviderTransactions(withSlowPages(deps, pageMs))
 
       expect(deps.sent).toHaveLength(helpers)
-      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(Array(left).fill(dueAt))
+      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(
+        Array(left).fill(dueAt),
+      )
     },
   )
 
-  it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({ deps, rows, paid }) => {
+  it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({
+    deps,
+    rows,
+    paid,
+  }) => {
     const { asked } = await withBacklog(deps, rows, 0)
     rows.push(rowNow(deps, paid))
 
@@ -107,7 +146,7 @@ describe('sync: the head', () => {
   })
 })
 
-const withSlowPages = (deps: TestDeps, pageMs: number): TestDeps => {
+function withSlowPages(deps: TestDeps, pageMs: number): TestDeps {
   const { listTransactions } = deps.provider
   const after: typeof listTransactions = async (...page) => {
     await deps.sleep(pageMs)
@@ -116,11 +155,16 @@ const withSlowPages = (deps: TestDeps, pageMs: number): TestDeps => {
   return { ...deps, provider: { ...deps.provider, listTransactions: after } }
 }
 
-const failGetPayment = ({ provider }: TestDeps) =>
-  provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+function failGetPayment({ provider }: TestDeps) {
+  return provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+}
 
 describe('sync: an unbooked row whose payment the provider does not answer', () => {
-  it('is checked again with a doubled wait until the provider answers', async ({ deps, paid, sync }) => {
+  it('is checked again with a doubled wait until the provider answers', async ({
+    deps,
+    paid,
+    sync,
+  }) => {
     failGetPayment(deps)
     await sync(rowOfOtherAttempt(deps, paid))
     const asked = () => deps.provider.countOf('getPayment')
@@ -139,8 +183,17 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('is checked by its page, not by due jobs after a failed call', async ({ deps, client, paid, sync, syncAfter }) => {
-    const both = [rowOfOtherAttempt(deps, paid), rowOfOtherAttempt(deps, await paidUpstream(deps, client))]
+  it('is checked by its page, not by due jobs after a failed call', async ({
+    deps,
+    client,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    const both = [
+      rowOfOtherAttempt(deps, paid),
+      rowOfOtherAttempt(deps, await paidUpstream(deps, client)),
+    ]
     deps.clock.advance(90)
     failGetPayment(deps)
     const first = await sync(...both)
@@ -161,31 +214,42 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
   it.for([
     ['does not answer', { kind: 'unanswered', reason: 'server_error' }],
     ['shows the request as paid, and no payment', { kind: 'not_found' }],
-  ] as const)('is a finding after two days if the provider %s', async ([, answer], { deps, paid, sync, syncAfter }) => {
-    deps.provider.script('getPayment', async () => answer)
-    const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
-    await sync({ ...rowOfOtherAttempt(deps, paid), paymentRequestId: paid.payment.paymentRequestId })
-    const before = await finding()
+  ] as const)(
+    'is a finding after two days if the provider %s',
+    async ([, answer], { deps, paid, sync, syncAfter }) => {
+      deps.provider.script('getPayment', async () => answer)
+      const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+      await sync({
+        ...rowOfOtherAttempt(deps, paid),
+        paymentRequestId: paid.payment.paymentRequestId,
+      })
+      const before = await finding()
 
-    deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
-    const later = await sync()
-    const listed = deps.provider.countOf('listTransactions')
-    await sync()
-    const readAgain = deps.provider.countOf('listTransactions') - listed
-    deps.provider.heal('getPayment')
-    await syncAfter(3_600)
+      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+      const later = await sync()
+      const listed = deps.provider.countOf('listTransactions')
+      await sync()
+      const readAgain = deps.provider.countOf('listTransactions') - listed
+      deps.provider.heal('getPayment')
+      await syncAfter(3_600)
 
-    expect(before).toBeUndefined()
-    // The page, which has the row again, counts it, and so does its job.
-    expect(later).toMatchObject({ unanswered: 2, complete: true })
-    expect(await finding()).toMatchObject({ status: 'open' })
-    // Only the overlap is read again.
-    expect(readAgain).toBe(1)
-    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
-  })
+      expect(before).toBeUndefined()
+      // The page, which has the row again, counts it, and so does its job.
+      expect(later).toMatchObject({ unanswered: 2, complete: true })
+      expect(await finding()).toMatchObject({ status: 'open' })
+      // Only the overlap is read again.
+      expect(readAgain).toBe(1)
+      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+      expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    },
+  )
 
-  it('is still checked after the provider refuses the call of another row', async ({ deps, client, paid, sync }) => {
+  it('is still checked after the provider refuses the call of another row', async ({
+    deps,
+    client,
+    paid,
+    sync,
+  }) => {
     failGetPayment(deps)
     const other = await paidUpstream(deps, client)
     await sync(rowOfOtherAttempt(deps, other), rowOfOtherAttempt(deps, paid))
@@ -202,7 +266,11 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(await paymentOf(deps, other)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('is not checked while the quota is used up, and is a finding later', async ({ deps, sync, syncAfter }) => {
+  it('is not checked while the quota is used up, and is a finding later', async ({
+    deps,
+    sync,
+    syncAfter,
+  }) => {
     deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? 60_000 : 0))
     const updatedAt = addMs(deps.now(), -3 * DAY_MS)
 
@@ -215,7 +283,10 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
   })
 
-  it('stays due when a worker finishes an older version of its transaction', async ({ deps, paid }) => {
+  it('stays due when a worker finishes an older version of its transaction', async ({
+    deps,
+    paid,
+  }) => {
     const early = { ...rowNow(deps, paid), ...NOT_SETTLED }
     const dueNow = { id: `open#${early.transactionId}`, dueAt: deps.now() }
     await noteOpen(deps, early, dueNow.dueAt)
@@ -230,6 +301,9 @@ describe('sync: an unbooked row whose payment the provider does not answer', () 
     expect((await retryOpen(deps, job, deps.now())).applied).toBe(false)
     deps.clock.advance(301)
     const [due] = await findDueJobs(deps, 10)
-    expect(due && (await claimJob(deps, due))).toMatchObject({ tries: 0, transaction: { settledAt: late.settledAt } })
+    expect(due && (await claimJob(deps, due))).toMatchObject({
+      tries: 0,
+      transaction: { settledAt: late.settledAt },
+    })
   })
 })

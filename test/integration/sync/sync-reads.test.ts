@@ -23,20 +23,27 @@ import {
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
-const paidAndListed = async (deps: TestDeps, client: Client, count: number) => {
+async function paidAndListed(deps: TestDeps, client: Client, count: number) {
   const paid = await Promise.all(Array.from({ length: count }, () => paidUpstream(deps, client)))
   deps.provider.transactions.push(...paid.map((one) => rowNow(deps, one)))
   return paid
 }
 
-const readsOf = (calls: readonly TableCall[], { clientId }: Client) =>
-  queriesIn(calls).filter(({ partition: [pk] }) => pk === endpointsPk(clientId)).length
+function readsOf(calls: readonly TableCall[], { clientId }: Client) {
+  return queriesIn(calls).filter(({ partition: [pk] }) => pk === endpointsPk(clientId)).length
+}
 
 describe('sync: the endpoints of the events of a page', () => {
-  it('are read once for each client, and each payment is delivered to them', async ({ deps, client }) => {
+  it('are read once for each client, and each payment is delivered to them', async ({
+    deps,
+    client,
+  }) => {
     const other = await aStoredClient(deps)
     await storedEndpoint(deps, { clientId: client.clientId })
-    const paid = [...(await paidAndListed(deps, client, 12)), ...(await paidAndListed(deps, other, 3))]
+    const paid = [
+      ...(await paidAndListed(deps, client, 12)),
+      ...(await paidAndListed(deps, other, 3)),
+    ]
     const recorded = recordTable(deps)
 
     await syncProviderTransactions(recorded.deps)
@@ -60,7 +67,10 @@ describe('sync: the endpoints of the events of a page', () => {
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(1)
   })
 
-  it('are read again within a page before they are too old for a commit', async ({ deps, client }) => {
+  it('are read again within a page before they are too old for a commit', async ({
+    deps,
+    client,
+  }) => {
     // Eight rows of a page are reconciled at the same time, the ninth after them.
     const paid = await paidAndListed(deps, client, 9)
     const recorded = recordTable(deps)
@@ -72,7 +82,9 @@ describe('sync: the endpoints of the events of a page', () => {
     await syncProviderTransactions(slow)
 
     expect(readsOf(recorded.calls, client)).toBe(2)
-    expect(await Promise.all(paid.map(async (one) => (await paymentOf(deps, one)).status))).not.toContain('pending')
+    expect(
+      await Promise.all(paid.map(async (one) => (await paymentOf(deps, one)).status)),
+    ).not.toContain('pending')
   })
 
   it('are read again after a failed read', async ({ deps, client }) => {
@@ -80,7 +92,8 @@ describe('sync: the endpoints of the events of a page', () => {
     let failures = 0
     const flaky = interceptTable(deps, {
       before: (call) => {
-        if (readsOf([call], client) > 0 && failures++ === 0) throw new Error('the table does not answer')
+        if (readsOf([call], client) > 0 && failures++ === 0)
+          throw new Error('the table does not answer')
       },
     })
 
@@ -98,7 +111,8 @@ it('sync against the provider simulator reads a transaction four times on averag
   const client = aClient({ createdAt: now() })
   await insertClient(deps, client, 'tester')
   const parsed = { ok: true, request: aRequest({ channelCode: 'BCA' }) } as const
-  const make = async () => (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
+  const make = async () =>
+    (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
   const payments = await Promise.all(Array.from({ length: 30 }, make))
   const fiveMinutes = async () => {
     advance(300)
@@ -115,7 +129,10 @@ it('sync against the provider simulator reads a transaction four times on averag
   for (let run = 0; run < 40; run++) await fiveMinutes()
 
   const { body: calls } = await simulator.call('GET', '/_simulator/calls')
-  expect(await ledgerView(deps, client.clientId)).toStrictEqual({ pendingMinor: 30 * 95_460, succeeded: 30 })
+  expect(await ledgerView(deps, client.clientId)).toStrictEqual({
+    pendingMinor: 30 * 95_460,
+    succeeded: 30,
+  })
   expect(calls).not.toHaveProperty('GET /v3/payments/{id}')
   expect(Reflect.get(Object(calls), 'rows GET /transactions') / 30).toBeLessThanOrEqual(4)
   expect(await listSuspense(deps, undefined, { page: 1, perPage: 10 })).toStrictEqual([])

@@ -32,44 +32,53 @@ describe('sync: its positions', () => {
     ['refused', 'refused'],
     // It says that there are more rows.
     ['an empty page', 'provider_silent'],
-  ] as const)('let the next run continue after %s, log: %s', async ([reason, end], { deps, rows, credited, sync }) => {
-    rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 120)
-    // A refused cursor is tried again from the beginning of its span, once.
-    const isCursor = reason === 'refused'
-    const unanswered = isCursor ? [2, 3] : [2]
-    const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
-    state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
+  ] as const)(
+    'let the next run continue after %s, log: %s',
+    async ([reason, end], { deps, rows, credited, sync }) => {
+      rows.push(rowNow(deps, credited))
+      const { asked, state } = await withBacklog(deps, rows, 120)
+      // A refused cursor is tried again from the beginning of its span, once.
+      const isCursor = reason === 'refused'
+      const unanswered = isCursor ? [2, 3] : [2]
+      const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
+      state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
 
-    const stopped = await sync()
-    deps.clock.advance(1)
-    const resumed = await runSyncJobs(deps, { woken: false })
+      const stopped = await sync()
+      deps.clock.advance(1)
+      const resumed = await runSyncJobs(deps, { woken: false })
 
-    expect(stopped).toMatchObject({ complete: false, until: null })
-    expect(resumed).toBeUndefined()
-    const [, refused, next] = asked.map(({ afterId }) => afterId)
-    expect(refused).toBe(rows.at(-50)?.transactionId)
-    expect(next).toBe(isCursor ? undefined : refused)
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-    expect(await findDueJobs(deps, 10)).toStrictEqual([])
-    expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
-      { level: 'warn', fields: { end, incomplete: 1 } },
-      { level: 'info', fields: { end: 'read', incomplete: 0 } },
-    ])
-  })
+      expect(stopped).toMatchObject({ complete: false, until: null })
+      expect(resumed).toBeUndefined()
+      const [, refused, next] = asked.map(({ afterId }) => afterId)
+      expect(refused).toBe(rows.at(-50)?.transactionId)
+      expect(next).toBe(isCursor ? undefined : refused)
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+      expect(await findDueJobs(deps, 10)).toStrictEqual([])
+      expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
+        { level: 'warn', fields: { end, incomplete: 1 } },
+        { level: 'info', fields: { end: 'read', incomplete: 0 } },
+      ])
+    },
+  )
 
   it('move past a row whose check fails, at any age', async ({ deps, client, rows, credited }) => {
     const other = await creditedPayment(deps, client)
     const { pk: unlucky } = paymentKey(credited.payment.paymentId)
-    rows.push(...[other, credited].map((paid) => rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) })))
+    rows.push(
+      ...[other, credited].map((paid) =>
+        rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) }),
+      ),
+    )
     const failing = interceptTable(deps, {
       before: (call) => {
-        if (call.name === 'transact' && call.steps.some(({ key }) => key.pk === unlucky)) throw new Error('no answer')
+        if (call.name === 'transact' && call.steps.some(({ key }) => key.pk === unlucky))
+          throw new Error('no answer')
       },
     })
 
     const summary = await syncProviderTransactions(failing)
-    const found = () => findingAbout(deps, rows.at(-1)?.transactionId ?? '', 'transaction_unexplained')
+    const found = () =>
+      findingAbout(deps, rows.at(-1)?.transactionId ?? '', 'transaction_unexplained')
     const atFirst = await found()
     for (const as of [failing, deps]) {
       deps.clock.advance(310)
@@ -82,7 +91,12 @@ describe('sync: its positions', () => {
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
-  it('move past a row with write conflicts, which is checked again', async ({ deps, rows, credited, syncAfter }) => {
+  it('move past a row with write conflicts, which is checked again', async ({
+    deps,
+    rows,
+    credited,
+    syncAfter,
+  }) => {
     const { pk } = paymentKey(credited.payment.paymentId)
     const overtaken = interceptTable(deps, {
       before: async (call) => {
@@ -96,10 +110,17 @@ describe('sync: its positions', () => {
     await syncAfter(600)
 
     expect(lost).toMatchObject({ unanswered: 1, complete: true })
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
+    expect(await paymentOf(deps, credited)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 4_440,
+    })
   })
 
-  it('belong to the newest worker: the previous one cannot write a slice', async ({ deps, rows, sync }) => {
+  it('belong to the newest worker: the previous one cannot write a slice', async ({
+    deps,
+    rows,
+    sync,
+  }) => {
     const { state } = await withBacklog(deps, rows, 120)
     state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
     await sync()
@@ -112,16 +133,27 @@ describe('sync: its positions', () => {
     deps.clock.advance(1)
     const [overdue] = await findDueJobs(deps, 10)
     const second = overdue && (await claimJob(deps, overdue))
-    if (first?.kind !== 'head' || second?.kind !== 'head') throw new Error('a slice was not claimed')
+    if (first?.kind !== 'head' || second?.kind !== 'head')
+      throw new Error('a slice was not claimed')
 
     expect(await claimJob(deps, due)).toBeUndefined()
     expect(await keepPosition(deps, first, { afterId: 'txn', rows: 50 })).toBeUndefined()
-    const late = [releaseJob(deps, first, deps.now()), finishJob(deps, first), scheduleReading(deps, first, deps.now())]
+    const late = [
+      releaseJob(deps, first, deps.now()),
+      finishJob(deps, first),
+      scheduleReading(deps, first, deps.now()),
+    ]
     for (const write of late) expect(await write).toMatchObject({ applied: false })
-    expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({ afterId: 'txn' })
+    expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({
+      afterId: 'txn',
+    })
   })
 
-  it('are not read again by the planner when another worker has claimed them', async ({ deps, rows, sync }) => {
+  it('are not read again by the planner when another worker has claimed them', async ({
+    deps,
+    rows,
+    sync,
+  }) => {
     const asked: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
       asked.push(filter)
@@ -136,12 +168,24 @@ describe('sync: its positions', () => {
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 
-  it('let one of two planners win; the other one still runs due jobs', async ({ deps, rows, credited, sync }) => {
+  it('let one of two planners win; the other one still runs due jobs', async ({
+    deps,
+    rows,
+    credited,
+    sync,
+  }) => {
     rows.push(rowNow(deps, credited))
     const late = beforeFirst(deps, 'transact', () => sync())
 
-    expect(await syncProviderTransactions(late)).toMatchObject({ complete: false, until: null, transactions: 0 })
-    expect(deps.lines.at(-1)).toMatchObject({ level: 'warn', fields: { end: 'overtaken', incomplete: 0 } })
+    expect(await syncProviderTransactions(late)).toMatchObject({
+      complete: false,
+      until: null,
+      transactions: 0,
+    })
+    expect(deps.lines.at(-1)).toMatchObject({
+      level: 'warn',
+      fields: { end: 'overtaken', incomplete: 0 },
+    })
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 })
@@ -149,27 +193,30 @@ describe('sync: its positions', () => {
 it.for([
   [239_999, true],
   [240_000, false],
-] as const)('sync: a pause of %d ms; the run waits: %s', async ([pauseMs, isAwaited], { deps, rows, credited }) => {
-  rows.push(rowNow(deps, credited))
-  const { asked, state } = await withBacklog(deps, rows, 120)
-  let roomAtMs = 0
-  deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
-  state.answer = (question) => {
-    if (question !== 2) return undefined
-    roomAtMs = deps.monotonicMs() + pauseMs
-    return { kind: 'unanswered', reason: 'rate_limited' }
-  }
-  const slept: number[] = []
-  const sleep = (ms: number) => {
-    slept.push(ms)
-    return deps.sleep(ms)
-  }
+] as const)(
+  'sync: a pause of %d ms; the run waits: %s',
+  async ([pauseMs, isAwaited], { deps, rows, credited }) => {
+    rows.push(rowNow(deps, credited))
+    const { asked, state } = await withBacklog(deps, rows, 120)
+    let roomAtMs = 0
+    deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
+    state.answer = (question) => {
+      if (question !== 2) return undefined
+      roomAtMs = deps.monotonicMs() + pauseMs
+      return { kind: 'unanswered', reason: 'rate_limited' }
+    }
+    const slept: number[] = []
+    const sleep = (ms: number) => {
+      slept.push(ms)
+      return deps.sleep(ms)
+    }
 
-  const summary = await syncProviderTransactions({ ...deps, sleep })
-  deps.clock.advance(isAwaited ? 0 : 240)
-  await runSyncJobs(deps, { woken: false })
+    const summary = await syncProviderTransactions({ ...deps, sleep })
+    deps.clock.advance(isAwaited ? 0 : 240)
+    await runSyncJobs(deps, { woken: false })
 
-  expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
-  expect(asked[2]).toStrictEqual(asked[1])
-  expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
-})
+    expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
+    expect(asked[2]).toStrictEqual(asked[1])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  },
+)

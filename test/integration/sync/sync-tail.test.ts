@@ -3,7 +3,13 @@ import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
 import type { ProviderTransaction, TransactionFilter } from '../../../shared/provider/provider.ts'
-import { claimJob, findDueJobs, finishJob, keepPosition, registerReading } from '../../../shared/sync/job-store.ts'
+import {
+  claimJob,
+  findDueJobs,
+  finishJob,
+  keepPosition,
+  registerReading,
+} from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, HOUR_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
@@ -24,16 +30,21 @@ import { syncTest as it } from './sync-test.ts'
 const CATEGORY = 'VIRTUAL_ACCOUNT'
 
 /** A row as it is before the provider settles; `settle` makes it final without marking it as updated. */
-const openRow = (deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) => {
+function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) {
   const at = deps.now()
-  const final = rowNow(deps, paid, { createdAt: at, category: CATEGORY, settlesAt: addMs(at, 2 * DAY_MS), ...fields })
+  const final = rowNow(deps, paid, {
+    createdAt: at,
+    category: CATEGORY,
+    settlesAt: addMs(at, 2 * DAY_MS),
+    ...fields,
+  })
   deps.provider.transactions.push({ ...final, ...NOT_SETTLED })
   const place = deps.provider.transactions.length - 1
   return { settle: () => void deps.provider.transactions.splice(place, 1, final) }
 }
 
 /** Questions by creation, without those for reversals, and how many rows each brought. */
-const watchTail = (deps: TestDeps) => {
+function watchTail(deps: TestDeps) {
   const asked: (TransactionFilter & { readonly rows: number })[] = []
   deps.provider.script('listTransactions', async (filter) => {
     const value = pageOfRows(deps.provider.transactions, filter)
@@ -45,18 +56,25 @@ const watchTail = (deps: TestDeps) => {
   return asked
 }
 
-const run = async (deps: TestDeps, at: Timestamp) => {
+async function run(deps: TestDeps, at: Timestamp) {
   deps.clock.set(at)
   await runSyncJobs(deps, { woken: false })
 }
 
 describe('sync: the tail', () => {
-  it('reads the hour again once when its latest settlement is due', async ({ deps, client, credited }) => {
+  it('reads the hour again once when its latest settlement is due', async ({
+    deps,
+    client,
+    credited,
+  }) => {
     const asked = watchTail(deps)
     const start = deps.now()
     // Two slices of the head begin or end here, so a run reads these rows twice.
     const updatedAt = addMs(start, -6 * HOUR_MS)
-    const earlier = openRow(deps, await creditedPayment(deps, client), { updatedAt, settlesAt: addMs(start, DAY_MS) })
+    const earlier = openRow(deps, await creditedPayment(deps, client), {
+      updatedAt,
+      settlesAt: addMs(start, DAY_MS),
+    })
     const { settle } = openRow(deps, credited, { updatedAt })
     const recorded = recordTable(deps)
     await syncProviderTransactions(recorded.deps)
@@ -74,7 +92,10 @@ describe('sync: the tail', () => {
     expect(tooEarly).toBe(0)
     const hour = { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1) }
     expect(asked).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
-    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual', providerFeeMinor: 4_440 })
+    expect(await paymentOf(deps, credited)).toMatchObject({
+      feeStatus: 'actual',
+      providerFeeMinor: 4_440,
+    })
   })
 
   it('reads an hour at most three times, then a day apart', async ({ deps, credited, sync }) => {
@@ -94,7 +115,12 @@ describe('sync: the tail', () => {
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
 
-  it('waits for business days when the row has no settlement time', async ({ deps, rows, credited, sync }) => {
+  it('waits for business days when the row has no settlement time', async ({
+    deps,
+    rows,
+    credited,
+    sync,
+  }) => {
     const asked = watchTail(deps)
     rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
@@ -112,11 +138,19 @@ describe('sync: the tail', () => {
     const reading = { dueAt: deps.now(), maxReads: 3 }
 
     const written = []
-    for (const days of [2, 1, 2, 3]) written.push((await registerReading(deps, until(days), reading)).applied)
+    for (const days of [2, 1, 2, 3])
+      written.push((await registerReading(deps, until(days), reading)).applied)
 
     expect(written).toStrictEqual([true, false, false, true])
     expect(await rawItem(deps, syncJobKey(slice.id))).toMatchObject({ provider: 'xendit' })
-    const claim = { ...slice, kind: 'tail', rows: 0, reads: 0, cutFor: 0, dueAt: addMs(deps.now(), -1) } as const
+    const claim = {
+      ...slice,
+      kind: 'tail',
+      rows: 0,
+      reads: 0,
+      cutFor: 0,
+      dueAt: addMs(deps.now(), -1),
+    } as const
     expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
   })
 
@@ -141,21 +175,43 @@ describe('sync: the tail', () => {
   })
 
   it.for([
-    [{ method: 'virtual_account', channelCode: 'BNI' }, '2026-11-06T10:00:00.000Z', '2026-11-06T10:05:00.000Z'],
-    [{ method: 'virtual_account', channelCode: 'BCA' }, '2026-11-06T10:00:00.000Z', '2026-11-09T10:00:00.000Z'],
+    [
+      { method: 'virtual_account', channelCode: 'BNI' },
+      '2026-11-06T10:00:00.000Z',
+      '2026-11-06T10:05:00.000Z',
+    ],
+    [
+      { method: 'virtual_account', channelCode: 'BCA' },
+      '2026-11-06T10:00:00.000Z',
+      '2026-11-09T10:00:00.000Z',
+    ],
     // Saturday in Jakarta by now.
-    [{ method: 'virtual_account', channelCode: 'BCA' }, '2026-11-05T18:00:00.000Z', '2026-11-08T18:00:00.000Z'],
+    [
+      { method: 'virtual_account', channelCode: 'BCA' },
+      '2026-11-05T18:00:00.000Z',
+      '2026-11-08T18:00:00.000Z',
+    ],
     [{ method: 'qris' }, '2026-11-02T10:00:00.000Z', '2026-11-04T10:00:00.000Z'],
   ] as const)('expects %o paid at %s to settle at %s', ([channel, paidAt, at]) => {
     expect(expectedSettlement(channel, paidAt as Timestamp)).toBe(at)
   })
 })
 
-it('sync: reversals are read daily, for payments of any age', async ({ deps, rows, credited, sync, syncAfter }) => {
+it('sync: reversals are read daily, for payments of any age', async ({
+  deps,
+  rows,
+  credited,
+  sync,
+  syncAfter,
+}) => {
   const created = deps.now()
   await sync(rowNow(deps, credited, { createdAt: created }))
   await syncAfter(170 * 86_400)
-  const reversed = rowNow(deps, credited, { createdAt: created, updatedAt: created, status: 'reversed' })
+  const reversed = rowNow(deps, credited, {
+    createdAt: created,
+    updatedAt: created,
+    status: 'reversed',
+  })
   rows.splice(0, 1, reversed)
 
   await syncAfter(23 * 3_600)
@@ -175,7 +231,9 @@ describe('sync: a row as the provider’s answer', () => {
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
     // The request was made, and neither it nor its payment nor its fee was ever asked about.
-    const asked = deps.provider.calls.map(({ operation }) => operation).filter((one) => one !== 'listTransactions')
+    const asked = deps.provider.calls
+      .map(({ operation }) => operation)
+      .filter((one) => one !== 'listTransactions')
     expect(asked).toStrictEqual(['createRequest'])
     expect(deps.provider.calls.map(({ id }) => id)).not.toContain(paid.providerPaymentId)
   })
@@ -192,11 +250,18 @@ describe('sync: a row as the provider’s answer', () => {
     await sync(rowNow(deps, paid, { ...fields, reference }))
 
     expect(deps.provider.countOf('getPayment')).toBe(1)
-    expect((await paymentOf(deps, paid)).status).toBe('providerPaymentId' in fields ? 'pending' : 'succeeded')
+    expect((await paymentOf(deps, paid)).status).toBe(
+      'providerPaymentId' in fields ? 'pending' : 'succeeded',
+    )
   })
 })
 
-it('sync stores a capture during the create, then its fee (section 4)', async ({ deps, client, sync, syncAfter }) => {
+it('sync stores a capture during the create, then its fee (section 4)', async ({
+  deps,
+  client,
+  sync,
+  syncAfter,
+}) => {
   const { creating, answer, reference, providerPaymentId } = await paidWhileCreating(deps, client)
   const row = settledRow({ providerPaymentId, reference }, deps.now())
 
@@ -212,5 +277,7 @@ it('sync stores a capture during the create, then its fee (section 4)', async ({
   expect(await paymentOf(deps, { payment })).toMatchObject(settled)
   expect(deps.published).toStrictEqual([])
   deps.clock.advance(3_600)
-  expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(`open#${row.transactionId}`)
+  expect((await findDueJobs(deps, 10)).map(({ id }) => id)).not.toContain(
+    `open#${row.transactionId}`,
+  )
 })

@@ -23,23 +23,30 @@ export const syncTest = clientTest
     rows.push(...added)
     return syncProviderTransactions(deps)
   })
-  .extend('syncAfter', ({ deps, sync }) => (seconds: number, ...added: readonly ProviderTransaction[]) => {
-    deps.clock.advance(seconds)
-    return sync(...added)
-  })
+  .extend(
+    'syncAfter',
+    ({ deps, sync }) =>
+      (seconds: number, ...added: readonly ProviderTransaction[]) => {
+        deps.clock.advance(seconds)
+        return sync(...added)
+      },
+  )
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
 
-export const foreignRow = (at: Timestamp) =>
-  settledRow({ providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order' }, at)
+export function foreignRow(at: Timestamp) {
+  return settledRow({ providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order' }, at)
+}
 
 type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly updatedTo: Timestamp }
 
 /** Records every request for a page of the head. `state.answer` may replace the provider's answer. */
-export const recordListings = (deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) => {
+export function recordListings(deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) {
   const asked: Asked[] = []
   type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
-  const state: { answer: ((question: number) => Answer | undefined) | undefined } = { answer: undefined }
+  const state: { answer: ((question: number) => Answer | undefined) | undefined } = {
+    answer: undefined,
+  }
   deps.provider.script('listTransactions', async (filter) => {
     const page = { kind: 'found', value: pageOfRows(rows, filter) } as const
     if (filter.updatedFrom === undefined) return page
@@ -50,9 +57,14 @@ export const recordListings = (deps: TestDeps, rows: Parameters<typeof pageOfRow
 }
 
 /** The sync has read every row up to now. After that there are `count` new rows. */
-export const withBacklog = async (deps: TestDeps, rows: ReturnType<typeof foreignRow>[], count: number) => {
+export async function withBacklog(
+  deps: TestDeps,
+  rows: ReturnType<typeof foreignRow>[],
+  count: number,
+) {
   await syncProviderTransactions(deps)
   deps.clock.advance(300)
-  for (let n = 0; n < count; n++) rows.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })
+  for (let n = 0; n < count; n++)
+    rows.push({ ...foreignRow(addMs(deps.now(), -n)), status: 'pending' })
   return recordListings(deps, rows)
 }

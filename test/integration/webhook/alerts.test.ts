@@ -2,13 +2,20 @@ import { describe, expect, it } from 'vitest'
 import { drainSlot } from '../../../shared/due-work/drain-slot.ts'
 import { DUE_ALERTS } from '../../../shared/due-work/due-kinds.ts'
 import { addMs } from '../../../shared/time.ts'
-import { alertBeforeRound, checkAbandoned } from '../../../shared/webhook/delivery/alert-abandoned.ts'
+import {
+  alertBeforeRound,
+  checkAbandoned,
+} from '../../../shared/webhook/delivery/alert-abandoned.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import { endAlert } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { redeliver } from '../../../shared/webhook/delivery/redeliver.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { findEndpoint, markDeleted, moveMark } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import {
+  findEndpoint,
+  markDeleted,
+  moveMark,
+} from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { beforeFirst, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import {
@@ -27,7 +34,11 @@ import { withoutTopic } from './webhook-test.ts'
  * section 11). Method: whole runs of due work on a table in memory.
  */
 
-const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<readonly Delivery[]> => {
+async function abandon(
+  deps: TestDeps,
+  endpoint: Endpoint,
+  times = 1,
+): Promise<readonly Delivery[]> {
   const found: Delivery[] = []
   deps.answerWebhooks(async () => FAILED)
   for (let time = 0; time < times; time++) {
@@ -38,22 +49,31 @@ const abandon = async (deps: TestDeps, endpoint: Endpoint, times = 1): Promise<r
   return found
 }
 
-const dueAlerts = (deps: TestDeps) => drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+function dueAlerts(deps: TestDeps) {
+  return drainSlot(deps, DUE_ALERTS, { slot: 0, part: 0, parts: 1 })
+}
 
-const idsOf = (deliveries: readonly Delivery[]) => deliveries.map(({ deliveryId }): string => deliveryId)
+function idsOf(deliveries: readonly Delivery[]) {
+  return deliveries.map(({ deliveryId }): string => deliveryId)
+}
 
 /** The same gateway, whose topic refuses each alert after this action. */
-const failing = (deps: TestDeps, meanwhile: (...alert: Parameters<TestDeps['alerts']['publish']>) => unknown) => ({
-  ...deps,
-  alerts: {
-    publish: async (...alert: Parameters<TestDeps['alerts']['publish']>) => {
-      await meanwhile(...alert)
-      throw new Error('no topic')
+function failing(
+  deps: TestDeps,
+  meanwhile: (...alert: Parameters<TestDeps['alerts']['publish']>) => unknown,
+) {
+  return {
+    ...deps,
+    alerts: {
+      publish: async (...alert: Parameters<TestDeps['alerts']['publish']>) => {
+        await meanwhile(...alert)
+        throw new Error('no topic')
+      },
     },
-  },
-})
+  }
+}
 
-const world = async (times = 1) => {
+async function world(times = 1) {
   const deps = memoryDeps()
   const endpoint = await storedEndpoint(deps)
   const deliveries = await abandon(deps, endpoint, times)
@@ -66,7 +86,8 @@ const world = async (times = 1) => {
     check: (as: TestDeps = deps) => checkAbandoned(as, delivery.deliveryId),
     again: () => redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' }),
     /** The deliveries that each message names. */
-    named: (all = deliveries) => deps.published.map(({ message }) => idsOf(all).filter((id) => message.includes(id))),
+    named: (all = deliveries) =>
+      deps.published.map(({ message }) => idsOf(all).filter((id) => message.includes(id))),
     left: () => deps.stored.items().filter(({ work }) => work === 'alert'),
   }
 }
@@ -79,7 +100,9 @@ describe('alerts about one endpoint', () => {
     await again()
 
     expect(await current()).toMatchObject({ lastAlertAt: addMs(deps.now(), 1) })
-    expect(deps.published[0]?.message).toContain(`1 delivery: ${delivery.deliveryId}. The merchant does not know`)
+    expect(deps.published[0]?.message).toContain(
+      `1 delivery: ${delivery.deliveryId}. The merchant does not know`,
+    )
   })
 
   it('leave out a delivery whose next round begins meanwhile', async () => {
@@ -104,7 +127,9 @@ describe('alerts about one endpoint', () => {
     await dueAlerts(deps)
 
     expect(named([...deliveries, ...late])).toStrictEqual([idsOf(deliveries), idsOf(late)])
-    expect(new Set(deps.published.map(({ subject }) => subject))).toStrictEqual(new Set([endpoint.endpointId]))
+    expect(new Set(deps.published.map(({ subject }) => subject))).toStrictEqual(
+      new Set([endpoint.endpointId]),
+    )
     expect(left()).toStrictEqual([])
   })
 
@@ -163,7 +188,9 @@ describe('alerts about one endpoint', () => {
     expect(await dueAlerts(deps)).toStrictEqual({ done: 1, failed: 0 })
 
     expect(named(rows).map(({ length }) => length)).toStrictEqual([500])
-    expect(deps.published[0]?.message).toMatch(/510 deliveries: .* and 10 more\. .*list-deliveries --client_id /)
+    expect(deps.published[0]?.message).toMatch(
+      /510 deliveries: .* and 10 more\. .*list-deliveries --client_id /,
+    )
     expect(left()).toStrictEqual([])
   })
 

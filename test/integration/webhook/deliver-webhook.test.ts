@@ -4,13 +4,23 @@ import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, msBetween, SECOND_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import { attemptsOf, findDelivery, overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
+import {
+  attemptsOf,
+  findDelivery,
+  overdueAfterMs,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import { afterFirst, beforeFirst, recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
+import {
+  afterFirst,
+  beforeFirst,
+  recordTable,
+  type TestDeps,
+  testDeps,
+} from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
@@ -29,7 +39,12 @@ import {
 import { webhookTest as it, withoutQueue } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
-  it('posts the signed event, and records the success in one update', async ({ deps, endpoint, event, delivery }) => {
+  it('posts the signed event, and records the success in one update', async ({
+    deps,
+    endpoint,
+    event,
+    delivery,
+  }) => {
     const { deps: watched, calls } = recordTable(deps)
     const sentAtMs = 1_700_000_000_500
 
@@ -41,12 +56,20 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     expect(deps.webhooks).toStrictEqual([{ url: endpoint.url, headers, body }])
     expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get', 'update', 'update'])
     const row = await rowOf(deps, delivery)
-    const success = { number: 1, at: deps.now(), durationMs: 12, httpStatus: 200, responseBody: 'ok' }
+    const success = {
+      number: 1,
+      at: deps.now(),
+      durationMs: 12,
+      httpStatus: 200,
+      responseBody: 'ok',
+    }
     expect(row).toMatchObject({ status: 'succeeded', unlisted: true, attempts: 1, success })
     expect(await attemptsOf(deps, row)).toStrictEqual([success])
     expect(await attemptRows(deps, delivery)).toStrictEqual([])
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-    expect(itemSize(Object(await deps.table.get(deliveryKey(delivery.deliveryId))))).toBeLessThan(1_024)
+    expect(itemSize(Object(await deps.table.get(deliveryKey(delivery.deliveryId))))).toBeLessThan(
+      1_024,
+    )
     expect(deps.sent).toStrictEqual([])
     expect(codes(deps)).toStrictEqual(['delivery.succeeded'])
   })
@@ -64,16 +87,32 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
     const attempt = { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' }
     expect(await attemptRows(deps, delivery)).toStrictEqual([attempt])
-    const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id, eventId: event_id } = delivery
+    const {
+      deliveryId: delivery_id,
+      clientId: client_id,
+      endpointId: endpoint_id,
+      eventId: event_id,
+    } = delivery
     expect(deps.sent).toStrictEqual([sentFor({ ...delivery, attempts: 1 }, 60)])
     const result = { attempt: 1, duration_ms: 9, http_status: 500, error: 'http_status' }
-    const fields = { delivery_id, event_id, endpoint_id, client_id, ...result, next_attempt_at: nextAttemptAt }
+    const fields = {
+      delivery_id,
+      event_id,
+      endpoint_id,
+      client_id,
+      ...result,
+      next_attempt_at: nextAttemptAt,
+    }
     expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'delivery.failed', fields }])
   })
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
-  it('makes eight attempts on schedule, then abandons, and the alert is due', async ({ deps, event, delivery }) => {
+  it('makes eight attempts on schedule, then abandons, and the alert is due', async ({
+    deps,
+    event,
+    delivery,
+  }) => {
     const start = deps.now()
     const atSeconds: number[] = []
     deps.answerWebhooks(async () => {
@@ -85,14 +124,19 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     await drainQueue(deps)
 
     expect(atSeconds).toStrictEqual([0, 60, 180, 420, 900, 1_860, 3_780, 7_620])
-    const attempts = atSeconds.map((second, at) => ({ number: at + 1, at: addMs(start, second * 1_000) }))
+    const attempts = atSeconds.map((second, at) => ({
+      number: at + 1,
+      at: addMs(start, second * 1_000),
+    }))
     expect(await attemptRows(deps, delivery)).toMatchObject(attempts)
     // Due work alerts the operators.
     const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: deps.now() }
     expect(await rowOf(deps, delivery)).toEqual(abandoned)
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
-    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
+    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(
+      new Set([event.body]),
+    )
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
     const outcomes = codes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
     expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
@@ -116,19 +160,30 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 })
 
 describe('deliver-webhook: crashed and slow workers', () => {
-  it('retries a lost attempt after its claim, a second one after the backoff', async ({ deps, delivery }) => {
+  it('retries a lost attempt after its claim, a second one after the backoff', async ({
+    deps,
+    delivery,
+  }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     const claimedAt = deps.now()
 
     deps.clock.advance(3)
     await deliverWebhook(deps, messageFor(delivery))
-    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 0, claimedUntil: addMs(claimedAt, 15_000) })
+    expect(await rowOf(deps, delivery)).toMatchObject({
+      attempts: 0,
+      claimedUntil: addMs(claimedAt, 15_000),
+    })
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 1 }, delaySeconds: 12 } }])
     await deliverNextMessage(deps)
 
     const nextAttemptAt = addMs(claimedAt, 15_000)
-    const next = { attempts: 1, nextAttemptAt, dueAt: addMs(nextAttemptAt, 60_000), lostBefore: true }
+    const next = {
+      attempts: 1,
+      nextAttemptAt,
+      dueAt: addMs(nextAttemptAt, 60_000),
+      lostBefore: true,
+    }
     expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
     const lost = { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' }
     expect(await attemptRows(deps, delivery)).toStrictEqual([lost])
@@ -138,7 +193,10 @@ describe('deliver-webhook: crashed and slow workers', () => {
     const again = deps.now()
     deps.clock.advance(15)
     await deliverWebhook(deps, { ...messageFor(delivery), attempt: 2 })
-    expect(await rowOf(deps, delivery)).toMatchObject({ attempts: 2, nextAttemptAt: addMs(again, 120_000) })
+    expect(await rowOf(deps, delivery)).toMatchObject({
+      attempts: 2,
+      nextAttemptAt: addMs(again, 120_000),
+    })
 
     // After an answer, the next lost attempt is the first one again.
     deps.clock.advance(105)
@@ -147,7 +205,10 @@ describe('deliver-webhook: crashed and slow workers', () => {
     expect(await rowOf(deps, delivery)).not.toHaveProperty('lostBefore')
   })
 
-  it('records a lost attempt once when two workers find its expired claim', async ({ deps, delivery }) => {
+  it('records a lost attempt once when two workers find its expired claim', async ({
+    deps,
+    delivery,
+  }) => {
     deps.answerWebhooks(() => Promise.reject(new Error('the process died')))
     await expect(deliverWebhook(deps, messageFor(delivery))).rejects.toThrow('the process died')
     deps.clock.advance(15)
@@ -156,7 +217,10 @@ describe('deliver-webhook: crashed and slow workers', () => {
     await deliverWebhook(raced, messageFor(delivery))
 
     expect(await attemptRows(deps, delivery)).toMatchObject([{ number: 1, error: 'unknown' }])
-    expect(deps.lines.at(-1)).toMatchObject({ code: 'delivery.dropped', fields: { reason: 'claim_lost' } })
+    expect(deps.lines.at(-1)).toMatchObject({
+      code: 'delivery.dropped',
+      fields: { reason: 'claim_lost' },
+    })
   })
 
   it('claims no attempt later than three seconds after its start', async ({ deps, delivery }) => {
@@ -169,13 +233,18 @@ describe('deliver-webhook: crashed and slow workers', () => {
     expect((await rowOf(deps, delivery)).claimToken).toBeUndefined()
   })
 
-  it('posts nothing after an expired claim, and records a lost attempt', async ({ deps, delivery }) => {
+  it('posts nothing after an expired claim, and records a lost attempt', async ({
+    deps,
+    delivery,
+  }) => {
     const slow = afterFirst(deps, 'update', () => deps.clock.advance(15))
 
     await deliverWebhook(slow, messageFor(delivery))
 
     expect(deps.webhooks).toStrictEqual([])
-    expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([{ number: 1, error: 'unknown' }])
+    expect(await attemptsOf(deps, await rowOf(deps, delivery))).toMatchObject([
+      { number: 1, error: 'unknown' },
+    ])
   })
 })
 
@@ -189,15 +258,23 @@ describe('checkOverdueDelivery (due work)', () => {
     expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
 
     expect(deps.sent).toStrictEqual([sentFor(delivery)])
-    expect(await rowOf(deps, delivery)).toMatchObject({ resends: 2, dueAt: addMs(deps.now(), 240_000) })
+    expect(await rowOf(deps, delivery)).toMatchObject({
+      resends: 2,
+      dueAt: addMs(deps.now(), 240_000),
+    })
     await deliverNextMessage(deps)
     expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
   })
 
-  it('is due again in a minute, and counts no resend, when the queue fails', async ({ deps, delivery }) => {
+  it('is due again in a minute, and counts no resend, when the queue fails', async ({
+    deps,
+    delivery,
+  }) => {
     deps.clock.advance(60)
 
-    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow('no queue')
+    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow(
+      'no queue',
+    )
 
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
@@ -210,23 +287,38 @@ describe('checkOverdueDelivery (due work)', () => {
   })
 })
 
-const passDays = (deps: TestDeps, count: number) => deps.clock.set(addMs(deps.now(), count * DAY_MS))
+function passDays(deps: TestDeps, count: number) {
+  return deps.clock.set(addMs(deps.now(), count * DAY_MS))
+}
 
 /* The retention of redelivered events: redeliver.test.ts. */
-it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({ deps, event, delivery }) => {
+it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({
+  deps,
+  event,
+  delivery,
+}) => {
   const { clientId, endpointId, deliveryId } = delivery
   await deliverWebhook(deps, messageFor(delivery))
   expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
 
   passDays(deps, 91)
 
-  await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({ code: 'not_found' })
+  await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({
+    code: 'not_found',
+  })
   expect(await findDelivery(deps, deliveryId)).toBeUndefined()
   expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
   expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
   expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
   passDays(deps, 30)
   expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
-  const bulk = { clientId, endpointId, operator: 'ayu', since: event.firedAt, status: undefined, cursor: undefined }
+  const bulk = {
+    clientId,
+    endpointId,
+    operator: 'ayu',
+    since: event.firedAt,
+    status: undefined,
+    cursor: undefined,
+  }
   expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
 })

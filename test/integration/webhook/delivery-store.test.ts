@@ -8,10 +8,18 @@ import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
-import { findDelivery, insertDelivery, postponeDelivery } from '../../../shared/webhook/delivery/delivery-store.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  postponeDelivery,
+} from '../../../shared/webhook/delivery/delivery-store.ts'
 import { startRound } from '../../../shared/webhook/delivery/round-store.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
-import { claimAttempt, skipDelivery, storeAttemptResult } from '../../../shared/webhook/send/attempt-store.ts'
+import {
+  claimAttempt,
+  skipDelivery,
+  storeAttemptResult,
+} from '../../../shared/webhook/send/attempt-store.ts'
 import { aPendingPayment, aStoredClient } from '../../support/payment-builders.ts'
 import { memoryDeps, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import {
@@ -30,14 +38,20 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-const dueLater = (deps: TestDeps) => addMs(deps.now(), 500_000)
-const claimOf = (deps: TestDeps) => ({ token: 'mine', until: addMs(deps.now(), 30_000) })
+function dueLater(deps: TestDeps) {
+  return addMs(deps.now(), 500_000)
+}
+function claimOf(deps: TestDeps) {
+  return { token: 'mine', until: addMs(deps.now(), 30_000) }
+}
 
 /** Each answers whether it was written. */
 const WRITES = {
-  claimAttempt: async (deps: TestDeps, read: Delivery) => (await claimAttempt(deps, read, claimOf(deps))) !== undefined,
+  claimAttempt: async (deps: TestDeps, read: Delivery) =>
+    (await claimAttempt(deps, read, claimOf(deps))) !== undefined,
   skipDelivery,
-  postponeDelivery: (deps: TestDeps, read: Delivery) => postponeDelivery(deps, read, dueLater(deps), 1),
+  postponeDelivery: (deps: TestDeps, read: Delivery) =>
+    postponeDelivery(deps, read, dueLater(deps), 1),
   startRound: async (deps: TestDeps, read: Delivery) => {
     const ended = { ...read, status: 'abandoned', attempts: 8 } as const
     return (await deps.table.transact({ delivery: startRound(ended, deps.now()) })).applied
@@ -69,7 +83,13 @@ describe('a write that depends on an earlier read', () => {
     const { deps, delivery } = await dueDelivery(difference)
 
     const now = deps.now()
-    const read = { ...delivery, status: 'scheduled', attempts: 0, nextAttemptAt: now, dueAt: now } as const
+    const read = {
+      ...delivery,
+      status: 'scheduled',
+      attempts: 0,
+      nextAttemptAt: now,
+      dueAt: now,
+    } as const
     expect(await WRITES[write](deps, read)).toBe(false)
 
     expect(await rowOf(deps, delivery)).toEqual(delivery)
@@ -85,7 +105,10 @@ describe('a write that depends on an earlier read', () => {
   })
 })
 
-it('claimAttempt recognises its own claim after a lost answer and a retry of the SDK', async ({ deps, delivery }) => {
+it('claimAttempt recognises its own claim after a lost answer and a retry of the SDK', async ({
+  deps,
+  delivery,
+}) => {
   const claim = claimOf(deps)
   await claimAttempt(deps, delivery, claim)
 
@@ -99,7 +122,9 @@ describe('storeAttemptResult', () => {
     const claimed = await claimAttempt(deps, delivery, claimOf(deps))
     if (!claimed) throw new Error('not claimed')
     const store = (of: Partial<Delivery> = {}, number = 1) =>
-      storeAttemptResult(deps, { ...claimed, ...of }, attemptOf(deps, number), { status: 'succeeded' })
+      storeAttemptResult(deps, { ...claimed, ...of }, attemptOf(deps, number), {
+        status: 'succeeded',
+      })
     return { deps, claimed, store }
   }
 
@@ -126,7 +151,9 @@ describe('storeAttemptResult', () => {
 
   it('replaces an attempt of an expired delivery, which the table may still hold', async () => {
     const { deps, claimed, store } = await claimedDelivery({ unlisted: undefined })
-    await deps.table.write(put(attemptKey(claimed.deliveryId, 1), attemptOf(deps, 1, { responseBody: 'old' })))
+    await deps.table.write(
+      put(attemptKey(claimed.deliveryId, 1), attemptOf(deps, 1, { responseBody: 'old' })),
+    )
 
     expect(await store()).toBe(true)
 
@@ -144,11 +171,12 @@ it('postponeDelivery applies once for each previous due time', async ({ deps, de
   expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })
 
-const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
+async function paidWith(...endpoints: readonly Partial<Endpoint>[]) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
   const stored: Endpoint[] = []
-  for (const endpoint of endpoints) stored.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
+  for (const endpoint of endpoints)
+    stored.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
   const eventId = eventIdFor(payment.paymentId, 'payment.succeeded')
@@ -158,14 +186,19 @@ const paidWith = async (...endpoints: readonly Partial<Endpoint>[]) => {
     eventId,
     notify: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
     deliveries: () =>
-      Promise.all(stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId)))),
+      Promise.all(
+        stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId))),
+      ),
     events: () => listPaymentEvents(deps, payment.paymentId),
   }
 }
 
 describe('the announcement of a payment (design section 4, Announce)', () => {
   it('is its event and a delivery, due at once, in the transaction that credits it; skipped if disabled', async () => {
-    const { deps, payment, eventId, notify, deliveries, events } = await paidWith({}, { enabled: false })
+    const { deps, payment, eventId, notify, deliveries, events } = await paidWith(
+      {},
+      { enabled: false },
+    )
     const watched = recordTable(deps)
 
     await notify(watched.deps)
@@ -174,26 +207,40 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
     expect(other).toMatchObject({ status: 'skipped' })
     const { paymentId, clientId } = payment
     const now = deps.now()
-    const ids = { deliveryId: delivery?.deliveryId, eventId, paymentId, clientId, endpointId: delivery?.endpointId }
+    const ids = {
+      deliveryId: delivery?.deliveryId,
+      eventId,
+      paymentId,
+      clientId,
+      endpointId: delivery?.endpointId,
+    }
     const post = { eventName: 'payment.succeeded', url: 'https://merchant.example/hooks' }
     const state = { status: 'scheduled', attempts: 0, roundStart: 0, resends: 0, unlisted: true }
     const times = { createdAt: now, firedAt: now, nextAttemptAt: now, dueAt: addMs(now, 60_000) }
     expect(delivery).toStrictEqual({ ...ids, ...post, ...state, ...times })
     expect(await events()).toMatchObject([{ eventId, firedAt: deps.now() }])
-    expect(watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name))).toHaveLength(1)
+    expect(
+      watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name)),
+    ).toHaveLength(1)
     expect(deps.sent).toStrictEqual([sentFor(delivery as Delivery)])
   })
 
   it.each([
     ['none of a payment that was cancelled', { status: 'cancelled', source: 'cancel' }, []],
-    ['why a payment failed', { status: 'failed', source: 'callback', failureReason: 'declined' }, ['declined']],
+    [
+      'why a payment failed',
+      { status: 'failed', source: 'callback', failureReason: 'declined' },
+      ['declined'],
+    ],
   ] as const)('is %s', async (_case, end, reasons) => {
     const { deps, payment, events } = await paidWith({})
 
     await closePayment(deps, payment, end)
 
     const sent = (await events()).map(({ body }) => JSON.parse(body))
-    expect(sent).toMatchObject(reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })))
+    expect(sent).toMatchObject(
+      reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })),
+    )
     expect(deps.sent).toHaveLength(reasons.length)
   })
 

@@ -1,7 +1,7 @@
 import { createServer } from 'node:https'
 import type { Socket } from 'node:net'
 import { describe, expect, it, vi } from 'vitest'
-import type { ResolveHost } from '../../../shared/send-webhook.ts'
+import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
 import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
@@ -9,11 +9,12 @@ import { answering, BODY, PATIENT, SHORT, send, sendTrusting } from './webhook-s
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 
-const tcp = async (scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) =>
-  `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+async function tcp(scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) {
+  return `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+}
 
 /** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
-const startHttpsServer = async ({ key, cert }: ReturnType<typeof selfSignedCertificate>) => {
+async function startHttpsServer({ key, cert }: ReturnType<typeof selfSignedCertificate>) {
   const hosts: { readonly sni: unknown; readonly host: string | undefined }[] = []
   const server = createServer({ key, cert }, (request, response) => {
     hosts.push({ sni: Reflect.get(request.socket, 'servername'), host: request.headers.host })
@@ -23,9 +24,11 @@ const startHttpsServer = async ({ key, cert }: ReturnType<typeof selfSignedCerti
   return { port: await listen(server), hosts }
 }
 
-const answeringWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.end(text))
+function answeringWith(text: string) {
+  return (socket: Socket) => void socket.once('data', () => socket.end(text))
+}
 const PARTLY = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'
-const byteByByte = (socket: Socket) => {
+function byteByByte(socket: Socket) {
   socket.write('HTTP/1.1 200 OK\r\n')
   const timer = setInterval(() => socket.write('X'), 20)
   socket.on('close', () => clearInterval(timer))
@@ -40,11 +43,27 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
 
   expect(result).toStrictEqual({ httpStatus: 200, responseBody: 'thanks' })
   expect(server.requests).toHaveLength(1)
-  expect(server.requests[0]).toMatchObject({ method: 'POST', url: '/hooks?shop=1', body: BODY.toString('utf8') })
+  expect(server.requests[0]).toMatchObject({
+    method: 'POST',
+    url: '/hooks?shop=1',
+    body: BODY.toString('utf8'),
+  })
   const given = { 'content-type': 'application/json', 'x-gateway-event': 'payment.succeeded' }
-  const own = { 'user-agent': 'gateway-webhooks/1', accept: '*/*', connection: 'close', host: new URL(server.url).host }
-  expect(server.requests[0]?.headers).toStrictEqual({ ...given, ...own, 'content-length': String(BODY.length) })
-  expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([[[10_000]], [1_000]])
+  const own = {
+    'user-agent': 'gateway-webhooks/1',
+    accept: '*/*',
+    connection: 'close',
+    host: new URL(server.url).host,
+  }
+  expect(server.requests[0]?.headers).toStrictEqual({
+    ...given,
+    ...own,
+    'content-length': String(BODY.length),
+  })
+  expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([
+    [[10_000]],
+    [1_000],
+  ])
 })
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([200, 201, 202, 204, 299])('counts %i as delivered', async (httpStatus) => {
@@ -53,15 +72,25 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
     expect(await send(server.url)).toStrictEqual({ httpStatus, responseBody: '' })
   })
 
-  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])('counts %i as failed, without redirects', async (is) => {
-    const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
+  it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
+    'counts %i as failed, without redirects',
+    async (is) => {
+      const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
 
-    expect(await send(server.url)).toStrictEqual({ httpStatus: is, error: 'http_status', responseBody: 'no' })
-    expect(server.requests).toHaveLength(1)
-  })
+      expect(await send(server.url)).toStrictEqual({
+        httpStatus: is,
+        error: 'http_status',
+        responseBody: 'no',
+      })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
 
   it('counts an unrequested upgrade by its status', async () => {
-    const url = await tcp('http', answeringWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'))
+    const url = await tcp(
+      'http',
+      answeringWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+    )
 
     expect(await send(url)).toMatchObject({ error: 'http_status', httpStatus: 101 })
   })
@@ -100,19 +129,31 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
     ['stalls, at the end of its grace', stalls, { ...PATIENT, bodyGraceMs: 200 }],
     ['stalls, at the deadline', stalls, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
     ['ends with its connection', answeringWith(PARTLY), PATIENT],
-  ])('counts a 2xx as delivered if its body %s, and stores the received part', async (_, behave, options) => {
-    expect(await send(await tcp('http', behave), options)).toStrictEqual({ httpStatus: 200, responseBody: 'partly' })
-  })
+  ])(
+    'counts a 2xx as delivered if its body %s, and stores the received part',
+    async (_, behave, options) => {
+      expect(await send(await tcp('http', behave), options)).toStrictEqual({
+        httpStatus: 200,
+        responseBody: 'partly',
+      })
+    },
+  )
 })
 
-const nobodyListens = async () => {
+async function nobodyListens() {
   const server = await startScriptedServer(silence)
   await server.close()
   return server.url
 }
-const plainHttp = async () => (await startScriptedServer(answering(200))).url.replace('http:', 'https:')
-const untrusted = async () => `https://localhost:${(await startHttpsServer(selfSignedCertificate('localhost'))).port}/`
-const never: ResolveHost = () => new Promise(() => {})
+async function plainHttp() {
+  return (await startScriptedServer(answering(200))).url.replace('http:', 'https:')
+}
+async function untrusted() {
+  return `https://localhost:${(await startHttpsServer(selfSignedCertificate('localhost'))).port}/`
+}
+function never(): Promise<readonly ResolvedAddress[]> {
+  return new Promise(() => {})
+}
 const ENDLESS_HEADERS = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`
 const MERCHANT = 'https://merchant.example/'
 
@@ -120,39 +161,77 @@ type Case = readonly [string, string, () => Promise<string>, Parameters<typeof s
 
 describe('httpsWebhookSender: failures', () => {
   it.for<Case>([
-    ['timeout', 'a server that never answers', async () => (await startScriptedServer(silence)).url, SHORT],
-    ['timeout', 'a server that sends its headers byte by byte', () => tcp('http', byteByByte), SHORT],
+    [
+      'timeout',
+      'a server that never answers',
+      async () => (await startScriptedServer(silence)).url,
+      SHORT,
+    ],
+    [
+      'timeout',
+      'a server that sends its headers byte by byte',
+      () => tcp('http', byteByByte),
+      SHORT,
+    ],
     ['timeout', 'a server that never shakes hands', () => tcp('https', () => {}), SHORT],
-    ['timeout', 'a name server that never answers', async () => MERCHANT, { ...SHORT, resolve: never }],
+    [
+      'timeout',
+      'a name server that never answers',
+      async () => MERCHANT,
+      { ...SHORT, resolve: never },
+    ],
     ['connection', 'a cut before the answer', async () => (await startScriptedServer(cut)).url],
     ['connection', 'a port where no server listens', nobodyListens],
-    ['connection', 'the same over TLS', async () => (await nobodyListens()).replace('http:', 'https:')],
-    ['connection', 'an answer that is no HTTP', () => tcp('http', answeringWith('SSH-2.0-OpenSSH_9.6\r\n'))],
+    [
+      'connection',
+      'the same over TLS',
+      async () => (await nobodyListens()).replace('http:', 'https:'),
+    ],
+    [
+      'connection',
+      'an answer that is no HTTP',
+      () => tcp('http', answeringWith('SSH-2.0-OpenSSH_9.6\r\n')),
+    ],
     ['connection', 'headers without end', () => tcp('http', answeringWith(ENDLESS_HEADERS))],
-    ['tls', 'a handshake broken off', () => tcp('https', (socket) => socket.once('data', () => socket.destroy()))],
+    [
+      'tls',
+      'a handshake broken off',
+      () => tcp('https', (socket) => socket.once('data', () => socket.destroy())),
+    ],
     ['tls', 'plain HTTP where TLS was wanted', plainHttp],
     ['tls', 'an untrusted certificate', untrusted],
-    ['dns', 'a name that does not resolve at real name servers', async () => 'https://no-such-merchant.invalid/'],
+    [
+      'dns',
+      'a name that does not resolve at real name servers',
+      async () => 'https://no-such-merchant.invalid/',
+    ],
     ['dns', 'a name without addresses', async () => MERCHANT, { resolve: async () => [] }],
   ])('reports %s at %s', async ([kind, , start, options]) => {
     expect(await send(await start(), options)).toStrictEqual({ error: kind })
   })
 
   it('never throws, even for headers that node refuses to send', async () => {
-    expect(await send('http://127.0.0.1:9/', {}, { 'X-Bad': 'line\nbreak' })).toStrictEqual({ error: 'unknown' })
+    expect(await send('http://127.0.0.1:9/', {}, { 'X-Bad': 'line\nbreak' })).toStrictEqual({
+      error: 'unknown',
+    })
   })
 })
 
 describe('httpsWebhookSender: allowed addresses', () => {
   // Every other form of an address: safe-url.test.ts.
-  it.each(['http://127.0.0.1:PORT/', 'not a url'])('refuses %s when deployed, without a connection', async (url) => {
-    const server = await startScriptedServer(answering(200))
+  it.each(['http://127.0.0.1:PORT/', 'not a url'])(
+    'refuses %s when deployed, without a connection',
+    async (url) => {
+      const server = await startScriptedServer(answering(200))
 
-    const result = await send(url.replace('PORT', new URL(server.url).port), { allowLoopbackWebhooks: false })
+      const result = await send(url.replace('PORT', new URL(server.url).port), {
+        allowLoopbackWebhooks: false,
+      })
 
-    expect(result).toStrictEqual({ error: 'address_refused' })
-    expect(server.requests).toStrictEqual([])
-  })
+      expect(result).toStrictEqual({ error: 'address_refused' })
+      expect(server.requests).toStrictEqual([])
+    },
+  )
 
   it('refuses a name that resolves to a loopback address, in stage local too', async () => {
     const server = await startScriptedServer(answering(200))
@@ -166,7 +245,11 @@ describe('httpsWebhookSender: allowed addresses', () => {
   })
 
   it.each([
-    ['takes the fourth of its checked addresses, and asks no resolver', 3, { httpStatus: 200, responseBody: '' }],
+    [
+      'takes the fourth of its checked addresses, and asks no resolver',
+      3,
+      { httpStatus: 200, responseBody: '' },
+    ],
     ['tries no fifth one', 4, { error: 'connection' }],
   ])('%s', async (_, refusing, outcome) => {
     const server = await startScriptedServer(answering(200))
@@ -185,7 +268,10 @@ describe('httpsWebhookSender: allowed addresses', () => {
     const certificate = selfSignedCertificate('localhost')
     const { port, hosts } = await startHttpsServer(certificate)
 
-    const results = await sendTrusting(certificate, [`https://localhost:${port}/`, `https://127.0.0.1:${port}/`])
+    const results = await sendTrusting(certificate, [
+      `https://localhost:${port}/`,
+      `https://127.0.0.1:${port}/`,
+    ])
 
     // The certificate is for the name, so the same server by its address is a stranger.
     expect(results).toStrictEqual([

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { handler } from '../../../functions/admin/list-deliveries.ts'
 import type { ClientId } from '../../../shared/ids.ts'
 import { DELIVERY_STATUSES } from '../../../shared/webhook/delivery/delivery.ts'
-import { type DeliveryListing, listDeliveries } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import {
+  type DeliveryListing,
+  listDeliveries,
+} from '../../../shared/webhook/delivery/list-deliveries.ts'
 import { skipDelivery } from '../../../shared/webhook/send/attempt-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
@@ -19,18 +22,18 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-const aMerchant = async (own?: TestDeps) => {
+async function aMerchant(own?: TestDeps) {
   const { deps, clientId } = await withClient(own && { requests: own.requests })
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
 }
 
-const listed = async (
+async function listed(
   deps: TestDeps,
   clientId: ClientId,
   filter: Partial<DeliveryListing> = {},
   page = 1,
   perPage = 25,
-) => {
+) {
   const listing = { clientId, ...filter, page: { page, perPage }, maxLooked: 1_000 }
   return (await listDeliveries(deps, listing)).deliveries.map(({ delivery }) => delivery.deliveryId)
 }
@@ -58,25 +61,34 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     ]
     for (const [filter, ...expected] of cases) {
       const ids = expected.map(({ deliveryId }) => deliveryId)
-      expect([filter, new Set(await listed(deps, clientId, filter))]).toStrictEqual([filter, new Set(ids)])
+      expect([filter, new Set(await listed(deps, clientId, filter))]).toStrictEqual([
+        filter,
+        new Set(ids),
+      ])
     }
   })
 
-  it.each(DELIVERY_STATUSES)('of status %s are found with and without the status index', async (status) => {
-    const { deps, clientId, endpoint } = await aMerchant()
-    const made = []
-    for (const unlisted of [true, undefined, undefined, true] as const) {
-      deps.clock.advance(1_800)
-      for (const is of DELIVERY_STATUSES) {
-        deps.clock.advance(1)
-        const isListed = is === 'skipped' || is === 'abandoned'
-        const delivery = await storedDelivery(deps, endpoint, { status: is, unlisted: isListed ? undefined : unlisted })
-        if (is === status) made.unshift(delivery.deliveryId)
+  it.each(DELIVERY_STATUSES)(
+    'of status %s are found with and without the status index',
+    async (status) => {
+      const { deps, clientId, endpoint } = await aMerchant()
+      const made = []
+      for (const unlisted of [true, undefined, undefined, true] as const) {
+        deps.clock.advance(1_800)
+        for (const is of DELIVERY_STATUSES) {
+          deps.clock.advance(1)
+          const isListed = is === 'skipped' || is === 'abandoned'
+          const delivery = await storedDelivery(deps, endpoint, {
+            status: is,
+            unlisted: isListed ? undefined : unlisted,
+          })
+          if (is === status) made.unshift(delivery.deliveryId)
+        }
       }
-    }
 
-    expect(await listed(deps, clientId, { status }, 1, 3)).toStrictEqual(made.slice(0, 3))
-  })
+      expect(await listed(deps, clientId, { status }, 1, 3)).toStrictEqual(made.slice(0, 3))
+    },
+  )
 
   it('leave out a row whose status has changed after the read of the index', async () => {
     const { deps, clientId, endpoint } = await aMerchant()
@@ -107,8 +119,12 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     deps.clock.advance(1)
     for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
     const scheduled = { clientId, status: 'scheduled', page: { page: 1, perPage: 25 } } as const
-    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_000 })).toMatchObject({ complete: false })
-    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_001 })).toMatchObject({ complete: true })
+    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_000 })).toMatchObject({
+      complete: false,
+    })
+    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_001 })).toMatchObject({
+      complete: true,
+    })
     const watched = recordTable(deps)
     const succeeded = (of = deps) => listed(of, clientId, { status: 'succeeded' })
 
@@ -126,7 +142,10 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
   const { deps, clientId, endpoint } = await aMerchant()
   const delivery = await storedDelivery(deps, endpoint)
   const start = deps.now()
-  const answers = [{ error: 'dns', durationMs: 3 } as const, { httpStatus: 200, responseBody: 'ok', durationMs: 12 }]
+  const answers = [
+    { error: 'dns', durationMs: 3 } as const,
+    { httpStatus: 200, responseBody: 'ok', durationMs: 12 },
+  ]
   deps.answerWebhooks(async () => answers.shift() ?? FAILED)
   await deliverWebhook(deps, messageFor(delivery))
   await drainQueue(deps)
@@ -138,7 +157,14 @@ it('list-deliveries (design section 7) shows a delivery with its attempts, oldes
   const state = { status: 'succeeded', next_attempt_at: null, created_at: start }
   const attempts = [
     { number: 1, at: start, duration_ms: 3, http_status: null, error: 'dns', response_body: null },
-    { number: 2, at: deps.now(), duration_ms: 12, http_status: 200, error: null, response_body: 'ok' },
+    {
+      number: 2,
+      at: deps.now(),
+      duration_ms: 12,
+      http_status: 200,
+      error: null,
+      response_body: 'ok',
+    },
   ]
   const shown = { ...ids, event: 'payment.succeeded', url: endpoint.url, ...state, attempts }
   expect(answer).toStrictEqual({

@@ -24,7 +24,7 @@ import { webhookTest } from './webhook-test.ts'
 const since = testDeps().now()
 
 /** An event, a second after the last one, and its delivery where it has one. */
-const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) => {
+async function anEventOf(deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) {
   deps.clock.advance(1)
   const event = await storedEvent(deps, { clientId: endpoint.clientId })
   if (delivery) await storedDelivery(deps, endpoint, delivery, event)
@@ -32,17 +32,28 @@ const anEventOf = async (deps: TestDeps, endpoint: Endpoint, delivery?: Partial<
 }
 
 /** The statuses of `everyKind` before anything is redelivered. */
-const BEFORE = { abandoned: 'abandoned', skipped: 'skipped', succeeded: 'succeeded', inProgress: 'scheduled' }
+const BEFORE = {
+  abandoned: 'abandoned',
+  skipped: 'skipped',
+  succeeded: 'succeeded',
+  inProgress: 'scheduled',
+}
 const SENT = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
 
-const everyKind = async () => {
+async function everyKind() {
   const deps = testDeps()
-  const endpoint = await storedEndpoint(deps, { eventTypes: ['payment.succeeded', 'payment.failed'] })
+  const endpoint = await storedEndpoint(deps, {
+    eventTypes: ['payment.succeeded', 'payment.failed'],
+  })
   const events = {
     abandoned: await anEventOf(deps, endpoint, ABANDONED),
     skipped: await anEventOf(deps, endpoint, SKIPPED),
     succeeded: await anEventOf(deps, endpoint, { ...ENDED, status: 'succeeded', attempts: 1 }),
-    inProgress: await anEventOf(deps, endpoint, { attempts: 1, rounds: 10, roundsOn: since.slice(0, 10) }),
+    inProgress: await anEventOf(deps, endpoint, {
+      attempts: 1,
+      rounds: 10,
+      roundsOn: since.slice(0, 10),
+    }),
     missing: await anEventOf(deps, endpoint),
     unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
@@ -73,7 +84,12 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await findDelivery(deps, deliveryId)).toMatchObject({ eventId, paymentId, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
     expect(await auditRecordsOf(deps, deliveryId)).toStrictEqual([
-      { operator: OPERATOR, action: 'redeliver', before: undefined, after: { status: 'scheduled' } },
+      {
+        operator: OPERATOR,
+        action: 'redeliver',
+        before: undefined,
+        after: { status: 'scheduled' },
+      },
     ])
   })
 
@@ -83,13 +99,20 @@ describe('redeliver to an endpoint since a time', () => {
     await drainQueue(deps)
 
     const succeeded = deps.lines.filter(({ code }) => code === 'delivery.succeeded')
-    expect(succeeded.map(({ fields }) => fields['announced_ms'])).toStrictEqual([undefined, undefined, undefined])
+    expect(succeeded.map(({ fields }) => fields['announced_ms'])).toStrictEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 
-  it.for(['abandoned', 'skipped', 'succeeded'])('sends only %s deliveries when asked', async (status, { kinds }) => {
-    expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
-    expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
-  })
+  it.for(['abandoned', 'skipped', 'succeeded'])(
+    'sends only %s deliveries when asked',
+    async (status, { kinds }) => {
+      expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
+      expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
+    },
+  )
 
   it('leaves out earlier events, for any format of `since`', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
@@ -98,23 +121,32 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
   })
 
-  it('leaves out events older than 90 days, because their deliveries may have expired', async ({ kinds }) => {
+  it('leaves out events older than 90 days, because their deliveries may have expired', async ({
+    kinds,
+  }) => {
     const { deps, events, again } = kinds
     const { eventId, paymentId, name, firedAt } = events.abandoned
     deps.clock.set(addMs(firedAt, 90 * DAY_MS + 1))
 
     expect(await again()).toMatchObject({ body: { count: 2 } })
-    expect(await again({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) })).toMatchObject({ status: 200 })
+    expect(
+      await again({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) }),
+    ).toMatchObject({ status: 200 })
   })
 
-  it('accepts a cursor from `since` on, and refuses an earlier one', async ({ kinds: { again, events } }) => {
+  it('accepts a cursor from `since` on, and refuses an earlier one', async ({
+    kinds: { again, events },
+  }) => {
     const { eventId, paymentId, name } = events.missing
     const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, paymentId, name, firedAt })
 
     expect(await again({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
     const fieldErrors = { field_errors: { cursor: [expect.any(String)] } }
     for (const wrong of [addMs(since, -1), '2999-13-01T00:00:00.000Z' as Timestamp])
-      expect(await again({ cursor: cursorAt(wrong) })).toMatchObject({ status: 422, body: fieldErrors })
+      expect(await again({ cursor: cursorAt(wrong) })).toMatchObject({
+        status: 422,
+        body: fieldErrors,
+      })
   })
 })
 
@@ -129,7 +161,14 @@ it.for([
   ['deliveries in progress', { ...TO_ENDPOINT, since, status: 'scheduled' }, 'status'],
   ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
 ] as const)('redeliver refuses %s', async ([, payload, field], { deps }) => {
-  const answer = await invokeAdmin(handler, deps, { operator: OPERATOR, client_id: aClientId(), ...payload })
+  const answer = await invokeAdmin(handler, deps, {
+    operator: OPERATOR,
+    client_id: aClientId(),
+    ...payload,
+  })
 
-  expect(answer).toMatchObject({ status: 422, body: { field_errors: { [field]: expect.any(Array) } } })
+  expect(answer).toMatchObject({
+    status: 422,
+    body: { field_errors: { [field]: expect.any(Array) } },
+  })
 })

@@ -8,7 +8,12 @@ import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
 import { changeEndpoint, markDeleted } from '../../../shared/webhook/endpoint/endpoint-store.ts'
 import { API, anApi, call } from '../../support/api-event.ts'
-import { auditRecordsOf, invokeAdmin, OPERATOR, refusedWith } from '../../support/operator-actions.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  OPERATOR,
+  refusedWith,
+} from '../../support/operator-actions.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 import {
@@ -30,7 +35,7 @@ import { withoutQueue, withoutTopic } from './webhook-test.ts'
 
 const DAY_SECONDS = 86_400
 
-const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
+async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   const { deps, caller } = await anApi()
   const { clientId } = caller
   const endpoint = await storedEndpoint(deps, { clientId })
@@ -40,7 +45,8 @@ const aFinishedDelivery = async (overrides: Partial<Delivery> = ABANDONED) => {
   const stored = { deps, caller, endpoint, event, delivery }
   return {
     ...stored,
-    byOperator: (as = deps) => invokeAdmin(handler, as, { operator: OPERATOR, client_id: clientId, delivery_id: id }),
+    byOperator: (as = deps) =>
+      invokeAdmin(handler, as, { operator: OPERATOR, client_id: clientId, delivery_id: id }),
     byMerchant: async (as = deps) => {
       const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
       return { status, body }
@@ -56,118 +62,188 @@ const DIFFERENCES = {
   byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
 } as const
 
-describe.each(['byOperator', 'byMerchant'] as const)('a redelivery %s (design sections 4 and 8)', (by) => {
-  const { records, deleted } = DIFFERENCES[by]
-  const arrange = async (overrides?: Partial<Delivery>) => {
-    const finished = await aFinishedDelivery(overrides)
-    return { ...finished, again: finished[by] }
-  }
-  const it = testWith(() => arrange(), 'deps', 'endpoint', 'event', 'delivery', 'again', 'row', 'ttlOfEvent')
-  const inProgress = refusedWith('the delivery is in progress', { action_hint: 'Wait for its remaining attempts.' })
-
-  it.each([
-    ['abandoned', ABANDONED],
-    ['skipped', { ...SKIPPED, attempts: 9_998 }],
-    ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
-  ] as const)('of an %s delivery starts eight attempts with the same id and bytes', async (status, overrides) => {
-    const { deps, event, delivery, again, row } = await arrange(overrides)
-    deps.answerWebhooks(async () => FAILED)
-
-    expect(await again()).toMatchObject({ status: 200 })
-
-    const { attempts } = delivery
-    const day = { rounds: 1, roundsOn: deps.now().slice(0, 10), dueAt: addMs(deps.now(), 60_000) }
-    const round = { status: 'scheduled', roundStart: attempts, nextAttemptAt: deps.now(), ...day }
-    expect(await row()).toStrictEqual({ ...listed(delivery), ...round })
-    const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
-    expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
-    const record = { operator: OPERATOR, action: 'redeliver', before: { status }, after: { status: 'scheduled' } }
-    expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual([record].slice(0, records))
-    await drainQueue(deps)
-    expect(deps.webhooks).toHaveLength(8)
-    expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(new Set([event.body]))
-    expect(await row()).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
-    const numbers = (await attemptRows(deps, delivery)).map(({ number }) => number - attempts)
-    expect(numbers).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
-  })
-
-  it('extends the event’s retention at most once in 20 days', async ({ deps, event, again, ttlOfEvent }) => {
-    const ttls: unknown[] = []
-    for (const days of [19, 1, 19, 2]) {
-      deps.clock.advance(days * DAY_SECONDS)
-      await again()
-      ttls.push(await ttlOfEvent())
-      await drainQueue(deps)
+describe.each(['byOperator', 'byMerchant'] as const)(
+  'a redelivery %s (design sections 4 and 8)',
+  (by) => {
+    const { records, deleted } = DIFFERENCES[by]
+    const arrange = async (overrides?: Partial<Delivery>) => {
+      const finished = await aFinishedDelivery(overrides)
+      return { ...finished, again: finished[by] }
     }
+    const it = testWith(
+      () => arrange(),
+      'deps',
+      'endpoint',
+      'event',
+      'delivery',
+      'again',
+      'row',
+      'ttlOfEvent',
+    )
+    const inProgress = refusedWith('the delivery is in progress', {
+      action_hint: 'Wait for its remaining attempts.',
+    })
 
-    const keptFrom = (day: number) => expiresAfter(addMs(event.firedAt, day * DAY_SECONDS * 1_000), RETENTION.eventMs)
-    expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
-  })
+    it.each([
+      ['abandoned', ABANDONED],
+      ['skipped', { ...SKIPPED, attempts: 9_998 }],
+      ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
+    ] as const)(
+      'of an %s delivery starts eight attempts with the same id and bytes',
+      async (status, overrides) => {
+        const { deps, event, delivery, again, row } = await arrange(overrides)
+        deps.answerWebhooks(async () => FAILED)
 
-  it('first publishes an alert that is still due, or begins no round', async ({ deps, delivery, again, row }) => {
-    await makeAlertDue(deps, delivery)
-    expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
-    expect(deps.published).toStrictEqual([])
-    expect(await row()).toMatchObject({ status: 'abandoned' })
+        expect(await again()).toMatchObject({ status: 200 })
 
-    expect(await again()).toMatchObject({ status: 200 })
+        const { attempts } = delivery
+        const day = {
+          rounds: 1,
+          roundsOn: deps.now().slice(0, 10),
+          dueAt: addMs(deps.now(), 60_000),
+        }
+        const round = {
+          status: 'scheduled',
+          roundStart: attempts,
+          nextAttemptAt: deps.now(),
+          ...day,
+        }
+        expect(await row()).toStrictEqual({ ...listed(delivery), ...round })
+        const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
+        expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
+        const record = {
+          operator: OPERATOR,
+          action: 'redeliver',
+          before: { status },
+          after: { status: 'scheduled' },
+        }
+        expect(await auditRecordsOf(deps, delivery.deliveryId)).toStrictEqual(
+          [record].slice(0, records),
+        )
+        await drainQueue(deps)
+        expect(deps.webhooks).toHaveLength(8)
+        expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(
+          new Set([event.body]),
+        )
+        expect(await row()).toMatchObject({ status: 'abandoned', attempts: attempts + 8 })
+        const numbers = (await attemptRows(deps, delivery)).map(({ number }) => number - attempts)
+        expect(numbers).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8])
+      },
+    )
 
-    expect(deps.published).toMatchObject([{ kind: 'delivery.abandoned', subject: delivery.endpointId }])
-    expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-  })
+    it('extends the event’s retention at most once in 20 days', async ({
+      deps,
+      event,
+      again,
+      ttlOfEvent,
+    }) => {
+      const ttls: unknown[] = []
+      for (const days of [19, 1, 19, 2]) {
+        deps.clock.advance(days * DAY_SECONDS)
+        await again()
+        ttls.push(await ttlOfEvent())
+        await drainQueue(deps)
+      }
 
-  it('is refused if the last round of the day began during that alert', async ({ deps, delivery, again }) => {
-    await makeAlertDue(deps, delivery)
-    const tenth = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
-    const publish = () => deps.table.write(update(deliveryKey(delivery.deliveryId), tenth)).then(() => undefined)
+      const keptFrom = (day: number) =>
+        expiresAfter(addMs(event.firedAt, day * DAY_SECONDS * 1_000), RETENTION.eventMs)
+      expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
+    })
 
-    expect(await again({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
-  })
+    it('first publishes an alert that is still due, or begins no round', async ({
+      deps,
+      delivery,
+      again,
+      row,
+    }) => {
+      await makeAlertDue(deps, delivery)
+      expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
+      expect(deps.published).toStrictEqual([])
+      expect(await row()).toMatchObject({ status: 'abandoned' })
 
-  it('is due work if the queue refuses its message; a second one is refused', async ({ deps, delivery, again }) => {
-    expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
-    expect(await again()).toStrictEqual(inProgress)
+      expect(await again()).toMatchObject({ status: 200 })
 
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-  })
+      expect(deps.published).toMatchObject([
+        { kind: 'delivery.abandoned', subject: delivery.endpointId },
+      ])
+      expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBeUndefined()
+      expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    })
 
-  const HINT = { action_hint: expect.any(String) as unknown }
-  const expire = ({ clock }: TestDeps) => clock.advance(121 * DAY_SECONDS)
-  const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
-    table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
-  const remove = ({ table }: TestDeps, endpoint: Endpoint) => table.transact(markDeleted(endpoint, endpoint.createdAt))
-  it.for([
-    ['event has expired, even before the table deletes it', expire, 'the event is no longer kept', {}],
-    ['endpoint is disabled', disable, 'the endpoint is disabled', HINT],
-    ['endpoint is deleted', remove, deleted, HINT],
-  ] as const)('is refused when its %s', async ([, change, message, said], { deps, endpoint, again, row }) => {
-    await change(deps, endpoint)
+    it('is refused if the last round of the day began during that alert', async ({
+      deps,
+      delivery,
+      again,
+    }) => {
+      await makeAlertDue(deps, delivery)
+      const tenth = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
+      const publish = () =>
+        deps.table.write(update(deliveryKey(delivery.deliveryId), tenth)).then(() => undefined)
 
-    expect(await again()).toStrictEqual(refusedWith(message, said))
-    expect(await row()).toMatchObject({ status: 'abandoned' })
-    expect(deps.sent).toStrictEqual([])
-  })
+      expect(await again({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
+    })
 
-  it('is possible ten times on a UTC day of the fastest clock, and the next day', async ({ deps, again, row }) => {
-    const [before, after] = [-1, 1].map((ms) => timestampOf(Date.UTC(2026, 10, 23) + ms))
-    const answers: Awaited<ReturnType<typeof again>>[] = []
-    for (const clock of [...Array(5).fill(after), before, ...Array(4).fill(after), before]) {
-      deps.clock.set(clock)
-      answers.push(await again())
-      await drainQueue(deps)
-    }
+    it('is due work if the queue refuses its message; a second one is refused', async ({
+      deps,
+      delivery,
+      again,
+    }) => {
+      expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
+      expect(await again()).toStrictEqual(inProgress)
 
-    expect(answers.slice(0, 10).map(({ status }) => status)).toStrictEqual(Array(10).fill(200))
-    const message = '10 rounds of the delivery began today'
-    const body = { message, action_hint: 'Correct the endpoint, and redeliver after 00:00 UTC.' }
-    expect(answers[10]).toMatchObject({ status: 422, body })
-    expect(await row()).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })
-    deps.clock.set(timestampOf(Date.UTC(2026, 10, 24)))
-    expect(await again()).toMatchObject({ status: 200 })
-    expect(await row()).toMatchObject({ rounds: 1, roundsOn: '2026-11-24' })
-  })
-})
+      expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    })
+
+    const HINT = { action_hint: expect.any(String) as unknown }
+    const expire = ({ clock }: TestDeps) => clock.advance(121 * DAY_SECONDS)
+    const disable = ({ table }: TestDeps, endpoint: Endpoint) =>
+      table.transact({ endpoint: changeEndpoint(endpoint, { enabled: false }) })
+    const remove = ({ table }: TestDeps, endpoint: Endpoint) =>
+      table.transact(markDeleted(endpoint, endpoint.createdAt))
+    it.for([
+      [
+        'event has expired, even before the table deletes it',
+        expire,
+        'the event is no longer kept',
+        {},
+      ],
+      ['endpoint is disabled', disable, 'the endpoint is disabled', HINT],
+      ['endpoint is deleted', remove, deleted, HINT],
+    ] as const)(
+      'is refused when its %s',
+      async ([, change, message, said], { deps, endpoint, again, row }) => {
+        await change(deps, endpoint)
+
+        expect(await again()).toStrictEqual(refusedWith(message, said))
+        expect(await row()).toMatchObject({ status: 'abandoned' })
+        expect(deps.sent).toStrictEqual([])
+      },
+    )
+
+    it('is possible ten times on a UTC day of the fastest clock, and the next day', async ({
+      deps,
+      again,
+      row,
+    }) => {
+      const [before, after] = [-1, 1].map((ms) => timestampOf(Date.UTC(2026, 10, 23) + ms))
+      const answers: Awaited<ReturnType<typeof again>>[] = []
+      for (const clock of [...Array(5).fill(after), before, ...Array(4).fill(after), before]) {
+        deps.clock.set(clock)
+        answers.push(await again())
+        await drainQueue(deps)
+      }
+
+      expect(answers.slice(0, 10).map(({ status }) => status)).toStrictEqual(Array(10).fill(200))
+      const message = '10 rounds of the delivery began today'
+      const body = { message, action_hint: 'Correct the endpoint, and redeliver after 00:00 UTC.' }
+      expect(answers[10]).toMatchObject({ status: 422, body })
+      expect(await row()).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })
+      deps.clock.set(timestampOf(Date.UTC(2026, 10, 24)))
+      expect(await again()).toMatchObject({ status: 200 })
+      expect(await row()).toMatchObject({ rounds: 1, roundsOn: '2026-11-24' })
+    })
+  },
+)
 
 test('a merchant’s redelivery replies like get-webhook-delivery, and writes a log line', async () => {
   const { deps, caller, delivery, byMerchant } = await aFinishedDelivery()

@@ -1,6 +1,10 @@
 import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { selfSignedCertificate, startTcpServer, startTlsServer } from '../../support/https-servers.ts'
+import {
+  selfSignedCertificate,
+  startTcpServer,
+  startTlsServer,
+} from '../../support/https-servers.ts'
 import { PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /*
@@ -10,23 +14,29 @@ import { PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 const LIMIT = 65_536
 
-const hint = (bytes: number) => {
+function hint(bytes: number) {
   const [head, tail] = ['HTTP/1.1 103 Early Hints\r\nX: ', '\r\n\r\n']
   return head + 'x'.repeat(bytes - head.length - tail.length) + tail
 }
 const OK = 'HTTP/1.1 200 OK\r\n\r\n'
 
 /** Sends the text again and again, as long as the other side reads. */
-const floodWith = (text: string) => (socket: Socket) => {
-  const flood = () => {
-    while (!socket.destroyed && socket.write(text.repeat(100)));
+function floodWith(text: string) {
+  return (socket: Socket) => {
+    const flood = () => {
+      while (!socket.destroyed && socket.write(text.repeat(100)));
+    }
+    socket.once('data', flood)
+    socket.on('drain', flood)
   }
-  socket.once('data', flood)
-  socket.on('drain', flood)
 }
 
-const http = async (behave: (socket: Socket) => void) => `http://127.0.0.1:${await startTcpServer(behave)}/`
-const answerWith = (text: string) => (socket: Socket) => void socket.once('data', () => socket.write(text))
+async function http(behave: (socket: Socket) => void) {
+  return `http://127.0.0.1:${await startTcpServer(behave)}/`
+}
+function answerWith(text: string) {
+  return (socket: Socket) => void socket.once('data', () => socket.write(text))
+}
 
 describe('httpsWebhookSender: the limits of what an endpoint sends before its body', () => {
   it('stops at endless 103 answers over TLS', async () => {
@@ -52,7 +62,10 @@ describe('httpsWebhookSender: the limits of what an endpoint sends before its bo
   it.each([
     ['ten informational answers', hint(40).repeat(10) + OK],
     ['informational answers just below 64 KB', hint((LIMIT - OK.length) / 7).repeat(7) + OK],
-    ['headers just below 64 KB', `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`],
+    [
+      'headers just below 64 KB',
+      `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`,
+    ],
   ])('counts a 2xx after %s as delivered', async (_case, text) => {
     const result = await send(await http(answerWith(text)), { ...PATIENT, bodyGraceMs: 100 })
 

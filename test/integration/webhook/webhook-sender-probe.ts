@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
-import { httpsWebhookSender, type SenderOptions } from '../../../shared/webhook/send/https-webhook-sender.ts'
+import {
+  httpsWebhookSender,
+  type SenderOptions,
+} from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { Certificate } from '../../support/https-servers.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
@@ -16,30 +19,44 @@ export const SHORT = { deadlineMs: 300 }
 /** Longer than a test may take: no timeout ends the attempt. */
 export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
 
-export const send = async (url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) => {
+export async function send(url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) {
   const monotonicMs = () => performance.now()
-  const sender = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs, deadlineMs: 20_000, ...options })
+  const sender = httpsWebhookSender({
+    allowLoopbackWebhooks: true,
+    monotonicMs,
+    deadlineMs: 20_000,
+    ...options,
+  })
   const { durationMs, ...result } = await sender({ url, headers, body: BODY })
   expect(Number.isInteger(durationMs)).toBe(true)
   return result
 }
 
 /** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
-export const sendTrusting = async ({ certFile }: Certificate, urls: readonly string[]): Promise<unknown> => {
+export async function sendTrusting(
+  { certFile }: Certificate,
+  urls: readonly string[],
+): Promise<unknown> {
   const program = `
     import { httpsWebhookSender } from './shared/webhook/send/https-webhook-sender.ts'
     const send = httpsWebhookSender({ allowLoopbackWebhooks: true, monotonicMs: () => 0, ...${JSON.stringify(PATIENT)} })
     const urls = ${JSON.stringify(urls)}
     const results = await Promise.all(urls.map((url) => send({ url, headers: {}, body: Buffer.from('{}') })))
     console.log(JSON.stringify(results))`
-  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
-    env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile },
-  })
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--input-type=module', '--eval', program],
+    { env: { ...process.env, NODE_EXTRA_CA_CERTS: certFile } },
+  )
   return JSON.parse(stdout)
 }
 
-export const answering =
-  (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): Script =>
-  (response) => {
+export function answering(
+  status: number,
+  body: string | Buffer = '',
+  headers: Record<string, string> = {},
+): Script {
+  return (response) => {
     response.writeHead(status, headers).end(body)
   }
+}

@@ -9,12 +9,10 @@ export const webhookTest = test
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
 
-export const withoutQueue = (deps: TestDeps): TestDeps => ({
-  ...deps,
-  queues: { send: () => Promise.reject(new Error('no queue')) },
-})
+export function withoutQueue(deps: TestDeps): TestDeps {
+  return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
+}
 
-export const withoutTopic = (deps: TestDeps): TestDeps => ({
-  ...deps,
-  alerts: { publish: () => Promise.reject(new Error('no topic')) },
-})
+export function withoutTopic(deps: TestDeps): TestDeps {
+  return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
+}

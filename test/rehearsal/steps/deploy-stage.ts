@@ -5,7 +5,7 @@ import { REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
 
 /** From an empty account to a stage that can take payments: docs/operations.md, section 1. */
-export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
+export async function deployStage(rehearsal: Rehearsal): Promise<string> {
   const { npm, step } = rehearsal
   const init = ['deploy', '--init', '--require-approval', 'never']
   await step('npm run deploy -- --check misses the bootstrap alone', async () => {
@@ -15,7 +15,10 @@ export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
   })
   await step('npm run deploy -- --init, from an empty account', async () => {
     const { output } = await npm(init)
-    expect(output.includes(`CDK bootstrap in ${REGION}: made`), `it does not say what it made:\n${output}`)
+    expect(
+      output.includes(`CDK bootstrap in ${REGION}: made`),
+      `it does not say what it made:\n${output}`,
+    )
     expect(output.includes('Manual steps'), `it does not say what is left:\n${output}`)
   })
   const connect = () => connectProvider(rehearsal, REGION)
@@ -24,7 +27,10 @@ export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
     'npm run deploy -- --init again: all is there, the rare schedules run, the doctor finds nothing wrong',
     async () => {
       const { output } = await npm(init)
-      expect(output.includes(`CDK bootstrap in ${REGION}: is there`), `it makes what is there:\n${output}`)
+      expect(
+        output.includes(`CDK bootstrap in ${REGION}: is there`),
+        `it makes what is there:\n${output}`,
+      )
       expect(/^sync-provider-transactions:$/m.test(output), `no schedule has run:\n${output}`)
     },
   ).catch(() => undefined)
@@ -32,19 +38,25 @@ export const deployStage = async (rehearsal: Rehearsal): Promise<string> => {
 }
 
 /** Puts the provider's key and callback tokens into the stage's secrets in a region. */
-export const putSecrets = async (region: string, key: string, tokens: readonly string[]): Promise<void> => {
+export async function putSecrets(
+  region: string,
+  key: string,
+  tokens: readonly string[],
+): Promise<void> {
   const { secretsManager } = awsClients(region)
   const secrets = {
     [providerSecretName(STAGE)]: { secret_key: key },
     [callbackSecretName(STAGE)]: { callback_tokens: tokens },
   }
   for (const [SecretId, value] of Object.entries(secrets)) {
-    await secretsManager.send(new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }))
+    await secretsManager.send(
+      new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }),
+    )
   }
 }
 
 /** Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the API's URL. */
-export const connectProvider = async ({ world }: Rehearsal, region: string): Promise<string> => {
+export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])
   const stack = await describedStack(awsClients(region).cloudFormation, STACK)

@@ -14,23 +14,29 @@ import { RESTORED } from './restore-stage.ts'
 
 export const OTHER_REGION = 'ap-southeast-1'
 
-const tables = () => [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
+function tables() {
+  return [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
+}
 
 /** The copy of the restored table, as the other region's next generation. */
 const COPY = `${STACK}-3`
 
-const makeTable = async (): Promise<void> => {
+async function makeTable(): Promise<void> {
   const [from, to] = tables()
-  const { Table: table = {} } = await from.send(new dynamodb.DescribeTableCommand({ TableName: RESTORED }))
+  const { Table: table = {} } = await from.send(
+    new dynamodb.DescribeTableCommand({ TableName: RESTORED }),
+  )
   const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes = [] } = table
   const GlobalSecondaryIndexes = indexes.map(({ IndexName, KeySchema: key, Projection }) => {
     return { IndexName, KeySchema: key, Projection }
   })
   const keys = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes }
-  await to.send(new dynamodb.CreateTableCommand({ TableName: COPY, BillingMode: 'PAY_PER_REQUEST', ...keys }))
+  await to.send(
+    new dynamodb.CreateTableCommand({ TableName: COPY, BillingMode: 'PAY_PER_REQUEST', ...keys }),
+  )
 }
 
-const copyRows = async (): Promise<number> => {
+async function copyRows(): Promise<number> {
   const [client, to] = tables()
   let copied = 0
   for await (const { Items = [] } of dynamodb.paginateScan({ client }, { TableName: RESTORED })) {
@@ -41,7 +47,11 @@ const copyRows = async (): Promise<number> => {
 }
 
 /** Moves the stage to another region, with a copy of the table: docs/operations.md, section 8. */
-export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known: Payment): Promise<void> => {
+export async function loseRegion(
+  rehearsal: Rehearsal,
+  merchant: Merchant,
+  known: Payment,
+): Promise<void> {
   const { step, env, cannot } = rehearsal
   const there = { env: { AWS_REGION: OTHER_REGION } }
   await step('a lost region: a copy of the table is in another one', async () => {
@@ -52,7 +62,10 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
     const { code, errors } = await runTool('npx', bootstrap, { env: { ...env, ...there.env } })
     expect(code === 0, `cdk bootstrap: ${errors.slice(-2_000)}`)
   })
-  await step('its names that are not regional make way: the policies of the duties', removeDutyPolicies)
+  await step(
+    'its names that are not regional make way: the policies of the duties',
+    removeDutyPolicies,
+  )
   const deployClosed = () => {
     const closed = { role: 'closed', table: { generation: 2, adopted: 2 } }
     return rehearsal.deploy(releaseOf(rehearsal, 'closed-elsewhere', closed), there)
@@ -63,7 +76,10 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
     await rehearsal.npm(['restore', '--finish'], { ...there, cwd: open })
     await rehearsal.deploy(open, there)
   }
-  await step('npm run restore --finish completes the copy, and the stage is deployed open on it', finish)
+  await step(
+    'npm run restore --finish completes the copy, and the stage is deployed open on it',
+    finish,
+  )
   const goOn = async () => {
     const moved = merchantAt(rehearsal, await connectProvider(rehearsal, OTHER_REGION), merchant)
     const { status } = await moved.get(PaymentSchema, `payments/${known.id}`)
@@ -74,7 +90,7 @@ export const loseRegion = async (rehearsal: Rehearsal, merchant: Merchant, known
 }
 
 /** Destroys a disposable stage, and checks that nothing of it is left. */
-export const destroyStage = async ({ env, step }: Rehearsal, region: string): Promise<void> => {
+export async function destroyStage({ env, step }: Rehearsal, region: string): Promise<void> {
   await step(`the restored tables in ${region} are deleted by hand`, async () => {
     const client = awsClients(region).dynamodb
     const { TableNames: names = [] } = await client.send(new dynamodb.ListTablesCommand({}))

@@ -9,14 +9,22 @@ import { KeySchema, type Merchant, PaymentSchema } from '../merchant.ts'
 import { eventually, expect, HOOKS_URL, OPERATOR, type Rehearsal, STACK } from '../rehearsal.ts'
 import type { Settlement, TakenPayments } from './take-payments.ts'
 
-type Done = { readonly merchant: Merchant; readonly payments: TakenPayments; readonly settlement: Settlement }
+type Done = {
+  readonly merchant: Merchant
+  readonly payments: TakenPayments
+  readonly settlement: Settlement
+}
 
 const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: Done, apiUrl: string) =>
-  step('a merchant looks up all there is, and has a webhook sent again', async () => {
+export function lookUp(
+  { step }: Rehearsal,
+  { merchant, payments, settlement }: Done,
+  apiUrl: string,
+) {
+  return step('a merchant looks up all there is, and has a webhook sent again', async () => {
     const listed = v.object({ data: v.looseTuple([v.object({ id: v.string() })]) })
     const {
       data: [delivery],
@@ -29,28 +37,43 @@ export const lookUp = ({ step }: Rehearsal, { merchant, payments, settlement }: 
     for (const path of LOOKUPS) {
       const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
       // No list is empty here.
-      await merchant.get(v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }), asked)
+      await merchant.get(
+        v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }),
+        asked,
+      )
     }
     const { status } = await merchant.get(PaymentSchema, `payments/${payments.cancelled.id}`)
     expect(status === 'cancelled', `the cancelled payment is ${status}`)
     await merchant.get(v.object({ paid_out_minor: v.number() }), 'balance?include=settlements')
-    await merchant.get(v.object({ status: v.literal('manual_paid') }), `settlements/${settlement.id}`)
+    await merchant.get(
+      v.object({ status: v.literal('manual_paid') }),
+      `settlements/${settlement.id}`,
+    )
     await merchant.post(v.unknown(), `webhook_deliveries/${delivery.id}/redeliver`)
     const since = new Date(Date.now() - 86_400_000).toISOString()
-    await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, { since })
+    await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, {
+      since,
+    })
     const nowhere = await fetch(`${apiUrl}/v2/anything`)
     expect(nowhere.status === 404, `what is not there answered ${nowhere.status}`)
     const stranger = await fetch(`${apiUrl}/callbacks/xendit`, { method: 'POST', body: '{}' })
     expect(stranger.status === 401, `a callback without a token answered ${stranger.status}`)
   })
+}
 
 /** Operators run every action that no earlier step needed. */
-export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merchant, payments }: Done) =>
-  step('operators do what is left of their actions', async () => {
+export function operateStage(
+  { step, admin, clock, verdicts }: Rehearsal,
+  { merchant, payments }: Done,
+) {
+  return step('operators do what is left of their actions', async () => {
     const client = { client_id: merchant.clientId }
     const by = { operator: OPERATOR, ...client }
     const spare = { ...by, url: `${HOOKS_URL}?spare`, event_types: ['payment.expired'] }
-    const { endpoint_id } = v.parse(v.object({ endpoint_id: v.string() }), await admin('register-endpoint', spare))
+    const { endpoint_id } = v.parse(
+      v.object({ endpoint_id: v.string() }),
+      await admin('register-endpoint', spare),
+    )
     const dayAgoMs = Date.now() + (clock.offsetSeconds() - 86_400) * 1_000
     const actions = {
       'get-client': client,
@@ -66,7 +89,11 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
       'erase-customer': { operator: OPERATOR, payment_id: payments.cancelled.id },
       'refresh-payment': { operator: OPERATOR, payment_id: payments.paid.id },
       'list-deliveries': client,
-      redeliver: { ...by, endpoint_id: merchant.endpointId, since: new Date(dayAgoMs).toISOString() },
+      redeliver: {
+        ...by,
+        endpoint_id: merchant.endpointId,
+        since: new Date(dayAgoMs).toISOString(),
+      },
       'list-audit': client,
       'check-due-work': {},
       'audit-clients': {},
@@ -76,10 +103,24 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     const {
       data: [{ suspense_id }],
     } = v.parse(open, await admin('list-suspense', { status: 'open' }))
-    await admin('resolve-suspense', { operator: OPERATOR, suspense_id, resolution: 'refunded_by_bank' })
-    await admin('adjust-ledger', { ...by, kind: 'recovered', amount_minor: 5_000, reference: 'transfer-3' })
+    await admin('resolve-suspense', {
+      operator: OPERATOR,
+      suspense_id,
+      resolution: 'refunded_by_bank',
+    })
+    await admin('adjust-ledger', {
+      ...by,
+      kind: 'recovered',
+      amount_minor: 5_000,
+      reference: 'transfer-3',
+    })
     // It is refused: the books balance, so there is no difference to accept.
-    const difference = { what: 'window.written_off_minor', id: merchant.clientId, expected: 0, found: 1 }
+    const difference = {
+      what: 'window.written_off_minor',
+      id: merchant.clientId,
+      expected: 0,
+      found: 1,
+    }
     await admin('accept-difference', { ...by, ...difference, notes: 'there is none' }, [1])
     const audit = v.parse(v.object({ balanced: v.boolean() }), await admin('audit-ledger', client))
     expect(audit.balanced, 'the books do not balance')
@@ -89,23 +130,32 @@ export const operateStage = ({ step, admin, clock, verdicts }: Rehearsal, { merc
     const { key_id } = v.parse(KeySchema, await admin('issue-api-key', by))
     await admin('revoke-api-key', { ...by, key_id })
     const { silent } = judgementOn(verdicts())
-    const names = { $client: merchant.clientId, $endpoint: merchant.endpointId, $succeeded: payments.paid.id }
+    const names = {
+      $client: merchant.clientId,
+      $endpoint: merchant.endpointId,
+      $succeeded: payments.paid.id,
+    }
     // Actions that no step above runs are run with their right payloads.
     for (const name of silent.filter((one) => one in RIGHT_PAYLOADS)) {
       await admin(name, Object(filledIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
   })
+}
 
 const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
-  trigger.kind === 'queue' && /^(due-|sync$)/.test(trigger.queue) ? [{ name, queue: trigger.queue }] : [],
+  trigger.kind === 'queue' && /^(due-|sync$)/.test(trigger.queue)
+    ? [{ name, queue: trigger.queue }]
+    : [],
 )
 
 /** Gives each worker of due work and of the sync a message, because it is chance whether they had one before. */
-export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
-  step('every worker of due work and of the sync takes a share', async () => {
+export function wakeHelpers({ step, verdicts }: Rehearsal) {
+  return step('every worker of due work and of the sync takes a share', async () => {
     const sqs = new SQSClient({ region: REGION })
     for (const { queue } of HELPERS) {
-      const { QueueUrl } = await sqs.send(new GetQueueUrlCommand({ QueueName: `${STACK}-${queue}` }))
+      const { QueueUrl } = await sqs.send(
+        new GetQueueUrlCommand({ QueueName: `${STACK}-${queue}` }),
+      )
       const MessageBody = JSON.stringify({ slot: 0, part: 0, parts: 1 })
       await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody }))
     }
@@ -114,12 +164,16 @@ export const wakeHelpers = ({ step, verdicts }: Rehearsal) =>
       return HELPERS.some(({ name }) => silent.includes(name)) ? undefined : true
     })
   })
+}
 
 /** Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them. */
-export const examineStage = ({ step, npm }: Rehearsal): Promise<void> =>
-  step('npm run doctor finds nothing wrong', async () => {
+export function examineStage({ step, npm }: Rehearsal): Promise<void> {
+  return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
     const findings = v.parse(v.array(v.record(v.string(), v.string())), JSON.parse(output))
-    const wrong = findings.flatMap((one) => (one['state'] === 'ok' ? [] : [`${one['what']}: ${one['detail']}`]))
+    const wrong = findings.flatMap((one) =>
+      one['state'] === 'ok' ? [] : [`${one['what']}: ${one['detail']}`],
+    )
     expect(wrong.length === 0, `the doctor says:\n${wrong.join('\n')}`)
   })
+}

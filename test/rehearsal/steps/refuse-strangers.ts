@@ -13,13 +13,18 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+function sha256(text: string) {
+  return createHash('sha256').update(text).digest('hex')
+}
 
-const configurationOf = (name: string) =>
-  awsClients(REGION).lambda.send(new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-${name}` }))
+function configurationOf(name: string) {
+  return awsClients(REGION).lambda.send(
+    new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-${name}` }),
+  )
+}
 
 /** The credentials that MiniStack gives a function that has run. They are made of the names of function and role. */
-const credentialsOf = async (name: string) => {
+async function credentialsOf(name: string) {
   const { FunctionArn: arn = '', Role: role = '' } = await configurationOf(name)
   const digest = sha256(`${arn}:${role}`)
   return {
@@ -29,27 +34,35 @@ const credentialsOf = async (name: string) => {
   }
 }
 
-const key = (pk: string) => ({ pk: { S: pk }, sk: { S: 'none' } })
+function key(pk: string) {
+  return { pk: { S: pk }, sk: { S: 'none' } }
+}
 const TableName = RESTORED
 
 const NONE = { clientId: 'none', endpointId: 'none' }
 const PAYMENT = key('PAYMENT#none')
 const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' as const }
-const some = (...names: readonly string[]) => ({
-  ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
-  ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
-})
-const endpoints = (more: Partial<dynamodb.QueryCommandInput> = {}) =>
-  new dynamodb.QueryCommand({
+function some(...names: readonly string[]) {
+  return {
+    ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
+  }
+}
+function endpoints(more: Partial<dynamodb.QueryCommandInput> = {}) {
+  return new dynamodb.QueryCommand({
     TableName,
     KeyConditionExpression: '#pk = :pk',
     ExpressionAttributeNames: { '#pk': 'pk', '#url': 'url' },
     ExpressionAttributeValues: { ':pk': { S: 'ENDPOINTS#none' } },
     ...more,
   })
-const get = (Key: typeof PAYMENT, more: object = {}) => new dynamodb.GetItemCommand({ TableName, Key, ...more })
-const batch = (...Keys: (typeof PAYMENT)[]) =>
-  new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
+}
+function get(Key: typeof PAYMENT, more: object = {}) {
+  return new dynamodb.GetItemCommand({ TableName, Key, ...more })
+}
+function batch(...Keys: (typeof PAYMENT)[]) {
+  return new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
+}
 const ofIndex = new dynamodb.QueryCommand({
   TableName,
   IndexName: 'by-owner',
@@ -57,19 +70,32 @@ const ofIndex = new dynamodb.QueryCommand({
   ExpressionAttributeValues: { ':owner': { S: 'none' } },
 })
 const check = { TableName, Key: PAYMENT, ConditionExpression: 'attribute_not_exists(pk)' }
-const checked = new dynamodb.TransactWriteItemsCommand({ TransactItems: [{ ConditionCheck: check }] })
-const intoQueue = new SendMessageCommand({ QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`, MessageBody: '{}' })
+const checked = new dynamodb.TransactWriteItemsCommand({
+  TransactItems: [{ ConditionCheck: check }],
+})
+const intoQueue = new SendMessageCommand({
+  QueueUrl: `${ENDPOINT}/${ACCOUNT}/${STACK}-webhooks`,
+  MessageBody: '{}',
+})
 const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
 
 /** Calls that a role may not make, and calls that it may make. The latter show that the credentials are right. */
-const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region: string }, KeyId: string) => {
+function probesOf(
+  as: (name: string) => DynamoDBClientConfig & { readonly region: string },
+  KeyId: string,
+) {
   const reader = new DynamoDBClient(as('api-get-payment'))
   const worker = new DynamoDBClient(as('deliver-webhook'))
   const announcer = new DynamoDBClient(as('receive-provider-callback'))
-  const [unsealer, sealer] = [new KMSClient(as('deliver-webhook')), new KMSClient(as('register-endpoint'))]
+  const [unsealer, sealer] = [
+    new KMSClient(as('deliver-webhook')),
+    new KMSClient(as('register-endpoint')),
+  ]
   const sealing = (stage: string) => ({ KeyId, EncryptionContext: sealContext(stage, NONE) })
-  const seal = (stage = 'dev') => new EncryptCommand({ ...sealing(stage), Plaintext: Buffer.from('x') })
-  const unseal = (stage = 'dev') => new DecryptCommand({ ...sealing(stage), CiphertextBlob: Buffer.from('x') })
+  const seal = (stage = 'dev') =>
+    new EncryptCommand({ ...sealing(stage), Plaintext: Buffer.from('x') })
+  const unseal = (stage = 'dev') =>
+    new DecryptCommand({ ...sealing(stage), CiphertextBlob: Buffer.from('x') })
   return {
     granted: [
       ['its own kind of item', () => reader.send(get(PAYMENT))],
@@ -82,9 +108,15 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
       ['one of another kind among its own', () => reader.send(batch(key('CLIENT#none'), PAYMENT))],
       ['all there is', () => reader.send(new dynamodb.ScanCommand({ TableName }))],
       ['an index', () => reader.send(ofIndex)],
-      ['another action', () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: PAYMENT }))],
+      [
+        'another action',
+        () => reader.send(new dynamodb.DeleteItemCommand({ TableName, Key: PAYMENT })),
+      ],
       ['a step of a transaction', () => reader.send(checked)],
-      ['a field beside those it may read', () => worker.send(get(PAYMENT, some('pk', 'body', 'amount')))],
+      [
+        'a field beside those it may read',
+        () => worker.send(get(PAYMENT, some('pk', 'body', 'amount'))),
+      ],
       ['all fields where it may read some', () => worker.send(get(PAYMENT))],
       ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
       ['sealing by who unseals', () => unsealer.send(seal())],
@@ -98,10 +130,15 @@ const probesOf = (as: (name: string) => DynamoDBClientConfig & { readonly region
 }
 
 /** Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing. */
-export const refuseStrangers = ({ step }: Rehearsal): Promise<void> =>
-  step('the judge refuses what is outside of a role, and nothing inside', async () => {
+export function refuseStrangers({ step }: Rehearsal): Promise<void> {
+  return step('the judge refuses what is outside of a role, and nothing inside', async () => {
     const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
-    for (const name of ['api-get-payment', 'deliver-webhook', 'register-endpoint', 'receive-provider-callback'])
+    for (const name of [
+      'api-get-payment',
+      'deliver-webhook',
+      'register-endpoint',
+      'receive-provider-callback',
+    ])
       credentials.set(name, await credentialsOf(name))
     const as = (name: string) => ({ region: REGION, credentials: credentials.get(name) })
     const { Environment: environment } = await configurationOf('deliver-webhook')
@@ -115,3 +152,4 @@ export const refuseStrangers = ({ step }: Rehearsal): Promise<void> =>
       expect(/AccessDenied/.test(said), `${what} was not refused: ${said}`)
     }
   })
+}

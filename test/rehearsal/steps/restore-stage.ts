@@ -10,10 +10,16 @@ import { advance, syncCompletely } from './take-payments.ts'
 const TableName = STACK
 export const RESTORED = `${STACK}-2`
 
-const client = () => awsClients(REGION).dynamodb
+function client() {
+  return awsClients(REGION).dynamodb
+}
 
 /** Restores a damaged table by the steps of docs/operations.md, section 7. */
-export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, paid: Payment): Promise<true> => {
+export async function restoreStage(
+  rehearsal: Rehearsal,
+  merchant: Merchant,
+  paid: Payment,
+): Promise<true> {
   const { step } = rehearsal
   const before = await step('restore: there is a payment, and a backup of the table', async () => {
     const payment = await merchant.create('order-6')
@@ -21,23 +27,37 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     const backup = new dynamodb.CreateBackupCommand({ TableName, BackupName: 'good' })
     const { BackupDetails: { BackupArn: kept = '' } = {} } = await client().send(backup)
     expect(kept !== '', `there is no backup of ${TableName}`)
-    return { payment, key: { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } }, kept, good }
+    return {
+      payment,
+      key: { pk: { S: `PAYMENT#${payment.id}` }, sk: { S: 'PAYMENT' } },
+      kept,
+      good,
+    }
   })
-  const closed = await step('restore: its row is lost, and the stage is deployed closed', async () => {
-    advance(rehearsal, 60)
-    await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: before.key }))
-    const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
-    await rehearsal.deploy(release)
-    const refused = v.object({ code: v.literal('internal_error'), action_hint: v.string() })
-    await merchant.post(refused, 'payments', {}, {}, 500)
-    return release
-  })
+  const closed = await step(
+    'restore: its row is lost, and the stage is deployed closed',
+    async () => {
+      advance(rehearsal, 60)
+      await client().send(new dynamodb.DeleteItemCommand({ TableName, Key: before.key }))
+      const release = releaseOf(rehearsal, 'closed-release', { role: 'closed' })
+      await rehearsal.deploy(release)
+      const refused = v.object({ code: v.literal('internal_error'), action_hint: v.string() })
+      await merchant.post(refused, 'payments', {}, {}, 500)
+      return release
+    },
+  )
   await step('npm run restore makes the next table, as of the last good second', async () => {
     await rehearsal.npm(['restore', '--at', before.good], { cwd: closed })
-    const { Item: row } = await client().send(new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }))
+    const { Item: row } = await client().send(
+      new dynamodb.GetItemCommand({ TableName: RESTORED, Key: before.key }),
+    )
     if (row !== undefined) return
-    rehearsal.cannot('a restore to a point in time brings what is there now; a backup made before was restored instead')
-    await client().send(new dynamodb.UpdateTableCommand({ TableName: RESTORED, DeletionProtectionEnabled: false }))
+    rehearsal.cannot(
+      'a restore to a point in time brings what is there now; a backup made before was restored instead',
+    )
+    await client().send(
+      new dynamodb.UpdateTableCommand({ TableName: RESTORED, DeletionProtectionEnabled: false }),
+    )
     await client().send(new dynamodb.DeleteTableCommand({ TableName: RESTORED }))
     await rehearsal.npm(['restore', '--backup', before.kept], { cwd: closed })
   })
@@ -45,7 +65,9 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
     // As if the restore had not brought the event of a payment back.
     const Key = { pk: { S: `PAYMENT#${paid.id}` }, sk: { S: 'EVENT#payment.succeeded' } }
     await client().send(new dynamodb.DeleteItemCommand({ TableName: RESTORED, Key }))
-    await rehearsal.deploy(releaseOf(rehearsal, 'closed-restored', { role: 'closed', table: { generation: 2 } }))
+    await rehearsal.deploy(
+      releaseOf(rehearsal, 'closed-restored', { role: 'closed', table: { generation: 2 } }),
+    )
     await recount(rehearsal, merchant)
   }
   await step('a torn row of it is recounted while the stage is closed', tearAndRecount)
@@ -62,7 +84,10 @@ export const restoreStage = async (rehearsal: Rehearsal, merchant: Merchant, pai
 }
 
 /** Recounts the torn row: step 5 of that section. */
-const recount = async ({ admin }: Rehearsal, { clientId }: Pick<Merchant, 'clientId'>): Promise<void> => {
+async function recount(
+  { admin }: Rehearsal,
+  { clientId }: Pick<Merchant, 'clientId'>,
+): Promise<void> {
   const schema = v.object({ balanced: v.boolean(), differences: v.array(v.unknown()) })
   const audit = async () => v.parse(schema, await admin('audit-ledger', { client_id: clientId }))
   const { differences } = await audit()

@@ -13,18 +13,25 @@ const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-t
 const ACTS_AFTER_MS = 65_000
 
 /** Whether the API accepts each of these callback tokens now. */
-const accepted = async (apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> => {
+async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> {
   const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
-  return found.filter(({ what }) => what.startsWith('callback with token')).map(({ state }) => state === 'ok')
+  return found
+    .filter(({ what }) => what.startsWith('callback with token'))
+    .map(({ state }) => state === 'ok')
 }
 
 /** Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while payments are taken. */
-export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string): Promise<true> => {
+export async function rotateSecrets(
+  rehearsal: Rehearsal,
+  merchant: Merchant,
+  apiUrl: string,
+): Promise<true> {
   const { step, world } = rehearsal
   const { dashboard } = world
   const [oldKey = ''] = dashboard.keys
   const oldToken = dashboard.token
-  const traffic = (name: string, change: () => Promise<unknown>) => inTraffic(rehearsal, merchant, name, change)
+  const traffic = (name: string, change: () => Promise<unknown>) =>
+    inTraffic(rehearsal, merchant, name, change)
   const put = async () => {
     dashboard.keys = [NEW.key, oldKey]
     await putSecrets(REGION, NEW.key, [oldToken, NEW.token])
@@ -48,7 +55,7 @@ export const rotateSecrets = async (rehearsal: Rehearsal, merchant: Merchant, ap
 }
 
 /** Ends the old key and token. The deployment before this step has started processes that do not know them. */
-export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) => {
+export function endRotation(rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) {
   const { step, world } = rehearsal
   const deleteKey = async () => {
     world.dashboard.keys = [NEW.key]
@@ -57,7 +64,13 @@ export const endRotation = (rehearsal: Rehearsal, merchant: Merchant, apiUrl: st
     await inTraffic(rehearsal, merchant, 'after-rotation', deleteKey)
     expect(world.dashboard.lastKey === NEW.key, 'the provider was not asked with the new key')
     const [isOld, isNew] = await accepted(apiUrl, CALLBACK_TOKEN, NEW.token)
-    expect(isNew === true && isOld === false, `the old token is accepted: ${isOld}, and the new one: ${isNew}`)
+    expect(
+      isNew === true && isOld === false,
+      `the old token is accepted: ${isOld}, and the new one: ${isNew}`,
+    )
   }
-  return step('after a deployment the old key is deleted, in mid-traffic: nothing fails, the old token is refused', end)
+  return step(
+    'after a deployment the old key is deleted, in mid-traffic: nothing fails, the old token is refused',
+    end,
+  )
 }

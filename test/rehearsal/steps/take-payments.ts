@@ -1,27 +1,44 @@
 import * as v from 'valibot'
-import { DeliveriesSchema, type Merchant, type Payment, PaymentSchema, requestOf } from '../merchant.ts'
+import {
+  DeliveriesSchema,
+  type Merchant,
+  type Payment,
+  PaymentSchema,
+  requestOf,
+} from '../merchant.ts'
 import { call, eventually, expect, OPERATOR, type Rehearsal } from '../rehearsal.ts'
 
 export type TakenPayments = Readonly<Record<'paid' | 'cancelled' | 'unpaid', Payment>>
 
 /** Payments over HTTPS: created, replayed, paid, announced at the second attempt, cancelled, reversed. */
-export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Promise<TakenPayments> => {
+export async function takePayments(
+  rehearsal: Rehearsal,
+  merchant: Merchant,
+): Promise<TakenPayments> {
   const { step, world } = rehearsal
   const created = await step('a payment is created, and its key replayed', async () => {
     const first = await merchant.create('order-1')
     expect(first.status === 'pending', `the payment is ${first.status}`)
-    expect((await merchant.create('order-1', 200)).id === first.id, 'the same key gave another payment')
+    expect(
+      (await merchant.create('order-1', 200)).id === first.id,
+      'the same key gave another payment',
+    )
     return first
   })
-  const paid = await step('its customer pays, the provider calls back, it is credited', async () => {
-    const fails = { method: 'POST', body: JSON.stringify({ status: 500, times: 1 }) }
-    await call(v.unknown(), `${world.inbox}/behaviour`, fails)
-    return merchant.pay(created)
-  })
+  const paid = await step(
+    'its customer pays, the provider calls back, it is credited',
+    async () => {
+      const fails = { method: 'POST', body: JSON.stringify({ status: 500, times: 1 }) }
+      await call(v.unknown(), `${world.inbox}/behaviour`, fails)
+      return merchant.pay(created)
+    },
+  )
   await step('its webhook meets a 500, which is written down', () =>
     eventually('an attempt', async () => {
       const { data } = await merchant.get(DeliveriesSchema, 'webhook_deliveries')
-      return data.find(({ payment_id, attempts }) => payment_id === paid.id && attempts[0]?.http_status === 500)
+      return data.find(
+        ({ payment_id, attempts }) => payment_id === paid.id && attempts[0]?.http_status === 500,
+      )
     }),
   )
   await step('and is sent again, the same bytes, when its minute is over', async () => {
@@ -31,7 +48,10 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
       return found.length >= 2 ? found : undefined
     })
     expect(first?.body === second?.body, 'the second attempt carries other bytes')
-    expect(first?.headers['webhook-id'] === second?.headers['webhook-id'], 'the second attempt has another id')
+    expect(
+      first?.headers['webhook-id'] === second?.headers['webhook-id'],
+      'the second attempt has another id',
+    )
   })
   const cancelled = await step('a payment is cancelled, at the provider first', async () => {
     const { id } = await merchant.create('order-2')
@@ -45,15 +65,20 @@ export const takePayments = async (rehearsal: Rehearsal, merchant: Merchant): Pr
     const reverse = `${world.provider}/_simulator/payment_requests/${request}/reverse`
     await call(v.unknown(), reverse, { method: 'POST', body: JSON.stringify({ kind: 'refund' }) })
   })
-  await step('a customer pays another amount: the payment fails, and the money is held in suspense', async () => {
-    await merchant.pay(await merchant.create('order-8'), 140_000)
-  })
-  const unpaid = await step('a payment is created that is not paid', () => merchant.create('order-unpaid'))
+  await step(
+    'a customer pays another amount: the payment fails, and the money is held in suspense',
+    async () => {
+      await merchant.pay(await merchant.create('order-8'), 140_000)
+    },
+  )
+  const unpaid = await step('a payment is created that is not paid', () =>
+    merchant.create('order-unpaid'),
+  )
   return { paid, cancelled, unpaid }
 }
 
 /** Moves the provider's clock first, so that functions find what the provider has booked by the new time. */
-export const advance = ({ world, clock }: Rehearsal, seconds: number): void => {
+export function advance({ world, clock }: Rehearsal, seconds: number): void {
   world.advance(seconds)
   clock.advance(seconds)
 }
@@ -67,7 +92,7 @@ export type Settlement = v.InferOutput<typeof SettlementSchema>
 const SYNC_RUNS = 20
 
 /** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next continues. */
-export const syncCompletely = async ({ admin }: Rehearsal): Promise<void> => {
+export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
   // A run that broke off prints nothing.
   const schema = v.optional(v.object({ complete: v.boolean() }))
   for (let run = 0; run < SYNC_RUNS; run++) {
@@ -76,21 +101,32 @@ export const syncCompletely = async ({ admin }: Rehearsal): Promise<void> => {
   throw new Error(`the sync is not complete after ${SYNC_RUNS} runs`)
 }
 
-const recorded = (merchant: Merchant, before: readonly Settlement[]) =>
-  eventually('a settlement', async () => {
-    const { data } = await merchant.get(v.object({ data: v.array(SettlementSchema) }), 'settlements')
+function recorded(merchant: Merchant, before: readonly Settlement[]) {
+  return eventually('a settlement', async () => {
+    const { data } = await merchant.get(
+      v.object({ data: v.array(SettlementSchema) }),
+      'settlements',
+    )
     return data.find(({ id }) => before.every((one) => one.id !== id))
   })
+}
 
 /** Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the bank's reference. */
-const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: string): Promise<void> => {
+async function payOutNow(
+  rehearsal: Rehearsal,
+  { id }: Settlement,
+  reference: string,
+): Promise<void> {
   const { admin } = rehearsal
   // It is audited a minute after it was recorded.
   advance(rehearsal, 120)
   await admin('check-due-work')
   const schema = v.object({ csv: v.string(), left_out: v.array(v.object({ reason: v.string() })) })
   const { csv, left_out: leftOut } = await eventually('an audit of the settlement', async () => {
-    const file = v.parse(schema, await admin('list-settlements', { status: 'recorded', format: 'csv' }))
+    const file = v.parse(
+      schema,
+      await admin('list-settlements', { status: 'recorded', format: 'csv' }),
+    )
     return file.left_out.some(({ reason }) => reason === 'not audited yet') ? undefined : file
   })
   expect(csv.includes(id), `the bank's file leaves the settlement out: ${JSON.stringify(leftOut)}`)
@@ -100,18 +136,21 @@ const payOutNow = async (rehearsal: Rehearsal, { id }: Settlement, reference: st
 }
 
 /** Days later fees and reversals are final. One settlement is paid out, and another after the bank has refused it once. */
-export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) => {
+export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) {
   const { step, admin } = rehearsal
   const operator = { operator: OPERATOR }
   const days = async () => {
     advance(rehearsal, DAYS_TO_PAYOUT * 86_400)
     await syncCompletely(rehearsal)
   }
-  const settlement = await step(`${DAYS_TO_PAYOUT} days later, by sync and sweep, there is a settlement`, async () => {
-    await days()
-    await admin('sweep-settlements')
-    return recorded(merchant, [])
-  })
+  const settlement = await step(
+    `${DAYS_TO_PAYOUT} days later, by sync and sweep, there is a settlement`,
+    async () => {
+      await days()
+      await admin('sweep-settlements')
+      return recorded(merchant, [])
+    },
+  )
   await step('the unpaid payment has expired by due work', async () => {
     await admin('check-due-work')
     await merchant.hasStatus(unpaid, 'expired')
@@ -127,11 +166,19 @@ export const payOut = async (rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     // Refused where the sweep was first: the jump of the clock also starts the sweep.
     await admin('trigger-settlement', { ...operator, client_id: merchant.clientId }, [0, 1])
     const found = await recorded(merchant, [settlement])
-    await admin('mark-settlement-failed', { ...operator, settlement_id: found.id, notes: 'refused' })
+    await admin('mark-settlement-failed', {
+      ...operator,
+      settlement_id: found.id,
+      notes: 'refused',
+    })
     return found
   })
   await step('recredited, it is recorded again by the next sweep, and paid out', async () => {
-    await admin('recredit-settlement', { ...operator, settlement_id: failed.id, notes: 'account corrected' })
+    await admin('recredit-settlement', {
+      ...operator,
+      settlement_id: failed.id,
+      notes: 'account corrected',
+    })
     await admin('sweep-settlements')
     const found = await recorded(merchant, [settlement, failed])
     expect(found.net_minor === failed.net_minor, `${found.net_minor} is not ${failed.net_minor}`)

@@ -14,11 +14,13 @@ import { inTraffic } from '../traffic.ts'
 const PAYER = { returnUrl: 'https://example.com/', name: 'Next release' }
 
 /** Deploys a release over a stage in use: functions change, and stored data does not. */
-export const updateStage = async (rehearsal: Rehearsal, merchant: Merchant): Promise<true> => {
+export async function updateStage(rehearsal: Rehearsal, merchant: Merchant): Promise<true> {
   const { step } = rehearsal
   await step('npm run deploy over it, with a release that changes functions', async () => {
     await rehearsal.deploy(releaseOf(rehearsal, 'next-release', { payer: PAYER }))
-    const asked = new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-api-create-payment` })
+    const asked = new GetFunctionConfigurationCommand({
+      FunctionName: `${STACK}-api-create-payment`,
+    })
     const { Environment: environment } = await awsClients(REGION).lambda.send(asked)
     const name = v.parse(SettingsText, environment?.Variables?.[ENV.settings]).defaultDisplayName
     expect(name === PAYER.name, `the function still has the payer's name ${name}`)
@@ -42,23 +44,28 @@ export const BREAKS = [
   {
     what: 'whose configuration is wrong',
     file: 'infra/stack/functions/environment.ts',
-    change: (text: string) => text.replace('[ENV.stage]: stage.settings.name', "[ENV.stage]: 'Not A Stage'"),
+    change: (text: string) =>
+      text.replace('[ENV.stage]: stage.settings.name', "[ENV.stage]: 'Not A Stage'"),
   },
   {
     what: 'whose API may not read clients',
     file: 'functions/api-functions.ts',
-    change: (text: string) => text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
+    change: (text: string) =>
+      text.replace("BatchGetItem: ['APIKEY', 'CLIENT']", "BatchGetItem: ['APIKEY']"),
   },
 ]
 
 /** Releases that cannot work fail at their proof, and the stage goes on with the one before. */
-export const refuseRelease = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
+export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
   for (const [at, one] of BREAKS.entries()) {
     await step(`npm run deploy refuses a release ${one.what}`, async () => {
       const cwd = releaseWith(rehearsal, `broken-release-${at}`, one.file, one.change)
       const { output, errors } = await rehearsal.deploy(cwd, FAILS)
-      expect(`${output}${errors}`.includes('ReleaseProof'), `it failed elsewhere:\n${errors.slice(-2_000)}`)
+      expect(
+        `${output}${errors}`.includes('ReleaseProof'),
+        `it failed elsewhere:\n${errors.slice(-2_000)}`,
+      )
     }).catch(() => undefined)
   }
   await step('the present release goes on', async () => {
@@ -67,27 +74,40 @@ export const refuseRelease = async (rehearsal: Rehearsal, merchant: Merchant): P
 }
 
 /** What an update changes of each function: its code and its settings, as one text. */
-const deployedNow = async (): Promise<string> => {
+async function deployedNow(): Promise<string> {
   const { lambda } = awsClients(REGION)
   const lines: string[] = []
   for (const spec of MANIFEST) {
     const asked = new GetFunctionConfigurationCommand({ FunctionName: functionName(STAGE, spec) })
-    const { CodeSha256: code, LoggingConfig: logging, MemorySize: memory } = await lambda.send(asked)
+    const {
+      CodeSha256: code,
+      LoggingConfig: logging,
+      MemorySize: memory,
+    } = await lambda.send(asked)
     lines.push(`${spec.name} ${code} ${logging?.ApplicationLogLevel} ${memory}`)
   }
   return lines.join('\n')
 }
 
 /** A worker of the release is broken. This shows only after all functions have changed: the rollback takes all back. */
-export const rollBackUpdate = async (rehearsal: Rehearsal, merchant: Merchant): Promise<void> => {
+export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
-  await step('an update fails and is rolled back, in mid-traffic: no create and no webhook fails', async () => {
-    const before = await deployedNow()
-    const broken = 'functions/queue/settle-client.ts'
-    const cwd = releaseWith(rehearsal, 'rolled-back-release', broken, (text) => `${text}\nthrow new Error('broken')\n`)
-    await inTraffic(rehearsal, merchant, 'rollback', () => rehearsal.deploy(cwd, FAILS))
-    const { StackStatus: status } = (await describedStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
-    expect(status === 'UPDATE_ROLLBACK_COMPLETE', `the stack is ${status}`)
-    expect((await deployedNow()) === before, 'a function is not what it was before the update')
-  })
+  await step(
+    'an update fails and is rolled back, in mid-traffic: no create and no webhook fails',
+    async () => {
+      const before = await deployedNow()
+      const broken = 'functions/queue/settle-client.ts'
+      const cwd = releaseWith(
+        rehearsal,
+        'rolled-back-release',
+        broken,
+        (text) => `${text}\nthrow new Error('broken')\n`,
+      )
+      await inTraffic(rehearsal, merchant, 'rollback', () => rehearsal.deploy(cwd, FAILS))
+      const { StackStatus: status } =
+        (await describedStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
+      expect(status === 'UPDATE_ROLLBACK_COMPLETE', `the stack is ${status}`)
+      expect((await deployedNow()) === before, 'a function is not what it was before the update')
+    },
+  )
 }

@@ -21,13 +21,23 @@ export type Asked =
   | { readonly kind: 'transact'; readonly steps: readonly Step[] }
   | { readonly kind: 'query'; readonly query: QueryInput }
 
-export const get = (key: Key): Asked => ({ kind: 'get', key })
-export const batch = (...keys: readonly Key[]): Asked => ({ kind: 'batch', keys })
-export const query = (asked: QueryInput): Asked => ({ kind: 'query', query: asked })
-export const transact = (...steps: readonly Step[]): Asked => ({ kind: 'transact', steps })
+export function get(key: Key): Asked {
+  return { kind: 'get', key }
+}
+export function batch(...keys: readonly Key[]): Asked {
+  return { kind: 'batch', keys }
+}
+export function query(asked: QueryInput): Asked {
+  return { kind: 'query', query: asked }
+}
+export function transact(...steps: readonly Step[]): Asked {
+  return { kind: 'transact', steps }
+}
 
 /** A key that no other test has. */
-export const aKey = (): Key => ({ pk: `conformance-${randomUUID()}`, sk: 'ITEM' })
+export function aKey(): Key {
+  return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
+}
 
 /** The answer of a request, or the name of its error. */
 export type Answer =
@@ -40,7 +50,7 @@ export type Answer =
     }
   | undefined
 
-const send = (table: TableRequests, asked: Asked): Promise<unknown> => {
+function send(table: TableRequests, asked: Asked): Promise<unknown> {
   switch (asked.kind) {
     case 'get':
       return table.get(asked.key)
@@ -60,15 +70,16 @@ const send = (table: TableRequests, asked: Asked): Promise<unknown> => {
 
 const INVALID = 'ValidationException'
 
-const errorOf = (error: unknown): string => {
+function errorOf(error: unknown): string {
   // A request outside the model has no answer to compare.
   if (!(error instanceof Error) || error instanceof OutsideModel) throw error
-  const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+  const reasons =
+    error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
   // For some invalid requests a transaction names the invalid step. These are invalid too.
   return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
 }
 
-export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> => {
+export async function ask(table: TableRequests, asked: Asked): Promise<Answer> {
   try {
     const answer = (await send(table, asked)) as Answer
     if (asked.kind !== 'batch' || !answer?.items) return answer
@@ -83,7 +94,7 @@ export const ask = async (table: TableRequests, asked: Asked): Promise<Answer> =
 let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
 
 /** Both sides of the port, below the retries that they share. */
-export const bothTables = () => {
+export function bothTables() {
   if (opened) return opened
   const { endpoint, tableName: name } = dynamoDb()
   const requestHandler = { requestTimeout: 60_000, connectionTimeout: 60_000 }
@@ -95,7 +106,7 @@ export const bothTables = () => {
 }
 
 /** Sends the same requests to both, which must answer the same. Returns the answers. */
-export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answer[]> => {
+export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
   const { model, local } = bothTables()
   const answers: Answer[] = []
   for (const asked of sequence) {
@@ -107,7 +118,7 @@ export const onBoth = async (sequence: readonly Asked[]): Promise<readonly Answe
 }
 
 /** All pages of a query, or the first that is refused. */
-export const queryOnBoth = async (input: QueryInput): Promise<readonly Answer[]> => {
+export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]> {
   const answers = [...(await onBoth([query(input)]))]
   for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {
     answers.push(...(await onBoth([query({ ...input, cursor })])))
@@ -116,7 +127,7 @@ export const queryOnBoth = async (input: QueryInput): Promise<readonly Answer[]>
 }
 
 /** An answer in one word. It shows that a case tests what its name says. */
-export const inAWord = (answer: Answer): string => {
+export function inAWord(answer: Answer): string {
   if (answer === undefined) return 'nothing'
   if (answer.error !== undefined) return answer.error === INVALID ? 'invalid' : 'not sent'
   if (answer.applied === undefined) return answer.cursor ? 'more' : 'found'
@@ -124,18 +135,19 @@ export const inAWord = (answer: Answer): string => {
 }
 
 /** How often each word occurred. */
-export const tallyOf = (answers: readonly Answer[]): Readonly<Record<string, number>> => {
+export function tallyOf(answers: readonly Answer[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const word of answers.map(inAWord)) counts[word] = (counts[word] ?? 0) + 1
   return counts
 }
 
 /** Sends several sequences at the same time, because DynamoDB Local then answers faster. */
-export const tallyOnBoth = async (sequences: readonly (readonly Asked[])[]) => {
+export async function tallyOnBoth(sequences: readonly (readonly Asked[])[]) {
   const waiting = [...sequences]
   const answers: Answer[] = []
   const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) answers.push(...(await onBoth(next)))
+    for (let next = waiting.shift(); next; next = waiting.shift())
+      answers.push(...(await onBoth(next)))
   }
   await Promise.all(Array.from({ length: 8 }, work))
   return tallyOf(answers)

@@ -19,22 +19,31 @@ type Source = {
 const SORTED = ['A', 'B#1', 'B#2', 'B#3', 'C', 'Z', 'a', 'é', '\uffee', '😀']
 
 /** A partition of the table with these sort keys, written in another order, and cursors beside them. */
-const table = async (): Promise<Source> => {
+async function table(): Promise<Source> {
   const pk = `conformance-${randomUUID()}`
   await onBoth(SORTED.toReversed().map((sk) => put({ pk, sk }, { value: sk })))
-  return { source: { partition: [pk] }, cursors: [...SORTED, 'B#', 'B#11', '0'].map((sk) => ({ pk, sk })) }
+  return {
+    source: { partition: [pk] },
+    cursors: [...SORTED, 'B#', 'B#11', '0'].map((sk) => ({ pk, sk })),
+  }
 }
 
 /** A partition of an index with one entry or two for some days, whose items have more than it projects. */
-const index = async (): Promise<Source> => {
+async function index(): Promise<Source> {
   const work = randomUUID()
   const days = ['2026-11-01', '2026-11-02', '2026-11-02', '2026-11-03', '2026-11-04']
   const items = days.map((dueAt, at) => ({ ...aKey(), work, slot: 7, dueAt, id: `id-${at}` }))
-  await onBoth(items.toReversed().map(({ pk, sk, ...item }) => put({ pk, sk }, { ...item, other: 'not projected' })))
+  await onBoth(
+    items
+      .toReversed()
+      .map(({ pk, sk, ...item }) => put({ pk, sk }, { ...item, other: 'not projected' })),
+  )
   return { source: { index: 'by-due', partition: [work, 7] }, cursors: items.map(toItem) }
 }
 
-const between = (low: unknown, high: unknown): Range => ({ between: [low, high] })
+function between(low: unknown, high: unknown): Range {
+  return { between: [low, high] }
+}
 const RANGES: readonly Partial<Pick<QueryInput, 'range'>>[] = [
   {},
   ...['0', 'A', 'B#2', 'B#11', '2026-11-02'].map((atMost) => ({ range: { atMost } })),
@@ -59,12 +68,20 @@ describe.each([
   it('finds every range after every cursor, in both directions, and refuses cursors that do not fit', async () => {
     const { source, cursors } = await prepare()
     const [first = {}] = cursors
-    const odd = [{ sk: '' }, { sk: undefined }, { more: 1 }, { pk: '' }, { slot: '7' }, { slot: 8 }, { id: '' }].map(
-      (change) => ({ ...first, ...change }),
-    )
+    const odd = [
+      { sk: '' },
+      { sk: undefined },
+      { more: 1 },
+      { pk: '' },
+      { slot: '7' },
+      { slot: 8 },
+      { id: '' },
+    ].map((change) => ({ ...first, ...change }))
     const asked = [...cursors, ...odd].flatMap((cursor) =>
       RANGES.map((range) =>
-        DIRECTIONS.map((newestFirst) => query({ ...source, ...range, newestFirst, limit: 2, cursor })),
+        DIRECTIONS.map((newestFirst) =>
+          query({ ...source, ...range, newestFirst, limit: 2, cursor }),
+        ),
       ),
     )
 
@@ -89,7 +106,9 @@ describe.each([
   ])('is invalid with %o', async (odd) => {
     const { source } = await prepare()
 
-    expect((await onBoth([query({ ...source, limit: 10, ...odd })])).map(inAWord)).toStrictEqual(['invalid'])
+    expect((await onBoth([query({ ...source, limit: 10, ...odd })])).map(inAWord)).toStrictEqual([
+      'invalid',
+    ])
   })
 })
 
@@ -108,7 +127,9 @@ describe('a page', () => {
 
   it('ends at 1 MB, the item that reaches it included', async () => {
     const pk = `conformance-${randomUUID()}`
-    await onBoth(['a', 'b', 'c', 'd', 'e'].map((sk) => put({ pk, sk }, { data: 'x'.repeat(400_000) })))
+    await onBoth(
+      ['a', 'b', 'c', 'd', 'e'].map((sk) => put({ pk, sk }, { data: 'x'.repeat(400_000) })),
+    )
 
     const pages = await queryOnBoth({ partition: [pk], limit: 100, countOnly: true })
     expect(pages.map((page) => page?.count)).toStrictEqual([3, 2])

@@ -1,5 +1,9 @@
 /** Goal: the model of a queue does what the emulator of SQS does. Method: both play the same histories on one clock. */
-import { DeleteMessageCommand, ReceiveMessageCommand, SendMessageCommand } from '@aws-sdk/client-sqs'
+import {
+  DeleteMessageCommand,
+  ReceiveMessageCommand,
+  SendMessageCommand,
+} from '@aws-sdk/client-sqs'
 import * as fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { startQueueEmulator } from '../../../infra/local/emulators/queue-emulator.ts'
@@ -20,8 +24,11 @@ type Queue = {
 const VISIBILITY_SECONDS = 30
 const MAX_RECEIVES = 3
 
-const modelQueue = async (): Promise<Queue> => {
-  const queue = createSimQueue({ visibilityMs: VISIBILITY_SECONDS * 1_000, maxReceiveCount: MAX_RECEIVES })
+async function modelQueue(): Promise<Queue> {
+  const queue = createSimQueue({
+    visibilityMs: VISIBILITY_SECONDS * 1_000,
+    maxReceiveCount: MAX_RECEIVES,
+  })
   return {
     send: async (body, delaySeconds) => queue.send({ body, delaySeconds, nowMs: Date.now() }),
     receive: async (max) => queue.receive({ max, nowMs: Date.now() }),
@@ -31,7 +38,7 @@ const modelQueue = async (): Promise<Queue> => {
 }
 
 /** The emulator runs in this process, so the clock that the test moves is its clock too. */
-const startEmulatorQueues = async () => {
+async function startEmulatorQueues() {
   const { sqs, queue, close } = await startQueueEmulator()
   let opened = 0
   const receiveFrom = async (QueueUrl: string, max: number): Promise<readonly Received[]> => {
@@ -55,7 +62,8 @@ const startEmulatorQueues = async () => {
     const QueueUrl = await queue(name, { maxReceives: MAX_RECEIVES })
     const deadUrl = await queue(`${name}-dead`)
     return {
-      send: (MessageBody, DelaySeconds) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, DelaySeconds })),
+      send: (MessageBody, DelaySeconds) =>
+        sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, DelaySeconds })),
       receive: (max) => receiveFrom(QueueUrl, max),
       remove: (ReceiptHandle) => sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle })),
       dead: async () => (await receiveFrom(deadUrl, 10)).map(({ body }) => body),
@@ -68,7 +76,7 @@ const startEmulatorQueues = async () => {
  * Each receive as sorted bodies with their receive counts, and the dead letters at the end. `send 60`: with a delay in
  * seconds; `receive 3`: at most three; `wait 30`: seconds; `remove 2`: by the receipt before the last one.
  */
-const play = async (queue: Queue, actions: readonly string[], startMs: number) => {
+async function play(queue: Queue, actions: readonly string[], startMs: number) {
   vi.setSystemTime(startMs)
   const seen: string[] = []
   const receipts: string[] = []
@@ -79,7 +87,9 @@ const play = async (queue: Queue, actions: readonly string[], startMs: number) =
     if (kind === 'remove') await queue.remove(receipts.at(-Number(figure)) ?? 'none')
     if (kind === 'wait') vi.setSystemTime(Date.now() + Number(figure) * 1_000)
     if (kind !== 'receive') continue
-    const received = (await queue.receive(Number(figure ?? 10))).toSorted((a, b) => a.body.localeCompare(b.body))
+    const received = (await queue.receive(Number(figure ?? 10))).toSorted((a, b) =>
+      a.body.localeCompare(b.body),
+    )
     receipts.push(...received.map(({ receipt }) => receipt))
     seen.push(received.map(({ body, receiveCount }) => `${body}×${receiveCount}`).join(' '))
   }
@@ -96,7 +106,7 @@ afterAll(async () => {
   vi.useRealTimers()
 })
 
-const playBoth = async (actions: readonly string[]) => {
+async function playBoth(actions: readonly string[]) {
   const startMs = Date.now()
   const expected = await play(await emulator.open(), actions, startMs)
   expect(await play(await modelQueue(), actions, startMs)).toStrictEqual(expected)
@@ -108,7 +118,10 @@ describe('the model and the emulator', () => {
     const sent = Array.from({ length: 14 }, () => 'send')
     const seen = ['0×1 1×1 2×1', '10×1 11×1 12×1 3×1 4×1 5×1 6×1 7×1 8×1 9×1', '13×1']
 
-    expect(await playBoth([...sent, 'receive 3', 'receive 10', 'receive 10'])).toStrictEqual({ seen, dead: [] })
+    expect(await playBoth([...sent, 'receive 3', 'receive 10', 'receive 10'])).toStrictEqual({
+      seen,
+      dead: [],
+    })
   })
 
   it('agree on random histories', async () => {
@@ -123,7 +136,10 @@ describe('the model and the emulator', () => {
       return actions.filter((one) => !one.startsWith('send') || sends.pop() !== undefined)
     }
     const histories = fc.array(action, { minLength: 5, maxLength: 40, size: 'max' })
-    const property = fc.asyncProperty(histories, async (actions) => void (await playBoth(atMostTen(actions))))
+    const property = fc.asyncProperty(
+      histories,
+      async (actions) => void (await playBoth(atMostTen(actions))),
+    )
 
     await fc.assert(property, { numRuns: runs(30), seed: 20_261_102 })
   })
@@ -142,7 +158,9 @@ describe('the model alone', () => {
     const [queue, disorder] = [filled(), { random: createPrng(1).next, reorder: 0, duplicate: 1 }]
     const [first] = queue.receive({ max: 1, nowMs: 0, disorder })
     queue.remove(first?.receipt ?? '')
-    const copies = queue.receive({ max: 10, nowMs: 30_000, disorder }).filter(({ body }) => body === 'first')
+    const copies = queue
+      .receive({ max: 10, nowMs: 30_000, disorder })
+      .filter(({ body }) => body === 'first')
 
     expect(copies).toMatchObject([{ messageId: first?.messageId, receiveCount: 2 }])
     expect(copies.map(({ receipt }) => queue.remove(receipt))).toStrictEqual([true])
@@ -152,7 +170,9 @@ describe('the model alone', () => {
     const queue = filled()
     const atMs = 4 * 24 * 3_600_000
 
-    expect(queue.receive({ max: 10, nowMs: atMs }).map(({ body }) => body)).toStrictEqual(['second'])
+    expect(queue.receive({ max: 10, nowMs: atMs }).map(({ body }) => body)).toStrictEqual([
+      'second',
+    ])
     expect([queue.nextDueMs(), queue.dead()]).toStrictEqual([undefined, []])
   })
 

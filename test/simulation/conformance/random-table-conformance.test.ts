@@ -4,7 +4,15 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Key } from '../../../shared/table/keys.ts'
 import type { IndexName } from '../../../shared/table/schema.ts'
-import { type Changes, type Condition, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
+import {
+  type Changes,
+  type Condition,
+  guard,
+  put,
+  remove,
+  type Step,
+  update,
+} from '../../../shared/table/step.ts'
 import type { QueryInput, Range } from '../../../shared/table/table.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { runs } from '../../support/runs.ts'
@@ -26,13 +34,17 @@ import {
 /** Four items in two partitions. `inCorner` replaces `@` by a name that only one sequence has. */
 const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
-const inCorner = <Value>(corner: string, value: Value): Value => named(corner, value) as Value
+function inCorner<Value>(corner: string, value: Value): Value {
+  return named(corner, value) as Value
+}
 
-const named = (corner: string, value: unknown): unknown => {
+function named(corner: string, value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^@/, corner)
   if (Array.isArray(value)) return value.map((element) => named(corner, element))
   if (typeof value !== 'object' || value === null || value instanceof Set) return value
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, named(corner, inner)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, named(corner, inner)]),
+  )
 }
 
 const TIMES = ['t1', 't2', 't21', 't3']
@@ -43,7 +55,9 @@ const integer = fc.integer({ min: -5, max: 5 })
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   amount: integer,
   text: fc.constantFrom('', 'a', 'ab', 'é😀', null),
-  tags: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 }).map((tags) => new Set(tags)),
+  tags: fc
+    .uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 })
+    .map((tags) => new Set(tags)),
   owner: fc.constantFrom(...OWNERS),
   entity: fc.constantFrom('e1', 'e1', 'e1', 'e2'),
   status: fc.constantFrom(...Array.from({ length: 20 }, () => 's1'), 's2', 's2', 's2', '', 5),
@@ -56,8 +70,12 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 }
 const FIELDS = Object.keys(VALUES)
 const field = fc.constantFrom(...FIELDS)
-const valueOf = (name: string) => VALUES[name] ?? integer
-const recordOf = (names: readonly string[]) => fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name)])))
+function valueOf(name: string) {
+  return VALUES[name] ?? integer
+}
+function recordOf(names: readonly string[]) {
+  return fc.record(Object.fromEntries(names.map((name) => [name, valueOf(name)])))
+}
 
 /** Mostly with a value of the field's type. */
 const comparison = field.chain((name) =>
@@ -67,20 +85,26 @@ const comparison = field.chain((name) =>
     value: fc.oneof({ arbitrary: valueOf(name), weight: 9 }, fc.constantFrom('x', 0, null)),
   }),
 )
-const presence = fc.record({ test: fc.constantFrom('present', 'absent'), field: fc.constantFrom('pk', ...FIELDS) })
+const presence = fc.record({
+  test: fc.constantFrom('present', 'absent'),
+  field: fc.constantFrom('pk', ...FIELDS),
+})
 
 const condition: fc.Arbitrary<Condition> = fc.letrec<{ condition: Condition }>((tie) => ({
   condition: fc.oneof(
     { depthSize: 'small', maxDepth: 2 },
     presence,
     comparison,
-    fc.record({ test: fc.constantFrom('all', 'any'), of: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }) }),
+    fc.record({
+      test: fc.constantFrom('all', 'any'),
+      of: fc.array(tie('condition'), { minLength: 1, maxLength: 3 }),
+    }),
   ),
 })).condition
 
 type How = keyof Changes
 
-const howOf = (name: string): readonly How[] => {
+function howOf(name: string): readonly How[] {
   if (name === 'tags') return ['set', 'add', 'add', 'remove']
   // Adding to a text is invalid.
   return ['amount', 'netMinor', 'slot', 'text'].includes(name)
@@ -88,12 +112,13 @@ const howOf = (name: string): readonly How[] => {
     : ['set', 'set', 'setIfAbsent', 'remove']
 }
 
-const change = (name: string) =>
-  fc.record({
+function change(name: string) {
+  return fc.record({
     how: fc.constantFrom(...howOf(name)),
     name: fc.constant(name),
     value: name === 'text' ? fc.constantFrom<unknown>('a', 'ab', 1) : valueOf(name),
   })
+}
 
 const changes: fc.Arbitrary<Changes> = fc
   .uniqueArray(field, { minLength: 1, maxLength: 5, size: 'max' })
@@ -105,17 +130,24 @@ const changes: fc.Arbitrary<Changes> = fc
     return { ...others, remove: Object.keys(removed) } as Changes
   })
 
-const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: undefined, freq: 2 })
+function maybe<T>(arbitrary: fc.Arbitrary<T>) {
+  return fc.option(arbitrary, { nil: undefined, freq: 2 })
+}
 const key = fc.constantFrom(...KEYS)
 /** DynamoDB promises no order of equal index keys, so each item has its own id. */
-const withId = (at: Key, item: object) => ({ ...item, id: `id-${3 - KEYS.indexOf(at)}` })
+function withId(at: Key, item: object) {
+  return { ...item, id: `id-${3 - KEYS.indexOf(at)}` }
+}
 
 const puts = fc
   .tuple(key, fc.subarray(FIELDS, { minLength: 8 }).chain(recordOf), maybe(condition))
   .map(([at, item, of]) => put(at, withId(at, item), of))
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: puts, weight: 3 },
-  { arbitrary: fc.tuple(key, changes, maybe(condition)).map((parts) => update(...parts)), weight: 4 },
+  {
+    arbitrary: fc.tuple(key, changes, maybe(condition)).map((parts) => update(...parts)),
+    weight: 4,
+  },
   fc.tuple(key, condition).map((parts) => remove(...parts)),
 )
 const checks = fc.tuple(key, condition).map((parts) => guard(...parts))
@@ -138,12 +170,12 @@ const INDEXED: readonly Source[] = ['@o1', '@o2'].flatMap((owner): readonly Sour
   ['by-open', owner],
   ...[0, 9, 10].map((slot): Source => ['by-due', owner, slot]),
 ])
-const queryOf = ([index, ...partition]: Source, more: Omit<QueryInput, 'partition'>): QueryInput => ({
-  ...(index && { index }),
-  partition,
-  ...more,
-})
-const EVERY_PARTITION: readonly QueryInput[] = INDEXED.map((source) => queryOf(source, { limit: 3 }))
+function queryOf([index, ...partition]: Source, more: Omit<QueryInput, 'partition'>): QueryInput {
+  return { ...(index && { index }), partition, ...more }
+}
+const EVERY_PARTITION: readonly QueryInput[] = INDEXED.map((source) =>
+  queryOf(source, { limit: 3 }),
+)
 
 const queries = fc
   .record({
@@ -153,7 +185,9 @@ const queries = fc
     newestFirst: fc.boolean(),
     countOnly: fc.boolean(),
   })
-  .map(({ source, range: of, ...more }) => query(queryOf(source, { ...(of && { range: of }), ...more })))
+  .map(({ source, range: of, ...more }) =>
+    query(queryOf(source, { ...(of && { range: of }), ...more })),
+  )
 
 const transactions = fc
   .uniqueArray(fc.oneof({ arbitrary: step, weight: 4 }, checks), {
@@ -186,8 +220,8 @@ const SIDE_BY_SIDE = 8
 const SEED = 20_261_102
 
 /** The writes of a transaction without their conditions. */
-const unconditional = (asked: Asked): Asked =>
-  asked.kind !== 'transact'
+function unconditional(asked: Asked): Asked {
+  return asked.kind !== 'transact'
     ? asked
     : {
         ...asked,
@@ -195,8 +229,9 @@ const unconditional = (asked: Asked): Asked =>
           one.kind === 'put' || one.kind === 'update' ? [{ ...one, condition: undefined }] : [],
         ),
       }
+}
 
-const compare = async (asked: Asked): Promise<Answer> => {
+async function compare(asked: Asked): Promise<Answer> {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
   // A transaction may have both a refused condition and an update that does not fit its item. AWS reports both reasons.

@@ -16,33 +16,43 @@ import {
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
 /** Requests for three items, of which the first one exists, and their answers in words. Equal words in a row are one. */
-type TableCase = readonly [name: string, words: string, ask: (there: Key, b: Key, c: Key) => readonly Asked[]]
+type TableCase = readonly [
+  name: string,
+  words: string,
+  ask: (there: Key, b: Key, c: Key) => readonly Asked[],
+]
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
 
-const updates = (name: string, words: string, ...asked: readonly Changes[]): TableCase => [
-  `an update of ${name}`,
-  words,
-  (there) => asked.map((changes) => update(there, changes)),
-]
-const puts = (name: string, words: string, ...items: readonly object[]): TableCase => [
-  `a put of ${name}`,
-  words,
-  (_, b) => items.map((item) => put(b, item)),
-]
+function updates(name: string, words: string, ...asked: readonly Changes[]): TableCase {
+  return [`an update of ${name}`, words, (there) => asked.map((changes) => update(there, changes))]
+}
+function puts(name: string, words: string, ...items: readonly object[]): TableCase {
+  return [`a put of ${name}`, words, (_, b) => items.map((item) => put(b, item))]
+}
 
 const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
 const MANY = Array.from({ length: 101 }, () => aKey())
 const MAX_BYTES = 400 * 1_024
 /** Fields that give an item with a key of `aKey` exactly this size. */
-const filling = (bytes: number) => ({ data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) })
-const indexKeys = (entityBytes: number, idBytes: number) => ({
-  owner: 'x'.repeat(2_000),
-  entity: 'x'.repeat(entityBytes),
-  listedAt: 'x'.repeat(1_000),
-  id: 'x'.repeat(idBytes),
-})
-const LEFT_OUT = { a: [1, undefined, 2], b: { c: undefined, d: 1 }, e: -0, f: new Set(['x', undefined]), g: () => 1 }
+function filling(bytes: number) {
+  return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
+}
+function indexKeys(entityBytes: number, idBytes: number) {
+  return {
+    owner: 'x'.repeat(2_000),
+    entity: 'x'.repeat(entityBytes),
+    listedAt: 'x'.repeat(1_000),
+    id: 'x'.repeat(idBytes),
+  }
+}
+const LEFT_OUT = {
+  a: [1, undefined, 2],
+  b: { c: undefined, d: 1 },
+  e: -0,
+  f: new Set(['x', undefined]),
+  g: () => 1,
+}
 const NO_VALUES = [new Set(), new Set([{}]), Number.NaN, 2 ** 53, -(2 ** 53), new Date(0)]
 const ALL_CHANGES = {
   set: { text: 'c', made: { a: undefined, b: 1 } },
@@ -65,9 +75,16 @@ export const TABLE_CASES: readonly TableCase[] = [
   [
     'an update of fields, which returns no item',
     'applied refused',
-    (a) => [updateFields(a, { set: { text: 'c' } }, exists), updateFields(a, { remove: ['text'] }, TEXT_B)],
+    (a) => [
+      updateFields(a, { set: { text: 'c' } }, exists),
+      updateFields(a, { remove: ['text'] }, TEXT_B),
+    ],
   ],
-  ['a condition on all of nothing', 'invalid', (a) => [remove(a, all()), remove(a, all(exists, any()))]],
+  [
+    'a condition on all of nothing',
+    'invalid',
+    (a) => [remove(a, all()), remove(a, all(exists, any()))],
+  ],
   updates(
     'one attribute twice',
     'invalid',
@@ -85,12 +102,16 @@ export const TABLE_CASES: readonly TableCase[] = [
   [
     'transactions that name one item twice',
     'invalid',
-    (a) => [transact(put(a, {}), update(a, ALL_CHANGES)), transact(guard(a, exists), remove(a, exists))],
+    (a) => [
+      transact(put(a, {}), update(a, ALL_CHANGES)),
+      transact(guard(a, exists), remove(a, exists)),
+    ],
   ],
   [
     'transactions of none, of 100 and of 101 steps',
     'invalid applied invalid',
-    () => [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
+    () =>
+      [0, 100, 101].map((count) => transact(...MANY.slice(0, count).map((key) => put(key, {})))),
   ],
   [
     'a transaction with an impossible update',
@@ -117,7 +138,12 @@ export const TABLE_CASES: readonly TableCase[] = [
   puts('what the client refuses', 'not sent', ...NO_VALUES.map((value) => ({ value }))),
   puts('empty names', 'invalid', { '': 1 }, { map: [{ '': 1 }] }),
   updates('empty names', 'invalid', { set: { value: [{ '': 1 }] } }),
-  puts('400 KB and of one byte more', 'applied invalid', filling(MAX_BYTES), filling(MAX_BYTES + 1)),
+  puts(
+    '400 KB and of one byte more',
+    'applied invalid',
+    filling(MAX_BYTES),
+    filling(MAX_BYTES + 1),
+  ),
   [
     'what is too large in a put before its condition, in an update after it',
     'invalid applied refused invalid',
@@ -131,12 +157,22 @@ export const TABLE_CASES: readonly TableCase[] = [
     'what is no key',
     'invalid',
     () =>
-      WRONG_KEYS.flatMap((key) => [put(key, {}), update(key, ALL_CHANGES), remove(key, exists), get(key), batch(key)]),
+      WRONG_KEYS.flatMap((key) => [
+        put(key, {}),
+        update(key, ALL_CHANGES),
+        remove(key, exists),
+        get(key),
+        batch(key),
+      ]),
   ],
   [
     'a key as long as it may be',
     'applied found invalid',
     () => [put(LONG, {}), get(LONG), get({ ...LONG, sk: `${LONG.sk}x` })],
   ],
-  ['a batch of no key, of one twice, of too many', 'invalid', (a, b) => [batch(), batch(a, b, a), batch(...MANY)]],
+  [
+    'a batch of no key, of one twice, of too many',
+    'invalid',
+    (a, b) => [batch(), batch(a, b, a), batch(...MANY)],
+  ],
 ]

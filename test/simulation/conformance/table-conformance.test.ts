@@ -1,8 +1,26 @@
 import { expect, it } from 'vitest'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { type Condition, exists, guard, isNew, put, remove, update } from '../../../shared/table/step.ts'
+import {
+  type Condition,
+  exists,
+  guard,
+  isNew,
+  put,
+  remove,
+  update,
+} from '../../../shared/table/step.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
-import { type Asked, aKey, ask, bothTables, get, inAWord, onBoth, tallyOnBoth, transact } from './on-both.ts'
+import {
+  type Asked,
+  aKey,
+  ask,
+  bothTables,
+  get,
+  inAWord,
+  onBoth,
+  tallyOnBoth,
+  transact,
+} from './on-both.ts'
 import { TABLE_CASES, THERE } from './table-cases.ts'
 
 /**
@@ -27,7 +45,13 @@ const VALUES = {
 }
 const FIELDS = [...Object.keys(VALUES), 'missing']
 const SAME_IN_ANOTHER_ORDER = [{ b: { c: [null] }, a: 1 }, new Set(['x', 'b'])]
-const OPERANDS = [...Object.values(VALUES), ...SAME_IN_ANOTHER_ORDER, { a: 1 }, new Set(['b']), undefined]
+const OPERANDS = [
+  ...Object.values(VALUES),
+  ...SAME_IN_ANOTHER_ORDER,
+  { a: 1 },
+  new Set(['b']),
+  undefined,
+]
 
 const describe = await describeOnDynamoDb()
 
@@ -42,7 +66,9 @@ describe('every value', () => {
           (field: string): Condition => ({ test, field, value }),
       ),
     )
-    const there = conditions.map((of) => FIELDS.map((field) => update(key, { remove: ['none'] }, of(field))))
+    const there = conditions.map((of) =>
+      FIELDS.map((field) => update(key, { remove: ['none'] }, of(field))),
+    )
     const notThere = conditions.map((of) => [remove(aKey(), of('missing'))])
 
     expect(await tallyOnBoth(there)).toStrictEqual({ applied: 42, refused: 448, invalid: 518 })
@@ -53,7 +79,11 @@ describe('every value', () => {
     const sequences = (['set', 'setIfAbsent', 'add'] as const).flatMap((how) =>
       OPERANDS.map((operand): readonly Asked[] => {
         const key = aKey()
-        return [put(key, VALUES), ...FIELDS.map((field) => update(key, { [how]: { [field]: operand } })), get(key)]
+        return [
+          put(key, VALUES),
+          ...FIELDS.map((field) => update(key, { [how]: { [field]: operand } })),
+          get(key),
+        ]
       }),
     )
 
@@ -61,8 +91,20 @@ describe('every value', () => {
   })
 
   it('is a key of an index or not, in a put whatever its condition, in an update that its condition allows', async () => {
-    const attributes = Object.keys(TABLE_SCHEMA.attributeTypes).filter((name) => name !== 'pk' && name !== 'sk')
-    const values = ['', 'a', 5, null, true, ['a'], new Set(['a']), 'x'.repeat(1_025), 'x'.repeat(2_049)]
+    const attributes = Object.keys(TABLE_SCHEMA.attributeTypes).filter(
+      (name) => name !== 'pk' && name !== 'sk',
+    )
+    const values = [
+      '',
+      'a',
+      5,
+      null,
+      true,
+      ['a'],
+      new Set(['a']),
+      'x'.repeat(1_025),
+      'x'.repeat(2_049),
+    ]
     const sequences = attributes.flatMap((attribute) =>
       values.map((value): readonly Asked[] => {
         const [a, b, c] = [aKey(), aKey(), aKey()]

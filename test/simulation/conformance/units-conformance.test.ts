@@ -11,8 +11,12 @@ const key = { pk, sk: 'a' }
 const listed = { owner: pk, entity: 'units', listedAt: 'now', id: pk }
 const page = { index: 'by-owner', partition: [pk, 'units'], limit: 10 } as const
 
-const write = (step: Step) => (table: TableRequests) => table.write(step)
-const long = (letter: string) => ({ note: letter.repeat(4_500) })
+function write(step: Step) {
+  return (table: TableRequests) => table.write(step)
+}
+function long(letter: string) {
+  return { note: letter.repeat(4_500) }
+}
 
 /** In this order, each with what it costs. */
 const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Promise<unknown>])[] = [
@@ -22,11 +26,19 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
   ['a change of its place in the index', 7, write(update(key, { set: { listedAt: 'then' } }))],
   ['an item that is read', 2, (table) => table.get(key)],
   ['two items that are read together', 3, (table) => table.batchGet([key, { pk, sk: 'b' }])],
-  ['two items that are read together, eventually', 1.5, (table) => table.batchGet([key, { pk, sk: 'b' }], 'eventual')],
+  [
+    'two items that are read together, eventually',
+    1.5,
+    (table) => table.batchGet([key, { pk, sk: 'b' }], 'eventual'),
+  ],
   ['a page of the table', 2, (table) => table.query({ partition: [pk], limit: 10 })],
   ['a page of an index', 0.5, (table) => table.query(page)],
   ['a count of an index', 0.5, (table) => table.query({ ...page, countOnly: true })],
-  ['fields of an item, eventually', 1, (table) => table.get(key, { fields: ['note'], consistent: false })],
+  [
+    'fields of an item, eventually',
+    1,
+    (table) => table.get(key, { fields: ['note'], consistent: false }),
+  ],
   [
     'a change that is refused: the error names no units',
     0,
@@ -35,7 +47,7 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
   ['an item that goes, with its entry', 6, write(remove(key, exists))],
 ]
 
-const usedByEach = async (table: TableRequests) => {
+async function usedByEach(table: TableRequests) {
   const used: (readonly [string, number])[] = []
   for (const [name, , run] of SINGLE) {
     await countingUnits(async (units) => {

@@ -22,7 +22,6 @@ import {
   type Prepare,
   paid,
   pass,
-  type Retry,
   run,
   scheduledRun,
   tenantOf,
@@ -30,7 +29,7 @@ import {
 } from './payment-flows.ts'
 
 /** A credited payment whose messages were not sent. */
-const unsent = async (play: Play): Promise<void> => {
+async function unsent(play: Play): Promise<void> {
   const id = await paid(play)
   alone(play, { queueSendFails: 1 })
   await runUntil(play.world, callback(play, id))
@@ -38,16 +37,16 @@ const unsent = async (play: Play): Promise<void> => {
 }
 
 /** A delivery that waits in its queue, which no worker reads, while its merchant's server has this fault. */
-const scheduled =
-  (faults?: Partial<Faults>): Prepare =>
-  async (play) => {
+function scheduled(faults?: Partial<Faults>): Prepare {
+  return async (play) => {
     const event = sqsEvent([await scheduledMessage(play)])
     if (faults) alone(play, faults)
     return event
   }
+}
 
 /** The messages of deliveries that are at the last attempt of their round. */
-const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<readonly object[]> => {
+async function atTheirLast(play: Play, ...keys: readonly string[]): Promise<readonly object[]> {
   const { world } = play
   const first: object[] = []
   for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
@@ -59,13 +58,14 @@ const atTheirLast = async (play: Play, ...keys: readonly string[]): Promise<read
   await pass(play, 3_840_000)
   const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
   // The merchant has two endpoints.
-  if (last.length !== 2 * keys.length) throw new Error(`${last.length} deliveries are at their last attempt`)
+  if (last.length !== 2 * keys.length)
+    throw new Error(`${last.length} deliveries are at their last attempt`)
   world.paused.delete('webhooks')
   return last.map((message) => sqsEvent([message]))
 }
 
 /** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
-const alertsDue = async (play: Play): Promise<void> => {
+async function alertsDue(play: Play): Promise<void> {
   for (const event of await atTheirLast(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
   alone(play)
@@ -73,15 +73,22 @@ const alertsDue = async (play: Play): Promise<void> => {
 }
 
 /** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
-const scheduledToSlow = (slow: boolean) => async (play: Play) => {
-  const message = await scheduledMessage(play)
-  const body = JSON.parse(message.body) as { readonly client_id: string; readonly endpoint_id: string }
-  const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
-  play.world.table.requests.write(update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists))
-  return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
+function scheduledToSlow(slow: boolean) {
+  return async (play: Play) => {
+    const message = await scheduledMessage(play)
+    const body = JSON.parse(message.body) as {
+      readonly client_id: string
+      readonly endpoint_id: string
+    }
+    const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
+    play.world.table.requests.write(
+      update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists),
+    )
+    return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
+  }
 }
 
-const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessage> => {
+async function scheduledMessage(play: Play, key?: string): Promise<ReceivedMessage> {
   const { world } = play
   world.paused.add('webhooks')
   await credited(play, key)
@@ -92,22 +99,33 @@ const scheduledMessage = async (play: Play, key?: string): Promise<ReceivedMessa
 }
 
 /** An abandoned delivery that its merchant redelivers while no worker runs. */
-const abandoned = async (play: Play): Promise<string> => {
-  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as { readonly delivery_id: string }
-  const change = { set: { status: 'skipped' }, remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'] }
+async function abandoned(play: Play): Promise<string> {
+  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as {
+    readonly delivery_id: string
+  }
+  const change = {
+    set: { status: 'skipped' },
+    remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'],
+  }
   play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
   return id
 }
 
-const redeliverOwn = (play: Play, id: unknown, options: InvokeOptions = {}) =>
-  requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
+  return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+}
 
 const deliver = run('deliver-webhook')
 const dueDeliveries = run('check-due-deliveries')
 
 /** From an event to its last attempt, and to the operators. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
-  ['messages that were not sent', 5, handedOut('due-deliveries', later(unsent, 61_000), 2), dueDeliveries],
+  [
+    'messages that were not sent',
+    5,
+    handedOut('due-deliveries', later(unsent, 61_000), 2),
+    dueDeliveries,
+  ],
   ['deliver', 6, scheduled(), deliver],
   ['deliver, refused by the merchant', 7, scheduled({ merchantFails: 1 }), deliver],
   ['deliver, to an endpoint that hangs', 8, scheduled({ endpointHangs: 1 }), deliver],
@@ -118,18 +136,21 @@ const WEBHOOK_FLOWS: readonly Flow[] = [
   ['alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')],
 ]
 
-const syncNow = ({ world }: Play) => runUntil(world, invoke(world, 'sync-provider-transactions', {}))
+function syncNow({ world }: Play) {
+  return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
+}
 
 /** A credited payment that the provider voids. */
-const voided = async (play: Play): Promise<void> => {
+async function voided(play: Play): Promise<void> {
   const id = await credited(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
 /** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
-const disputeWon = async (play: Play): Promise<void> => {
+async function disputeWon(play: Play): Promise<void> {
   const id = await credited(play)
-  const take = (kind: string) => play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
+  const take = (kind: string) =>
+    play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
   take('chargeback')
   await pass(play, HOUR_MS)
   await syncNow(play)
@@ -140,18 +161,18 @@ const disputeWon = async (play: Play): Promise<void> => {
 const unposted = later(credited, 26 * HOUR_MS)
 
 /** Funds that are posted and may be settled. */
-const aged = async (play: Play): Promise<void> => {
+async function aged(play: Play): Promise<void> {
   await unposted(play)
   await syncNow(play)
 }
 
 /** More of them than one run sums. */
-const agedInNumbers = async (play: Play): Promise<void> => {
+async function agedInNumbers(play: Play): Promise<void> {
   for (const key of ['first', 'second', 'third']) await credited(play, key)
   await aged(play)
 }
 
-const settled = async (play: Play): Promise<string> => {
+async function settled(play: Play): Promise<string> {
   await aged(play)
   await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = rowsOf(play.world, 'SETTLEMENT')
@@ -160,34 +181,39 @@ const settled = async (play: Play): Promise<string> => {
 }
 
 /** A settlement that was audited a minute after its record. */
-const audited = async (play: Play): Promise<string> => {
+async function audited(play: Play): Promise<string> {
   const id = await settled(play)
   await pass(play, 61_000)
   await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
   return id
 }
 
-const messageOf = (body: object): object => sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
+function messageOf(body: object): object {
+  return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
+}
 
 /** A settlement after these actions of operators. */
-const settledThen =
-  (...actions: readonly string[]): Prepare =>
-  async (play) => {
+function settledThen(...actions: readonly string[]): Prepare {
+  return async (play) => {
     const id = await settled(play)
-    for (const action of actions) await runUntil(play.world, operate(play.world, action, onSettlement(id)))
+    for (const action of actions)
+      await runUntil(play.world, operate(play.world, action, onSettlement(id)))
     return id
   }
+}
 
 /** After a sync that has read everything so far. */
-const synced =
-  (prepare: Prepare): Prepare =>
-  async (play) => {
+function synced(prepare: Prepare): Prepare {
+  return async (play) => {
     alone(play)
     await syncNow(play)
     return prepare(play)
   }
+}
 
-const onPrepared = (name: string, more: object = {}) => run(name, (_, id) => ({ ...onSettlement(id), ...more }))
+function onPrepared(name: string, more: object = {}) {
+  return run(name, (_, id) => ({ ...onSettlement(id), ...more }))
+}
 const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
 
 const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
@@ -201,7 +227,7 @@ const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id
 const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
 
 /** Creates payments a minute after the client grew, or did not: every reader must find them. */
-const createGrown: Retry = async (play, prepared) => {
+async function createGrown(play: Play, prepared: unknown): Promise<void> {
   await grow(play, prepared, {})
   await waitFor(play.world, 61_000)
   for (const key of ['grown-1', 'grown-2', 'grown-3']) await create(play, undefined, {}, key)

@@ -15,64 +15,92 @@ export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Pro
 export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
 /** A flow whose every await is a crash point. `awaits`: how many calls its run awaits. */
-export type Flow = readonly [name: string, awaits: number, prepare: Prepare, run: Run, retry?: Retry]
+export type Flow = readonly [
+  name: string,
+  awaits: number,
+  prepare: Prepare,
+  run: Run,
+  retry?: Retry,
+]
 
 /** An invocation with the prepared event, or with one that is made from it. */
-export const run =
-  (name: string, eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared): Run =>
-  (play, prepared, options) =>
-    invoke(play.world, name, eventOf(play, prepared), options)
+export function run(
+  name: string,
+  eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared,
+): Run {
+  return (play, prepared, options) => invoke(play.world, name, eventOf(play, prepared), options)
+}
 
-export const scheduledRun = (name: string) => run(name, () => ({}))
+export function scheduledRun(name: string) {
+  return run(name, () => ({}))
+}
 
-export const later =
-  (prepare: Prepare, ms: number): Prepare =>
-  async (play) => {
+export function later(prepare: Prepare, ms: number): Prepare {
+  return async (play) => {
     const prepared = await prepare(play)
     await pass(play, ms)
     return prepared
   }
+}
 
 /** Without callbacks and schedules: only messages start a function. */
-export const alone = ({ world }: Play, more: Partial<Faults> = {}): void => {
+export function alone({ world }: Play, more: Partial<Faults> = {}): void {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 
 export const HOUR_MS = 3_600_000
-export const pass = ({ world }: Play, ms: number): Promise<void> => world.scheduler.runFor(ms)
+export function pass({ world }: Play, ms: number): Promise<void> {
+  return world.scheduler.runFor(ms)
+}
 
-const VA = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
-const QRIS = JSON.stringify({ method: 'qris', amount: 300_000, currency: 'IDR', expires_in_seconds: 600 })
+const VA = JSON.stringify({
+  method: 'virtual_account',
+  channel_code: 'BNI',
+  amount: 300_000,
+  currency: 'IDR',
+})
+const QRIS = JSON.stringify({
+  method: 'qris',
+  amount: 300_000,
+  currency: 'IDR',
+  expires_in_seconds: 600,
+})
 
-export const tenantOf = ({ tenants: [, tenant] }: Play): Tenant => {
+export function tenantOf({ tenants: [, tenant] }: Play): Tenant {
   if (!tenant) throw new Error('the play has no second tenant')
   return tenant
 }
 
-export const forClient = (play: Play) => ({ operator: 'sim', client_id: tenantOf(play).clientId })
-export const onSettlement = (settlement_id: unknown) => ({ operator: 'sim', notes: 'simulated', settlement_id })
+export function forClient(play: Play) {
+  return { operator: 'sim', client_id: tenantOf(play).clientId }
+}
+export function onSettlement(settlement_id: unknown) {
+  return { operator: 'sim', notes: 'simulated', settlement_id }
+}
 
-export const create = (play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') =>
-  createAs(play, tenantOf(play), key, body, options)
+export function create(play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') {
+  return createAs(play, tenantOf(play), key, body, options)
+}
 
-const cancel = (play: Play, id: unknown, options: InvokeOptions = {}) =>
-  http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
+function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
+  return http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
+}
 
-export const created = async (play: Play, body = VA, key?: string): Promise<string> => {
+export async function created(play: Play, body = VA, key?: string): Promise<string> {
   alone(play)
   const reply = await runUntil(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
 }
 
-export const upstreamOf = ({ world }: Play, paymentId: string) => {
+export function upstreamOf({ world }: Play, paymentId: string) {
   const [found] = world.provider.findPaymentRequests(paymentId)
   if (!found) throw new Error('the provider does not know the payment')
   return found
 }
 
 /** The customer pays; the provider's callback does not get through. */
-export const paid = async (play: Play, amount?: number, key?: string): Promise<string> => {
+export async function paid(play: Play, amount?: number, key?: string): Promise<string> {
   const id = await created(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
   play.world.provider.simulatePayment(requestId, amount === undefined ? {} : { amount })
@@ -80,24 +108,26 @@ export const paid = async (play: Play, amount?: number, key?: string): Promise<s
   return id
 }
 
-export const callback = (play: Play, paymentId: unknown, options: InvokeOptions = {}) => {
-  const { latest_payment_id, payment_request_id, reference_id } = upstreamOf(play, String(paymentId))
+export function callback(play: Play, paymentId: unknown, options: InvokeOptions = {}) {
+  const { latest_payment_id, payment_request_id, reference_id } = upstreamOf(
+    play,
+    String(paymentId),
+  )
   const data = { payment_id: latest_payment_id, payment_request_id, reference_id }
   const body = JSON.stringify({ event: 'payment.capture', data })
   const headers = { 'x-callback-token': CALLBACK_TOKEN }
   return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-export const credited = async (play: Play, key?: string): Promise<string> => {
+export async function credited(play: Play, key?: string): Promise<string> {
   const id = await paid(play, undefined, key)
   await runUntil(play.world, callback(play, id))
   return id
 }
 
 /** The first message of due work, which is in `slots` slots. Its workers are stopped meanwhile. */
-export const handedOut =
-  (queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) =>
-  async (play: Play) => {
+export function handedOut(queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) {
+  return async (play: Play) => {
     await prepare(play)
     const { world } = play
     world.paused.add(queue)
@@ -107,19 +137,22 @@ export const handedOut =
     world.paused.delete(queue)
     return sqsEvent(messages.slice(0, 1))
   }
+}
 
 /** A payment after its expiry time that no worker has expired yet. */
 const expired = later((play) => created(play, QRIS), 601_000)
 
-const sendCreate: Run = (play, _, options) => create(play, undefined, options)
+function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
+  return create(play, undefined, options)
+}
 
-const retryCreate: Retry = async (play) => {
+async function retryCreate(play: Play): Promise<void> {
   await waitFor(play.world, 31_000)
   await create(play)
 }
 
 /** A create that the provider took and whose answer was lost. */
-const unanswered: Prepare = async (play) => {
+async function unanswered(play: Play): Promise<void> {
   alone(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
   alone(play)

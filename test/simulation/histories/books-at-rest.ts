@@ -12,17 +12,22 @@ const AGED_MS = 125 * DAY_MS
 const SENT_AGAIN_MS = 40 * DAY_MS
 
 /** Few histories get these months, which are mostly schedules without work. */
-export const isAged = (seed: number): boolean => seed % 25 === 12
+export function isAged(seed: number): boolean {
+  return seed % 25 === 12
+}
 
 /** Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing else has. */
-export const agedProblems = async (play: Play): Promise<readonly string[]> => {
+export async function agedProblems(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
   for (const { clientId } of tenants) {
     const own = rowsOf(world, 'DELIVERY', { client_id: clientId })
     const again = own.length === 0 ? undefined : world.scenePrng.pick(own)['delivery_id']
     if (again !== undefined)
-      await runUntil(world, operate(world, 'redeliver', { client_id: clientId, delivery_id: again }))
+      await runUntil(
+        world,
+        operate(world, 'redeliver', { client_id: clientId, delivery_id: again }),
+      )
   }
   await world.scheduler.runFor(AGED_MS)
   const items = world.table.items()
@@ -33,45 +38,58 @@ export const agedProblems = async (play: Play): Promise<readonly string[]> => {
 }
 
 /** The captures that the gateway can know of: by a shown row, or by a request that it asks about. */
-const captured = (world: World): ReadonlyMap<string, number> => {
+function captured(world: World): ReadonlyMap<string, number> {
   const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
   const isAskedFor = (id: string): boolean => {
     const request = requests.find(({ latest_payment_id: latest }) => latest === id)
-    const credited = paymentOfReference(world, request?.reference_id)?.['credited_provider_payment_id']
+    const credited = paymentOfReference(world, request?.reference_id)?.[
+      'credited_provider_payment_id'
+    ]
     return request !== undefined && (credited === undefined || credited === id)
   }
-  const known = provider.capturedPayments().filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
+  const known = provider
+    .capturedPayments()
+    .filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
   return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
-export const seenBy = ({ world, tenants, seen }: Play): Seen => ({
-  webhooks: world.merchants.received,
-  secretOfUrl: new Map(tenants.flatMap(({ endpoints }) => endpoints.map(({ url, secret }) => [url, secret] as const))),
-  captured: captured(world),
-  turned: world.provider.reversedPayments(),
-  reversalRowIds: world.reversalRowIds,
-  endpointsOfClient: new Map(
-    tenants.map(({ clientId, endpoints }) => [clientId, endpoints.map(({ endpointId }) => endpointId)]),
-  ),
-  destinationsOfKey: seen.destinations,
-  paymentsOfKey: seen.paymentsOfKey,
-  logLines: world.logLines,
-  digestBlock: world.historySteps.block,
-  confidential: [
-    PROVIDER_KEY,
-    CALLBACK_TOKEN,
-    ...tenants.flatMap(({ apiKey, formerKeys, personal, endpoints }) => [
-      apiKey,
-      ...formerKeys,
-      ...Object.values(personal),
-      ...endpoints.map(({ secret }) => secret),
-    ]),
-  ],
-})
+export function seenBy({ world, tenants, seen }: Play): Seen {
+  return {
+    webhooks: world.merchants.received,
+    secretOfUrl: new Map(
+      tenants.flatMap(({ endpoints }) =>
+        endpoints.map(({ url, secret }) => [url, secret] as const),
+      ),
+    ),
+    captured: captured(world),
+    turned: world.provider.reversedPayments(),
+    reversalRowIds: world.reversalRowIds,
+    endpointsOfClient: new Map(
+      tenants.map(({ clientId, endpoints }) => [
+        clientId,
+        endpoints.map(({ endpointId }) => endpointId),
+      ]),
+    ),
+    destinationsOfKey: seen.destinations,
+    paymentsOfKey: seen.paymentsOfKey,
+    logLines: world.logLines,
+    digestBlock: world.historySteps.block,
+    confidential: [
+      PROVIDER_KEY,
+      CALLBACK_TOKEN,
+      ...tenants.flatMap(({ apiKey, formerKeys, personal, endpoints }) => [
+        apiKey,
+        ...formerKeys,
+        ...Object.values(personal),
+        ...endpoints.map(({ secret }) => secret),
+      ]),
+    ],
+  }
+}
 
 /** At rest: the audits of all clients and the books find nothing, and the house's journal agrees with its totals. */
-export const booksProblems = async ({ world, tenants }: Play): Promise<readonly string[]> => {
+export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
   const problems = [...houseProblems(world.table.items())]
   const whole = [
     ...tenants.map(({ clientId }) => ['audit-ledger', { client_id: clientId }] as const),
@@ -85,10 +103,11 @@ export const booksProblems = async ({ world, tenants }: Play): Promise<readonly 
 }
 
 /** Suspense holds what its open items say, and each house entry is in the total of its day. */
-const houseProblems = (items: readonly RawItem[]): readonly string[] => {
+function houseProblems(items: readonly RawItem[]): readonly string[] {
   const { houseEntries, suspense } = booksOf(items)
   const held = suspense.filter(
-    ({ kind, status, posted_minor: posted }) => kind === 'money' && status === 'open' && posted !== undefined,
+    ({ kind, status, posted_minor: posted }) =>
+      kind === 'money' && status === 'open' && posted !== undefined,
   )
   const shown = sum(held, 'amount_minor') - sum(held, 'refunded_minor')
   const booked = sum(houseEntries, 'suspense_minor')

@@ -7,7 +7,7 @@ import { type InvokeOptions, operate } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { count, waitFor } from '../world/world.ts'
 import { customerPays, payOne, wrongAmount } from './customers.ts'
-import type { Operation, Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 const CHANNELS = [
   { method: 'virtual_account', channel_code: 'BCA' },
@@ -18,35 +18,40 @@ const CHANNELS = [
   { method: 'qris' },
 ] as const
 
-const bodyFor = ({ world }: Play, tenant: Tenant): string =>
-  JSON.stringify({
+function bodyFor({ world }: Play, tenant: Tenant): string {
+  return JSON.stringify({
     ...world.prng.pick(CHANNELS),
     amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
     currency: 'IDR',
     customer: tenant.personal,
     ...(world.prng.chance(0.5) && { external_reference: `order-${world.prng.int(1, 9)}` }),
     ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
-    ...(world.prng.chance(0.2) && { metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' } }),
+    ...(world.prng.chance(0.2) && {
+      metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' },
+    }),
   })
+}
 
-export const sendCreate = async (
+export async function sendCreate(
   play: Play,
   tenant: Tenant,
   key: string | undefined,
   body: string,
   options: InvokeOptions = {},
-): Promise<void> => {
-  if (key !== undefined) play.created.set(paymentIdForKey(tenant.clientId, key), { tenant, key, body })
+): Promise<void> {
+  if (key !== undefined)
+    play.created.set(paymentIdForKey(tenant.clientId, key), { tenant, key, body })
   const wasShown = key !== undefined && play.seen.paymentsOfKey.has(`${tenant.clientId} ${key}`)
   const reply = await createAs(play, tenant, key, body, options)
   count(play.world.tally, `create answered ${reply?.status ?? 'nothing'}`)
   if (reply?.text.includes('may still answer')) reportSituation(play.world, 'a push is held back')
   if (wasShown && [400, 422].includes(reply?.status ?? 0))
     play.world.problems.push(`${key} is refused although its payment was shown: ${reply?.text}`)
-  if (key !== undefined && (reply === undefined || reply.status >= 500)) play.unanswered.push({ tenant, key, body })
+  if (key !== undefined && (reply === undefined || reply.status >= 500))
+    play.unanswered.push({ tenant, key, body })
 }
 
-export const create: Operation = async (play) => {
+export async function create(play: Play): Promise<void> {
   const tenant = play.world.prng.pick(play.tenants)
   const key = play.world.prng.chance(0.85) ? `key-${play.keys++}` : undefined
   const body = bodyFor(play, tenant)
@@ -55,7 +60,7 @@ export const create: Operation = async (play) => {
 }
 
 /** A merchant without an answer lists the payment of its key, which is that key's for ever. Then it tries again. */
-export const retryCreate: Operation = async (play) => {
+export async function retryCreate(play: Play): Promise<void> {
   const again = play.unanswered.shift()
   if (again === undefined) return create(play)
   const { tenant, key, body } = again
@@ -66,17 +71,22 @@ export const retryCreate: Operation = async (play) => {
   return sendCreate(play, tenant, key, play.world.prng.chance(0.2) ? bodyFor(play, tenant) : body)
 }
 
-export const replayCreate: Operation = async (play) => {
+export async function replayCreate(play: Play): Promise<void> {
   const tenant = play.world.prng.pick(play.tenants)
   if (play.keys === 0) return create(play)
-  return sendCreate(play, tenant, `key-${play.world.prng.int(0, play.keys - 1)}`, bodyFor(play, tenant))
+  return sendCreate(
+    play,
+    tenant,
+    `key-${play.world.prng.int(0, play.keys - 1)}`,
+    bodyFor(play, tenant),
+  )
 }
 
 /** The wallet that pushes to the customer's phone. */
 const PUSH = { method: 'ewallet', channel_code: 'OVO' }
 
 /** One payment that a merchant wants, and how it asks for it. */
-export const newCreate = (play: Play, isPush = false, livesSeconds?: number) => {
+export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
   const { world } = play
   const tenant = world.prng.pick(play.tenants)
   const key = `key-${play.keys++}`
@@ -93,7 +103,8 @@ export const newCreate = (play: Play, isPush = false, livesSeconds?: number) => 
     body,
     row,
     /** As it was asked for, or in other words. */
-    send: (options: InvokeOptions = {}, words = body) => sendCreate(play, tenant, key, words, options),
+    send: (options: InvokeOptions = {}, words = body) =>
+      sendCreate(play, tenant, key, words, options),
     /** Another merchant's requests use the same environments, and keep them awake for a while. */
     sendAnother: async () => {
       const other = `key-${play.keys++}`
@@ -124,23 +135,30 @@ export const CREATE_FAULTS = [
 ]
 
 /** When the last push of a payment may end: a minute from its claim, from the end of its call, or from its lease. */
-export const pushEndsMs = ({ row }: NewCreate): readonly number[] => {
-  const attempts = row()['provider_attempts'] as readonly { startedAt: string; endedAt?: string }[] | undefined
+export function pushEndsMs({ row }: NewCreate): readonly number[] {
+  const attempts = row()['provider_attempts'] as
+    | readonly { startedAt: string; endedAt?: string }[]
+    | undefined
   const last = attempts?.at(-1)
   if (last === undefined) return []
-  const ends = [last.startedAt, last.endedAt ?? last.startedAt, last.endedAt ?? text(row(), 'lease_until')]
+  const ends = [
+    last.startedAt,
+    last.endedAt ?? last.startedAt,
+    last.endedAt ?? text(row(), 'lease_until'),
+  ]
   return ends.map((at) => Date.parse(at) + 60_000).filter((ms) => !Number.isNaN(ms))
 }
 
 /** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
-const untilNextMs = ({ prng, scheduler }: Play, wanted: NewCreate): number => {
+function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate): number {
   const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
-  if (ends.length === 0 || prng.chance(0.5)) return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])
+  if (ends.length === 0 || prng.chance(0.5))
+    return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])
   return Math.max(0, prng.pick(ends) - scheduler.nowMs() + prng.int(-60, 60))
 }
 
 /** A customer pays, or an operator refreshes, while the payment is created. */
-const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
+function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
   const { prng, provider } = play
   if (requests().length > 0 && prng.chance(0.4)) {
     const { payment_request_id: id, request_amount: asked } = prng.pick(requests())
@@ -151,17 +169,20 @@ const meanwhile = (play: Play, { paymentId, requests }: NewCreate): void => {
 }
 
 /** A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a push ends. */
-export const createStubbornly = async (play: Play): Promise<void> => {
+export async function createStubbornly(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play)
   const { pk, slow } = wanted
-  const body = prng.chance(0.4) ? JSON.stringify({ ...(JSON.parse(wanted.body) as object), ...PUSH }) : wanted.body
+  const body = prng.chance(0.4)
+    ? JSON.stringify({ ...(JSON.parse(wanted.body) as object), ...PUSH })
+    : wanted.body
   const sent: Promise<void>[] = []
   for (let left = prng.int(2, 7); left > 0; left--) {
     slow(undefined)
     const isSlow = prng.chance(0.3)
     if (isSlow) slow(prng.int(1_000, 25_000))
-    else if (prng.chance(0.75)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
+    else if (prng.chance(0.75))
+      provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     const words = prng.pick([body, body, wanted.otherWords(), '{"method":'])
     // The attempt is frozen and continues beside another one, often after its lease has expired.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
@@ -180,5 +201,6 @@ export const createStubbornly = async (play: Play): Promise<void> => {
   }
   slow(undefined)
   await Promise.all(sent)
-  for (const request of wanted.requests()) if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
+  for (const request of wanted.requests())
+    if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
 }

@@ -1,17 +1,23 @@
-import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import {
+  isOpen,
+  type PaymentRequest,
+} from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookExtraRow, payWithRowFaults } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
 import { count, hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-const openRequests = ({ world }: Play) => world.provider.findPaymentRequests('').filter(isOpen)
+function openRequests({ world }: Play) {
+  return world.provider.findPaymentRequests('').filter(isOpen)
+}
 
 /** A rupiah less, or more. */
-export const wrongAmount = ({ prng }: World, amount: number): number =>
-  amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
+export function wrongAmount({ prng }: World, amount: number): number {
+  return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
+}
 
 /** A customer pays any open request, even one that the merchant never saw. */
-export const pay = async (play: Play): Promise<void> => {
+export async function pay(play: Play): Promise<void> {
   const { world } = play
   const late = hasFault(world, 'paidLate')
   if (late) world.provider.orderFault({ target: 'payment', fault: 'after_expiry', times: 1 })
@@ -23,15 +29,20 @@ export const pay = async (play: Play): Promise<void> => {
     return payment?.['status'] === 'pending' && payment['payment_request_id'] !== id
   })
   const paid = world.prng.pick(world.scenePrng.chance(0.6) && lost.length > 0 ? lost : requests)
-  const amount = hasFault(world, 'wrongAmount') ? wrongAmount(world, paid.request_amount) : paid.request_amount
-  trace(world, () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`)
+  const amount = hasFault(world, 'wrongAmount')
+    ? wrongAmount(world, paid.request_amount)
+    : paid.request_amount
+  trace(
+    world,
+    () => `the customer pays ${amount} on ${paid.payment_request_id} (${paid.reference_id})`,
+  )
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
   const could = payWithRowFaults(world, paid, () => customerPays(play, act))
   if (could) bookExtraRow(world, paid)
 }
 
 /** A customer's action. False if the provider refused it. */
-export const customerPays = ({ world }: Play, act: () => unknown): boolean => {
+export function customerPays({ world }: Play, act: () => unknown): boolean {
   try {
     act()
     count(world.tally, 'customer paid')
@@ -42,7 +53,7 @@ export const customerPays = ({ world }: Play, act: () => unknown): boolean => {
   }
 }
 
-export const decline = async (play: Play): Promise<void> => {
+export async function decline(play: Play): Promise<void> {
   const requests = openRequests(play)
   if (requests.length === 0) return
   const { payment_request_id: id } = play.world.prng.pick(requests)
@@ -58,7 +69,7 @@ type How = {
 }
 
 /** A customer pays a request: perhaps a wrong amount, or late; the callback may be lost, or the payment shown late. */
-export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = {}): void => {
+export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = {}): void {
   const { prng, provider, scheduler, unseenUntilMs } = play.world
   if (paid === undefined) return
   const { wrong = 0.15, unannounced = 0.1, twice = 0.2, unseen = 0.1, late = 0 } = how
@@ -79,12 +90,16 @@ export const payOne = (play: Play, paid: PaymentRequest | undefined, how: How = 
   if (isLate) provider.clearFaults({ target: 'payment', fault: 'after_expiry' })
   const { latest_payment_id: paidId } = provider.getPaymentRequest(id)
   // A wrong amount that is shown at once is held at once, so it is often shown late.
-  if (could && paidId !== undefined && prng.chance(amount === asked ? unseen : Math.max(unseen, 0.3)))
+  if (
+    could &&
+    paidId !== undefined &&
+    prng.chance(amount === asked ? unseen : Math.max(unseen, 0.3))
+  )
     unseenUntilMs.set(paidId, scheduler.nowMs() + prng.int(500, 90_000))
 }
 
 /** A customer pays or declines one of these requests, if there are any. */
-export const customerActs = (play: Play, requests: readonly PaymentRequest[], how: How = {}): void => {
+export function customerActs(play: Play, requests: readonly PaymentRequest[], how: How = {}): void {
   const { prng, provider } = play
   if (requests.length === 0) return
   const picked = prng.pick(requests)

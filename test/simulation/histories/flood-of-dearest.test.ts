@@ -31,24 +31,32 @@ const FAT = {
   metadata: { note: 'x'.repeat(16 * 1_024 - 11) },
 }
 
-const bodyOf = (key: string, body: object): HttpRequest => ({
-  headers: { 'idempotency-key': key },
-  body: JSON.stringify(body),
-})
+function bodyOf(key: string, body: object): HttpRequest {
+  return { headers: { 'idempotency-key': key }, body: JSON.stringify(body) }
+}
 
-const p99 = (times: readonly number[]): number =>
-  times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
+function p99(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
+}
 
 /** The most expensive requests. Each kind has its own part of the minute: the debt of a list would refuse all creates. */
-const dearest = (deliveries: readonly string[]): readonly ((number: number) => readonly [string, HttpRequest])[] => [
-  (number) => ['api-create-payment', bodyOf(`flood-${number}`, FAT)],
-  (number) => ['api-redeliver-webhook', { id: deliveries[number % deliveries.length] ?? '' }],
-  () => ['api-list-payments', { query: { per_page: '100', page: String(OF_REFERENCE / 100) } }],
-  () => ['api-list-payments', { query: { external_reference: REFERENCE } }],
-]
+function dearest(
+  deliveries: readonly string[],
+): readonly ((number: number) => readonly [string, HttpRequest])[] {
+  return [
+    (number) => ['api-create-payment', bodyOf(`flood-${number}`, FAT)],
+    (number) => ['api-redeliver-webhook', { id: deliveries[number % deliveries.length] ?? '' }],
+    () => ['api-list-payments', { query: { per_page: '100', page: String(OF_REFERENCE / 100) } }],
+    () => ['api-list-payments', { query: { external_reference: REFERENCE } }],
+  ]
+}
 
 /** A minute at four times the limit. Answers how many requests passed, by their kind. */
-const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]): Promise<readonly number[]> => {
+async function flood(
+  world: World,
+  tenant: Tenant,
+  deliveries: readonly string[],
+): Promise<readonly number[]> {
   const kinds = dearest(deliveries)
   const answered = kinds.map(() => 0)
   const ofOneKind = (4 * LIMIT * LOAD_SECONDS) / kinds.length
@@ -67,17 +75,27 @@ const flood = async (world: World, tenant: Tenant, deliveries: readonly string[]
 type Times = { readonly create: number[]; readonly get: number[]; readonly due: number[] }
 
 /** A create and some reads a second of one neighbour; when its payments end, by their ids. */
-const askSteadily = async (world: World, tenant: Tenant, times: Times): Promise<ReadonlyMap<string, number>> => {
+async function askSteadily(
+  world: World,
+  tenant: Tenant,
+  times: Times,
+): Promise<ReadonlyMap<string, number>> {
   const ends = new Map<string, number>()
   for (let second = 0; second < LOAD_SECONDS; second++) {
     const startedMs = world.scheduler.nowMs()
-    const created = await requestAs(world, tenant, 'api-create-payment', bodyOf(`own-${startedMs}`, UNPAID))
+    const created = await requestAs(
+      world,
+      tenant,
+      'api-create-payment',
+      bodyOf(`own-${startedMs}`, UNPAID),
+    )
     if (created?.status !== 201) throw new Error('a neighbour was refused')
     times.create.push(world.scheduler.nowMs() - startedMs)
     const id = String(created.body['id'])
     for (let read = 0; read < GETS_PER_CREATE; read++) {
       const askedMs = world.scheduler.nowMs()
-      if ((await requestAs(world, tenant, 'api-get-payment', { id }))?.status !== 200) throw new Error('it cannot read')
+      if ((await requestAs(world, tenant, 'api-get-payment', { id }))?.status !== 200)
+        throw new Error('it cannot read')
       times.get.push(world.scheduler.nowMs() - askedMs)
     }
     ends.set(id, Date.parse(String(created.body['expires_at'])))
@@ -87,24 +105,28 @@ const askSteadily = async (world: World, tenant: Tenant, times: Times): Promise<
 }
 
 /** What the flooding client has before: payments of one reference, which have expired, and their deliveries. */
-const prepare = async (world: World, tenant: Tenant): Promise<readonly string[]> => {
+async function prepare(world: World, tenant: Tenant): Promise<readonly string[]> {
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
     void requestAs(world, tenant, 'api-create-payment', bodyOf(`before-${number}`, body))
     await world.scheduler.runFor(SECOND_MS / LIMIT)
   }
   await world.scheduler.runFor(REST_MS)
-  return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) => String(row['delivery_id']))
+  return rowsOf(world, 'DELIVERY', { client_id: tenant.clientId }).map((row) =>
+    String(row['delivery_id']),
+  )
 }
 
 /** A minute of the neighbours' requests, and how long each took; those of due work from the end of a payment on. */
-const timesOf = async (world: World, neighbours: readonly Tenant[]): Promise<Times> => {
+async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))
   await world.scheduler.runFor(LOAD_SECONDS * SECOND_MS + REST_MS)
   for (const ends of await Promise.all(asking)) {
     for (const [id, endMs] of ends) {
-      const firstMs = world.merchants.received.find(({ body }) => body.includes(`"id":"${id}"`))?.atMs
+      const firstMs = world.merchants.received.find(({ body }) =>
+        body.includes(`"id":"${id}"`),
+      )?.atMs
       times.due.push((firstMs ?? Number.POSITIVE_INFINITY) - endMs)
     }
   }
@@ -126,9 +148,13 @@ describe('beside a client at four times its limit with its dearest requests', ()
 
     const [creates = 0] = answered
     expect(Math.min(...answered)).toBeGreaterThan(0)
-    expect(Math.max(...answered)).toBeLessThanOrEqual((1.2 * LIMIT * LOAD_SECONDS) / answered.length)
+    expect(Math.max(...answered)).toBeLessThanOrEqual(
+      (1.2 * LIMIT * LOAD_SECONDS) / answered.length,
+    )
     // A refused create writes nothing.
-    expect(rowsOf(world, 'PAYMENT', { client_id: flooder.clientId })).toHaveLength(OF_REFERENCE + creates)
+    expect(rowsOf(world, 'PAYMENT', { client_id: flooder.clientId })).toHaveLength(
+      OF_REFERENCE + creates,
+    )
     for (const what of ['create', 'get', 'due'] as const) {
       expect(p99(beside[what]) / p99(without[what]), `p99 of ${what}`).toBeLessThanOrEqual(1.2)
     }

@@ -3,7 +3,11 @@ import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
-import { arrangeConcurrentOperators, concurrentOperators, payOut } from '../scenes/money-operations.ts'
+import {
+  arrangeConcurrentOperators,
+  concurrentOperators,
+  payOut,
+} from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
@@ -38,14 +42,16 @@ const USUAL_OPERATIONS = 36
 const LONG_OPERATIONS = 180
 const LONG_EVERY = 25
 
-export const operationsOf = (seed: number): number => (seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS)
+export function operationsOf(seed: number): number {
+  return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
+}
 
 const HOUR_MS = 3_600_000
 /** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
 /** Connects a world with two merchants and no faults. `parts`: the number of parts of the second merchant's ledger. */
-export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play> => {
+export async function startPlay(options: WorldOptions, parts = 1): Promise<Play> {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)
@@ -56,11 +62,20 @@ export const startPlay = async (options: WorldOptions, parts = 1): Promise<Play>
   const tenants: Tenant[] = []
   for (const [number, ownParts] of [1, parts].entries())
     tenants.push(await runUntil(world, addTenant(world, number, number + 1, ownParts)))
-  return { ...world, world, tenants, seen, unanswered: [], created: new Map(), keys: 0, restProblems }
+  return {
+    ...world,
+    world,
+    tenants,
+    seen,
+    unanswered: [],
+    created: new Map(),
+    keys: 0,
+    restProblems,
+  }
 }
 
 /** Runs without faults until no work is left. Then checks every promise and runs the gateway's own audit. */
-export const rest = async (play: Play): Promise<readonly string[]> => {
+export async function rest(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   world.faults = NO_FAULTS
   world.provider.clearFaults()
@@ -71,10 +86,13 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
     ...play.restProblems.flatMap((check) => check()),
   ]
   // Faults must leave no difference in the books, so no daily audit may find one.
-  if (world.logLines.some((line) => line.includes('audit.imbalance'))) problems.push('an audit found an imbalance')
+  if (world.logLines.some((line) => line.includes('audit.imbalance')))
+    problems.push('an audit found an imbalance')
   problems.push(...(await booksProblems(play)))
   for (const tenant of tenants)
-    problems.push(...(await readBackProblems(world.table.items(), tenant, pacedRequests(world, tenant))))
+    problems.push(
+      ...(await readBackProblems(world.table.items(), tenant, pacedRequests(world, tenant))),
+    )
   return problems
 }
 
@@ -82,27 +100,30 @@ export const rest = async (play: Play): Promise<readonly string[]> => {
 const MAX_TRIES = 24
 
 /** Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is retried. */
-const pacedRequests =
-  (world: World, tenant: Tenant) =>
-  async (functionName: string, asked: HttpRequest = {}) => {
+function pacedRequests(world: World, tenant: Tenant) {
+  return async (functionName: string, asked: HttpRequest = {}) => {
     for (let tries = 1; ; tries++) {
       await world.scheduler.runFor(1_000)
       const reply = await runUntil(world, requestAs(world, tenant, functionName, asked))
       if (reply?.status !== 429 || tries === MAX_TRIES) return reply
     }
   }
+}
 
 /** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
-const digestOf = (items: readonly RawItem[], play: Play): string =>
-  createHash('sha256')
+function digestOf(items: readonly RawItem[], play: Play): string {
+  return createHash('sha256')
     .update(
       JSON.stringify(items, (_, value: unknown) =>
-        value instanceof Set ? [...value].map(String).toSorted((a, b) => a.localeCompare(b)) : value,
+        value instanceof Set
+          ? [...value].map(String).toSorted((a, b) => a.localeCompare(b))
+          : value,
       ),
     )
     .update(JSON.stringify(play.world.merchants.received))
     .update(play.world.logLines.join('\n'))
     .digest('hex')
+}
 
 /** The times before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
 const GAPS_MS = [10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]
@@ -110,7 +131,7 @@ const GAPS_MS = [10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]
 /** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
 const STEPS_WITHOUT_PAYMENTS = 6
 
-const daysWithoutPayments = async (play: Play): Promise<readonly string[]> => {
+async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
   const { world } = play
   const problems: string[] = []
   for (let step = 0; step < STEPS_WITHOUT_PAYMENTS && problems.length === 0; step++) {
@@ -131,10 +152,16 @@ const daysWithoutPayments = async (play: Play): Promise<readonly string[]> => {
 }
 
 /** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
-const ARRANGEMENTS = [arrangeRaces, arrangeRounds, breakAlertTopic, freezeWorkers, arrangeConcurrentOperators]
+const ARRANGEMENTS = [
+  arrangeRaces,
+  arrangeRounds,
+  breakAlertTopic,
+  freezeWorkers,
+  arrangeConcurrentOperators,
+]
 
 /** Runs one history. The same seed and number of operations give the same history, byte for byte. */
-export const runHistory = async (options: HistoryOptions) => {
+export async function runHistory(options: HistoryOptions) {
   const { seed, operations = operationsOf(seed) } = options
   // In every third history the provider bills its fees after the month.
   const providerFees = seed % 3 === 0 ? 'invoiced' : 'deducted'
@@ -143,7 +170,8 @@ export const runHistory = async (options: HistoryOptions) => {
   options.began?.(play)
   const { world } = play
   const faults = drawFaults(world.prng.fork())
-  const happens = (probability: number) => world.faults === faults && world.scenePrng.chance(probability)
+  const happens = (probability: number) =>
+    world.faults === faults && world.scenePrng.chance(probability)
   for (const arrange of ARRANGEMENTS) arrange(play, happens)
   repeatDuringWrites(play)
   changeDuringWrites(play)

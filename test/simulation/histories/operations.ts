@@ -27,7 +27,10 @@ export type Play = Scene & {
   /** Creates without an answer, or with a 5xx: merchants retry them. */
   readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
   /** By payment: the key and body of its create. */
-  readonly created: Map<string, { readonly tenant: Tenant; readonly key: string; readonly body: string }>
+  readonly created: Map<
+    string,
+    { readonly tenant: Tenant; readonly key: string; readonly body: string }
+  >
   /** Checks of the watchers that run when no work is left. */
   readonly restProblems: readonly (() => readonly string[])[]
   keys: number
@@ -35,39 +38,51 @@ export type Play = Scene & {
 
 export type Operation = (play: Play) => Promise<void>
 
-const knownPayment = (play: Play) => {
+function knownPayment(play: Play) {
   const tenant = play.world.prng.pick(play.tenants)
   const ids = [...(play.seen.known.get(tenant.clientId) ?? [])]
   return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
 /** Mostly a pending payment if there is one, because a terminal payment no longer changes. */
-const openPayment = (play: Play) => {
+function openPayment(play: Play) {
   const target = knownPayment(play)
   const isOpen = (id: string) => paymentRow(play.world, id)?.['status'] === 'pending'
   const open = target && [...(play.seen.known.get(target.tenant.clientId) ?? [])].filter(isOpen)
-  return open && open.length > 0 && play.world.prng.chance(0.7) ? { ...target, id: play.world.prng.pick(open) } : target
+  return open && open.length > 0 && play.world.prng.chance(0.7)
+    ? { ...target, id: play.world.prng.pick(open) }
+    : target
 }
 
-const cancel: Operation = async (play) => {
+async function cancel(play: Play): Promise<void> {
   const target = openPayment(play)
   if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
 /** A merchant searches by reference. The list contains its payment, and no payment of another reference or client. */
-const askByReference = async (play: Play, tenant: Tenant, id: string, reference: unknown): Promise<void> => {
+async function askByReference(
+  play: Play,
+  tenant: Tenant,
+  id: string,
+  reference: unknown,
+): Promise<void> {
   if (typeof reference !== 'string') return
   const query = { external_reference: reference, per_page: '100' }
   const reply = await http(play, tenant, 'api-list-payments', { query })
   if (reply?.status !== 200) return
   const shown = reply.body['data'] as readonly Readonly<Record<string, unknown>>[]
   count(play.world.tally, 'asked by reference')
-  if (!shown.some((payment) => payment['id'] === id)) play.world.problems.push(`${id} is not found by its reference`)
-  if (shown.some((one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference))
+  if (!shown.some((payment) => payment['id'] === id))
+    play.world.problems.push(`${id} is not found by its reference`)
+  if (
+    shown.some(
+      (one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference,
+    )
+  )
     play.world.problems.push(`${tenant.clientId} asked for ${reference} and got another payment`)
 }
 
-const read: Operation = async (play) => {
+async function read(play: Play): Promise<void> {
   const target = knownPayment(play)
   if (!target) return
   const stored = () => paymentRow(play.world, target.id)
@@ -81,11 +96,11 @@ const read: Operation = async (play) => {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-export const settle: Operation = async ({ world, tenants }) => {
+export async function settle({ world, tenants }: Play): Promise<void> {
   await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
 }
 
-const refresh: Operation = async (play) => {
+async function refresh(play: Play): Promise<void> {
   const target = knownPayment(play)
   if (target) await operate(play.world, 'refresh-payment', { payment_id: target.id })
 }
@@ -125,6 +140,10 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [2, overlappingReversals],
 ]
 
-const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) => Array.from({ length: weight }, () => operation))
+const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) =>
+  Array.from({ length: weight }, () => operation),
+)
 
-export const drawOperation = ({ prng }: World): Operation => prng.pick(WEIGHTED)
+export function drawOperation({ prng }: World): Operation {
+  return prng.pick(WEIGHTED)
+}

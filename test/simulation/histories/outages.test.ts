@@ -13,49 +13,69 @@ import type { SimEndpoint, Tenant } from '../world/tenants.ts'
 import { QUEUES_DOWN, runUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
-const BODY = JSON.stringify({ method: 'virtual_account', channel_code: 'BNI', amount: 300_000, currency: 'IDR' })
+const BODY = JSON.stringify({
+  method: 'virtual_account',
+  channel_code: 'BNI',
+  amount: 300_000,
+  currency: 'IDR',
+})
 const PAYMENTS = 12
 
 describe('an outage of the queues', () => {
   it.each([
     ['in which no message can be sent', 'two', { queueSendFails: 1 }, 0],
     ['of an hour, in which one message in ten is sent', 'ten', { queueSendFails: 0.9 }, HOUR_MS],
-    ['of an hour, in which no queue can be reached', 'ten', { queuesDown: Number.MIN_VALUE }, HOUR_MS],
-  ] as const)('%s delays events by at most %s minutes after its end', async (_, minutes, faults, lastsMs) => {
-    const play = await startPlay({ seed: 5 })
-    const { world, tenants } = play
-    const pass = (ms: number) => world.scheduler.runFor(ms)
-    // Payments of a client with two endpoints, which wait for their customers.
-    const waiting: string[] = []
-    for (let made = 0; made < PAYMENTS; made++) {
-      const reply = await runUntil(world, createAs(play, tenants[1] as Tenant, `key-${made}`, BODY))
-      waiting.push(String(reply?.body['id']))
-      await pass(1_000)
-    }
-    const deliveries = () => rowsOf(world, 'DELIVERY')
-    const states = () => [...new Set(deliveries().map(deliveryStatus))]
-    const endMs = world.scheduler.nowMs() + lastsMs
-    if ('queuesDown' in faults) world.lastingFaults.set(QUEUES_DOWN, { isOn: true, untilMs: endMs })
-    world.faults = { ...NO_FAULTS, ...faults }
-
-    for (const share of [1, 2, 3]) {
-      // The customers of the next payments pay, and the provider calls back.
-      for (const id of waiting.splice(0, PAYMENTS / 3)) {
-        const [request] = world.provider.findPaymentRequests(id)
-        world.provider.simulatePayment(request?.payment_request_id ?? '')
+    [
+      'of an hour, in which no queue can be reached',
+      'ten',
+      { queuesDown: Number.MIN_VALUE },
+      HOUR_MS,
+    ],
+  ] as const)(
+    '%s delays events by at most %s minutes after its end',
+    async (_, minutes, faults, lastsMs) => {
+      const play = await startPlay({ seed: 5 })
+      const { world, tenants } = play
+      const pass = (ms: number) => world.scheduler.runFor(ms)
+      // Payments of a client with two endpoints, which wait for their customers.
+      const waiting: string[] = []
+      for (let made = 0; made < PAYMENTS; made++) {
+        const reply = await runUntil(
+          world,
+          createAs(play, tenants[1] as Tenant, `key-${made}`, BODY),
+        )
+        waiting.push(String(reply?.body['id']))
+        await pass(1_000)
       }
-      await pass(10_000)
-      await pass((share * lastsMs) / 12)
-    }
-    await world.scheduler.runUntil(endMs)
-    expect([deliveries().length, states()]).toStrictEqual([2 * PAYMENTS, expect.arrayContaining(['scheduled'])])
-    world.faults = NO_FAULTS
-    await pass(minutes === 'two' ? 2 * MINUTE_MS : 10 * MINUTE_MS)
+      const deliveries = () => rowsOf(world, 'DELIVERY')
+      const states = () => [...new Set(deliveries().map(deliveryStatus))]
+      const endMs = world.scheduler.nowMs() + lastsMs
+      if ('queuesDown' in faults)
+        world.lastingFaults.set(QUEUES_DOWN, { isOn: true, untilMs: endMs })
+      world.faults = { ...NO_FAULTS, ...faults }
 
-    expect([states(), play.world.problems]).toStrictEqual([['succeeded'], []])
-    expect(deliveries().map(({ attempts }) => attempts)).toStrictEqual(deliveries().map(() => 1))
-    expect(world.merchants.received).toHaveLength(2 * PAYMENTS)
-  })
+      for (const share of [1, 2, 3]) {
+        // The customers of the next payments pay, and the provider calls back.
+        for (const id of waiting.splice(0, PAYMENTS / 3)) {
+          const [request] = world.provider.findPaymentRequests(id)
+          world.provider.simulatePayment(request?.payment_request_id ?? '')
+        }
+        await pass(10_000)
+        await pass((share * lastsMs) / 12)
+      }
+      await world.scheduler.runUntil(endMs)
+      expect([deliveries().length, states()]).toStrictEqual([
+        2 * PAYMENTS,
+        expect.arrayContaining(['scheduled']),
+      ])
+      world.faults = NO_FAULTS
+      await pass(minutes === 'two' ? 2 * MINUTE_MS : 10 * MINUTE_MS)
+
+      expect([states(), play.world.problems]).toStrictEqual([['succeeded'], []])
+      expect(deliveries().map(({ attempts }) => attempts)).toStrictEqual(deliveries().map(() => 1))
+      expect(world.merchants.received).toHaveLength(2 * PAYMENTS)
+    },
+  )
 })
 
 /**
@@ -71,7 +91,7 @@ const EVERY_MS = 500
 const KNOWN_AFTER_MS = 12_000
 
 /** A minute of test events, and what became of them; the first endpoint hangs or does not. */
-const underLoad = async (hangs: boolean) => {
+async function underLoad(hangs: boolean) {
   const play = await startPlay({ seed: 5 })
   const { world } = play
   const [first, ...neighbours] = play.tenants.flatMap(({ clientId, endpoints }) =>
@@ -109,7 +129,8 @@ describe('beside an endpoint that hangs, at equal load', () => {
     expect(beside.length).toBe(without.length)
     expect(Math.max(...beside)).toBeLessThan(1_000)
     expect(Math.max(...without)).toBeLessThan(1_000)
-    const p99 = (ms: readonly number[]) => ms.toSorted((a, b) => a - b)[Math.floor(ms.length * 0.99)] ?? Number.NaN
+    const p99 = (ms: readonly number[]) =>
+      ms.toSorted((a, b) => a - b)[Math.floor(ms.length * 0.99)] ?? Number.NaN
     expect(p99(beside) / p99(without)).toBeLessThanOrEqual(1.1)
     const own = of(first)
     expect(own.length).toBe(LOAD_MS / EVERY_MS)

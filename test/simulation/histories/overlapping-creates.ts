@@ -6,10 +6,10 @@ import { operate } from '../world/lambda.ts'
 import { waitFor, waitUntil } from '../world/world.ts'
 import { CREATE_FAULTS, type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
-import type { Operation, Play } from './operations.ts'
+import type { Play } from './operations.ts'
 
 /** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
-export const overtakeCreate: Operation = async (play) => {
+export async function overtakeCreate(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
   const livesSeconds = prng.chance(isAlone ? 0.6 : 0.2) ? prng.int(30, 34) : undefined
@@ -34,16 +34,22 @@ export const overtakeCreate: Operation = async (play) => {
   const begun: Promise<void>[] = []
   if (!isAlone) {
     if (prng.chance(0.4)) provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
-    wanted.slow(isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined)
+    wanted.slow(
+      isImpaired || prng.chance(0.5) ? prng.int(isImpaired ? 6_000 : 1_500, 9_000) : undefined,
+    )
     begun.push(send())
     await waitUntil(world, thawsMs + prng.int(20, 1_500))
   }
   if (isImpaired) world.impaired.set(pk, { lost: 4, delayMs: 0 })
-  if (prng.chance(0.3)) world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
+  if (prng.chance(0.3))
+    world.contested.set(pk, { untilMs: world.scheduler.nowMs() + 3 * SECOND_MS })
   if (prng.chance(0.4)) {
     // A worker that gets its callback then needs seconds to read its request.
     const [request] = wanted.requests()
-    world.slowCallsMs.set(`/v3/payment_requests/${request?.payment_request_id}`, 2 * prng.int(700, 1_900))
+    world.slowCallsMs.set(
+      `/v3/payment_requests/${request?.payment_request_id}`,
+      2 * prng.int(700, 1_900),
+    )
     payOne(play, request, { unannounced: 0, unseen: 0 })
     await waitFor(world, prng.int(300, 700))
   }
@@ -63,18 +69,24 @@ const QUESTIONS = ['timeout', 'http_503']
 /** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-const fails = ({ world }: Play, target: 'cancel' | 'get') =>
-  world.provider.orderFault({ target, fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS) })
+function fails({ world }: Play, target: 'cancel' | 'get') {
+  return world.provider.orderFault({
+    target,
+    fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS),
+  })
+}
 
 /** What merchant, customer, operator and provider may do at one of these moments. */
-const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
+function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   const { world, prng, provider } = play
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
   const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
   const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
   const severalActors = () => {
     if (prng.chance(0.6)) pay({ unannounced: 0.3 })
-    return Promise.all([refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()))
+    return Promise.all(
+      [refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()),
+    )
   }
   const cancelAcross = async () => {
     const first = cancel()
@@ -96,7 +108,7 @@ const actsOf = (play: Play, { paymentId: id, tenant, requests }: NewCreate) => {
 const MAX_RIVALS = 12
 
 /** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
-const rivalOf = ({ world }: Play, acts: readonly (() => unknown)[]) => {
+function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
   let left = MAX_RIVALS
   let isUnderWay = false
   return async () => {
@@ -108,13 +120,14 @@ const rivalOf = ({ world }: Play, acts: readonly (() => unknown)[]) => {
 }
 
 /** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
-export const actNearExpiry: Operation = async (play) => {
+export async function actNearExpiry(play: Play): Promise<void> {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
   if (prng.chance(0.5)) {
     // It expires just before due work runs.
-    const lookMs = Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
+    const lookMs =
+      Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
     await waitUntil(world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
   }
   const wanted = newCreate(play, isPush, isPush ? undefined : livesSeconds)
@@ -124,7 +137,10 @@ export const actNearExpiry: Operation = async (play) => {
   const { cancel, refresh, pay, acts, rivals } = actsOf(play, wanted)
   const requestId = text(wanted.row(), 'payment_request_id')
   if (prng.chance(0.6))
-    world.contested.set(wanted.pk, { untilMs: expiresMs + 90 * SECOND_MS, rival: rivalOf(play, rivals) })
+    world.contested.set(wanted.pk, {
+      untilMs: expiresMs + 90 * SECOND_MS,
+      rival: rivalOf(play, rivals),
+    })
   if (prng.chance(0.5)) world.slowCallsMs.set(requestId, 2 * prng.int(300, 1_900))
   const begun: unknown[] = []
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
@@ -151,7 +167,7 @@ const SILENCES = [
 ]
 
 /** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another. */
-export const pushAgain: Operation = async (play) => {
+export async function pushAgain(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play, true)
   const { send, slow } = wanted
@@ -161,7 +177,8 @@ export const pushAgain: Operation = async (play) => {
     slow(how === 'lost' ? undefined : 2 * prng.int(how === 'on its way' ? 6_000 : 500, 11_000))
     const forMs = how === 'thawed' ? 30_500 : 3_600_000
     // The freeze may come while its claim is in flight.
-    if (how === 'thawed') world.contested.set(wanted.pk, { untilMs: world.scheduler.nowMs() + 1_000 })
+    if (how === 'thawed')
+      world.contested.set(wanted.pk, { untilMs: world.scheduler.nowMs() + 1_000 })
     const isStill = how === 'dead' || how === 'thawed'
     await send(isStill ? { freeze: { afterMs: prng.int(5, 600), forMs, withClock: true } } : {})
     slow(undefined)
@@ -177,7 +194,8 @@ export const pushAgain: Operation = async (play) => {
     const ends = pushEndsMs(wanted)
     if (ends.length === 0 || prng.chance(0.15)) await waitFor(world, prng.int(50, 2_000))
     else await waitUntil(world, prng.pick(ends) + prng.int(0, 3_000))
-    if (prng.chance(0.4)) payOne(play, wanted.requests().at(-1), { unannounced: 0.9, late: 0.9, unseen: 0.7 })
+    if (prng.chance(0.4))
+      payOne(play, wanted.requests().at(-1), { unannounced: 0.9, late: 0.9, unseen: 0.7 })
     const last = prng.chance(0.15) ? wanted.requests().at(-1) : undefined
     // The provider books a pending row of another payment for the same reference.
     if (last) {

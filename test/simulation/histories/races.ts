@@ -18,7 +18,7 @@ import type { Play } from './operations.ts'
 const CALL_MS = 20
 
 /** Whether some money of a client can be settled now. */
-const isToSettle = (world: World, clientId: string): boolean => {
+function isToSettle(world: World, clientId: string): boolean {
   const window = windowRow(world, clientId)
   const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return rowsOf(world, 'PAYMENT').some(
@@ -30,17 +30,25 @@ const isToSettle = (world: World, clientId: string): boolean => {
 }
 
 /** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
-export const arrangeRaces = (play: Play, happens: Happens): void => {
+export function arrangeRaces(play: Play, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   // Sooner than a flow of the gateway ends.
-  const soon = (call: () => unknown) => void scheduler.after(scenePrng.int(0, 200), () => void call())
-  const trigger = (clientId: string) => operate(world, 'trigger-settlement', { client_id: clientId })
+  const soon = (call: () => unknown) =>
+    void scheduler.after(scenePrng.int(0, 200), () => void call())
+  const trigger = (clientId: string) =>
+    operate(world, 'trigger-settlement', { client_id: clientId })
 
   world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'PAYMENT' || before?.['status'] !== 'creating' || after?.['status'] !== 'pending') return
+    if (
+      key.sk !== 'PAYMENT' ||
+      before?.['status'] !== 'creating' ||
+      after?.['status'] !== 'pending'
+    )
+      return
     const tenant = tenantOf(play, after['client_id'])
     if (!tenant || !happens(0.15)) return
-    const cancel = () => void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
+    const cancel = () =>
+      void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
     for (const _ of ['one', 'another'])
       scheduler.at(Date.parse(text(after, 'expires_at')) + scenePrng.int(-CALL_MS, CALL_MS), cancel)
   })
@@ -48,7 +56,8 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
   world.onStarted.push(({ name }, event) => {
     if (name !== 'settle-client') return
     const clientId = String(JSON.parse(String(Object(event).Records?.[0]?.body)).client_id)
-    if (happens(0.2)) soon(() => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId))
+    if (happens(0.2))
+      soon(() => reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId))
     if (happens(0.2)) soon(() => trigger(clientId))
     if (isToSettle(world, clientId) && happens(0.4)) soon(() => changeAccount(world, clientId))
   })
@@ -58,7 +67,7 @@ export const arrangeRaces = (play: Play, happens: Happens): void => {
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
 
 /** Customer, provider, merchant and operator. */
-const ofPayment: Actions = (play, id) => {
+function ofPayment(play: Play, id: string): readonly (() => unknown)[] {
   const { world, prng, provider } = play
   const row = paymentRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
@@ -78,12 +87,19 @@ const ofPayment: Actions = (play, id) => {
         ]),
     ...(tenant === undefined ? [] : [() => http(play, tenant, 'api-cancel-payment', { id })]),
     ...(row?.['status'] === 'succeeded'
-      ? [() => reverseRandomPayment(world, 1, (payment) => payment['pk'] === row['pk'] || payment === row)]
+      ? [
+          () =>
+            reverseRandomPayment(
+              world,
+              1,
+              (payment) => payment['pk'] === row['pk'] || payment === row,
+            ),
+        ]
       : []),
   ]
 }
 
-const ofDelivery: Actions = (play, id) => {
+function ofDelivery(play: Play, id: string): readonly (() => unknown)[] {
   const { world } = play
   const row = deliveryRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
@@ -101,7 +117,7 @@ const ofDelivery: Actions = (play, id) => {
 }
 
 /** Actions that move the money of a client, other than payments. */
-const ofLedger: Actions = (play, owner) => {
+function ofLedger(play: Play, owner: string): readonly (() => unknown)[] {
   const { world } = play
   const [clientId] = owner.split('#')
   return [
@@ -112,7 +128,7 @@ const ofLedger: Actions = (play, owner) => {
   ]
 }
 
-const ofSettlement: Actions = (play, id) => {
+function ofSettlement(play: Play, id: string): readonly (() => unknown)[] {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)
@@ -131,13 +147,14 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
 }
 
 /** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
-export const changeDuringWrites = (play: Play): void => {
+export function changeDuringWrites(play: Play): void {
   const { world } = play
   let running = 0
 
   world.onOvertaken.push((process, keys) => {
     // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
-    const isTelling = process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
+    const isTelling =
+      process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = keys.flatMap(({ pk }) => {
       const [kind = '', ...id] = pk.split('#')
       return isTelling ? [] : (ACTIONS[kind]?.(play, id.join('#')) ?? [])
@@ -152,10 +169,11 @@ export const changeDuringWrites = (play: Play): void => {
 }
 
 /** Functions that are not repeated here, because each repetition is a new action. */
-const MAKES = /^(create-client|issue-api-key|register-endpoint|update-client|update-endpoint|delete-endpoint)$/
+const MAKES =
+  /^(create-client|issue-api-key|register-endpoint|update-client|update-endpoint|delete-endpoint)$/
 
 /** While a write is delayed, its request or message is repeated, so the first one writes last. */
-export const repeatDuringWrites = (play: Play): void => {
+export function repeatDuringWrites(play: Play): void {
   const { world } = play
   const events = new WeakMap<Process, unknown>()
   let isSecond = false
@@ -172,9 +190,13 @@ export const repeatDuringWrites = (play: Play): void => {
     if (event === undefined) return
     const headers = Object(Object(event).headers)
     // The key may be a former one, so the client is read from it.
-    const tenant = play.tenants.find(({ clientId }) => String(headers.authorization).includes(`_${clientId}_`))
+    const tenant = play.tenants.find(({ clientId }) =>
+      String(headers.authorization).includes(`_${clientId}_`),
+    )
     if (tenant)
-      play.seen.asked.push(askedFor(world, tenant, name, { query: Object(event).queryStringParameters ?? {} }))
+      play.seen.asked.push(
+        askedFor(world, tenant, name, { query: Object(event).queryStringParameters ?? {} }),
+      )
     isSecond = true
     void invoke(world, name, event)
     isSecond = false

@@ -8,7 +8,7 @@ import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
 /** Watches the promises about money and destinations. Answers a check of the others, for when everything rests. */
-export const watchPromises = (world: World): (() => readonly string[]) => {
+export function watchPromises(world: World): () => readonly string[] {
   watchClosing(world)
   watchAcknowledged(world)
   const atRest = [watchSettling(world), watchFees(world), watchOrphans(world), watchPushes(world)]
@@ -19,7 +19,7 @@ export const watchPromises = (world: World): (() => readonly string[]) => {
 const SOON_MS = 2 * 60_000
 
 /** The payment and the capture that a callback names. */
-const announcedBy = (body: string) => {
+function announcedBy(body: string) {
   const { event, data } = Object(JSON.parse(body))
   if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
   const { payment_id: capturedId, reference_id: reference } = Object(data)
@@ -27,10 +27,12 @@ const announcedBy = (body: string) => {
 }
 
 /** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
-const watchAcknowledged = (world: World): void => {
+function watchAcknowledged(world: World): void {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
-      world.problems.push(`a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`)
+      world.problems.push(
+        `a callback with ${token === CALLBACK_TOKEN ? 'the' : 'a wrong'} token is answered ${status}`,
+      )
     const announced = status < 300 ? announcedBy(body) : undefined
     if (announced === undefined) return
     if (world.faults.providerBehind > 0 || world.faults.providerStale > 0) return
@@ -41,19 +43,27 @@ const watchAcknowledged = (world: World): void => {
     const isCredited = payment?.['credited_provider_payment_id'] === capturedId
     const isHeld = suspenseRow(world, capturedId) !== undefined
     const isCheckedSoon =
-      payment?.['work'] === 'payment' && ms(payment, 'due_at') <= world.scheduler.nowMs() + SOON_MS + APART_MS
+      payment?.['work'] === 'payment' &&
+      ms(payment, 'due_at') <= world.scheduler.nowMs() + SOON_MS + APART_MS
     if (isCredited || isHeld || isCheckedSoon) return
-    world.problems.push(`the callback of ${capturedId} is acknowledged, and it is neither credited nor held`)
+    world.problems.push(
+      `the callback of ${capturedId} is acknowledged, and it is neither credited nor held`,
+    )
   })
 }
 
 /** The next sweep, and time for it. */
 const SWEEP_MS = 25 * 3_600_000
 
-const feeProblems = (world: World, payment: RawItem, isReported: (cause: string) => boolean): readonly string[] => {
+function feeProblems(
+  world: World,
+  payment: RawItem,
+  isReported: (cause: string) => boolean,
+): readonly string[] {
   const pk = text(payment, 'pk')
   const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
-  if (!isFinal(payment)) return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
+  if (!isFinal(payment))
+    return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
   // An actual fee was compared with the provider's row when it was written.
   if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
   if (!isReported('fee_assumed') && !isReported('transaction_missing'))
@@ -67,14 +77,16 @@ const feeProblems = (world: World, payment: RawItem, isReported: (cause: string)
 }
 
 /** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
-const watchFees = (world: World) => (): readonly string[] => {
-  const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
-  return rowsOf(world, 'PAYMENT')
-    .filter(({ status }) => status === 'succeeded')
-    .flatMap((payment) => {
-      const id = text(payment, 'pk').slice('PAYMENT#'.length)
-      return feeProblems(world, payment, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
-    })
+function watchFees(world: World) {
+  return (): readonly string[] => {
+    const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
+    return rowsOf(world, 'PAYMENT')
+      .filter(({ status }) => status === 'succeeded')
+      .flatMap((payment) => {
+        const id = text(payment, 'pk').slice('PAYMENT#'.length)
+        return feeProblems(world, payment, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
+      })
+  }
 }
 
 const MINUTE_MS = 60_000
@@ -84,7 +96,7 @@ const TRIED_MS = 90_000
 const RECORDING_MS = 5 * MINUTE_MS
 
 /** At rest: what is due to a client and in no settlement is not above its floor. */
-const unsettledProblems = (world: World): readonly string[] => {
+function unsettledProblems(world: World): readonly string[] {
   const { windows } = booksOf(world.table.items('LEDGER#'))
   const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
   return windows.flatMap((window) => {
@@ -103,7 +115,7 @@ const unsettledProblems = (world: World): readonly string[] => {
  * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is above the floor, and
  * its account is one that the client had after the entries were read.
  */
-const watchSettling = (world: World): (() => readonly string[]) => {
+function watchSettling(world: World): () => readonly string[] {
   const succeededMs = new Map<string, number>()
   const { since } = watchStates(world, / CLIENT$/, 'client_id')
 
@@ -116,9 +128,13 @@ const watchSettling = (world: World): (() => readonly string[]) => {
         return type === 'payment' && nowMs - sinceMs < DAY_MS - TRIED_MS - world.apartMs
       },
     )
-    const isFuture = Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + world.apartMs + MINUTE_MS
+    const isFuture =
+      Date.parse(text(settlement, 'swept_until')) - 1 > nowMs + world.apartMs + MINUTE_MS
     return [
-      ...young.map((entry) => `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`),
+      ...young.map(
+        (entry) =>
+          `settlement ${id} has a payment that was paid today: ${text(entry, 'payment_id')}`,
+      ),
       ...(isFuture ? [`settlement ${id} ends in the future`] : []),
     ]
   }
@@ -126,7 +142,8 @@ const watchSettling = (world: World): (() => readonly string[]) => {
   const hadAccount = ({ client_id: clientId, bank: named }: RawItem): boolean => {
     const listedMs = world.acting && world.listedMs.get(world.acting)
     return (
-      listedMs === undefined || since(String(clientId), listedMs).some(({ bank }) => isDeepStrictEqual(bank, named))
+      listedMs === undefined ||
+      since(String(clientId), listedMs).some(({ bank }) => isDeepStrictEqual(bank, named))
     )
   }
 
@@ -137,12 +154,15 @@ const watchSettling = (world: World): (() => readonly string[]) => {
     }
     if (sk !== 'SETTLEMENT' || before !== undefined) return
     world.problems.push(...ageProblems(after))
-    if (!hadAccount(after)) world.problems.push(`${pk} names an account that its client no longer had`)
+    if (!hadAccount(after))
+      world.problems.push(`${pk} names an account that its client no longer had`)
     const clients = since(text(after, 'client_id'), world.scheduler.nowMs() - RECORDING_MS)
     const floor = Math.min(...clients.map((client) => amount(client, 'settlement_floor_minor')))
     const net = amount(after, 'net_minor')
     if (!(net > floor))
-      world.problems.push(`settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`)
+      world.problems.push(
+        `settlement ${text(after, 'settlement_id')} of ${net} is not above ${floor}`,
+      )
   })
 
   return () => unsettledProblems(world)

@@ -10,26 +10,27 @@ import type { World } from '../world/world.ts'
 const CLOSED = ['failed', 'expired', 'cancelled']
 
 /** Whether the provider accepts money for a request at this moment. */
-const isPayable = ({ provider, scheduler }: World, requestId: string): boolean => {
+function isPayable({ provider, scheduler }: World, requestId: string): boolean {
   const record = provider.storedRequest(requestId)
   return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
 }
 
 /** Whether a request was paid in time, with the amount asked for. */
-const isPaid = ({ provider }: World, requestId: string): boolean => {
+function isPaid({ provider }: World, requestId: string): boolean {
   const request = provider.storedRequest(requestId)?.request
   const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
 
 /** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
-export const watchClosing = (world: World): void => {
+export function watchClosing(world: World): void {
   const refused = new Set<string>()
 
   // An answer that the provider is busy or broken refuses no cancel.
   world.onAnswered.push((_, { method, path, outcome }) => {
     const id = cancelledRequest(method, path)
-    if (id !== undefined && outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status)) refused.add(id)
+    if (id !== undefined && outcome.kind === 'answered' && [400, 404, 409].includes(outcome.status))
+      refused.add(id)
   })
 
   onCancel(world, (id, payment) => {
@@ -39,7 +40,10 @@ export const watchClosing = (world: World): void => {
   })
 
   onWrite(world, / PAYMENT$/, (write) => {
-    const [status, requestId] = [text(write.after, 'status'), text(write.after, 'payment_request_id')]
+    const [status, requestId] = [
+      text(write.after, 'status'),
+      text(write.after, 'payment_request_id'),
+    ]
     if (!isChanged(write, 'status') || !CLOSED.includes(status) || refused.has(requestId)) return
     if (status !== 'failed' && isPaid(world, requestId))
       world.problems.push(`${write.key.pk} has ended, and its destination has been paid`)
@@ -58,16 +62,18 @@ type Created = {
   readonly isSpent?: true
 }
 
-const createdBy = ({ method, path, outcome }: ProviderAnswer): Created | undefined => {
+function createdBy({ method, path, outcome }: ProviderAnswer): Created | undefined {
   if (method !== 'POST' || path !== '/v3/payment_requests') return undefined
   if (outcome.kind !== 'answered' || outcome.status >= 300) return undefined
   const { payment_request_id: requestId, reference_id: reference } = Object(outcome.json)
   const [, paymentId, attempt] = REFERENCE.exec(String(reference)) ?? []
-  return paymentId === undefined ? undefined : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
+  return paymentId === undefined
+    ? undefined
+    : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
 /** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
-export const watchOrphans = (world: World): (() => readonly string[]) => {
+export function watchOrphans(world: World): () => readonly string[] {
   /** Requests that a process must cancel before it ends, unless their payment shows them. */
   const known = new Map<Process, Created[]>()
   const troubled = new WeakSet<Process>()
@@ -81,9 +87,13 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
   world.onRefused.push(({ key }, was) => {
     // A worker that a newer attempt refused has an answer of the table again. It reads its payment next.
     for (const process of namesOf(world, world.acting)) {
-      const mine = (known.get(process) ?? []).filter(({ paymentId }) => key.pk === `PAYMENT#${paymentId}`)
-      const isPassed = (attempt: number) => was?.['status'] !== 'creating' || was['attempt'] !== attempt
-      if (mine.some(({ attempt }) => attempt !== undefined && isPassed(attempt))) troubled.delete(process)
+      const mine = (known.get(process) ?? []).filter(
+        ({ paymentId }) => key.pk === `PAYMENT#${paymentId}`,
+      )
+      const isPassed = (attempt: number) =>
+        was?.['status'] !== 'creating' || was['attempt'] !== attempt
+      if (mine.some(({ attempt }) => attempt !== undefined && isPassed(attempt)))
+        troubled.delete(process)
     }
   })
   onCancel(world, (id) => void asked.add(id))
@@ -97,11 +107,20 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
     if (created) mustEnd(process, created)
   })
   world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'PAYMENT' || after?.['status'] !== 'succeeded' || before?.['status'] === 'succeeded') return
+    if (
+      key.sk !== 'PAYMENT' ||
+      after?.['status'] !== 'succeeded' ||
+      before?.['status'] === 'succeeded'
+    )
+      return
     const requestId = text(after, 'payment_request_id')
     // It was paid through another request.
     if (world.acting && isPayable(world, requestId))
-      mustEnd(world.acting, { requestId, paymentId: key.pk.slice('PAYMENT#'.length), isSpent: true })
+      mustEnd(world.acting, {
+        requestId,
+        paymentId: key.pk.slice('PAYMENT#'.length),
+        isSpent: true,
+      })
   })
 
   const isShown = ({ requestId, paymentId, isSpent }: Created): boolean =>
@@ -112,8 +131,11 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
     known.delete(process)
     if (how === 'died' || troubled.has(process) || world.sharing.has(process)) return
     for (const created of mine) {
-      if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId)) continue
-      world.problems.push(`${process.name} left the unneeded ${created.requestId} of ${created.paymentId} payable`)
+      if (asked.has(created.requestId) || isShown(created) || !isPayable(world, created.requestId))
+        continue
+      world.problems.push(
+        `${process.name} left the unneeded ${created.requestId} of ${created.paymentId} payable`,
+      )
     }
   })
 
@@ -124,28 +146,38 @@ export const watchOrphans = (world: World): (() => readonly string[]) => {
       const [, paymentId = '', attempt] = REFERENCE.exec(request.reference_id) ?? []
       const payment = paymentRow(world, paymentId)
       const isOwn = payment?.['payment_request_id'] === id
-      const attempts = (payment?.['provider_attempts'] ?? []) as readonly { number: number; outcome: string }[]
+      const attempts = (payment?.['provider_attempts'] ?? []) as readonly {
+        number: number
+        outcome: string
+      }[]
       // The payment notes that the request of the attempt may exist.
       const isReported = attempts.some(
-        ({ number, outcome }) => number === Number(attempt) && ['started', 'unknown'].includes(outcome),
+        ({ number, outcome }) =>
+          number === Number(attempt) && ['started', 'unknown'].includes(outcome),
       )
       return isOwn || isReported
         ? []
-        : [`no worker has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`]
+        : [
+            `no worker has cancelled ${id} of ${paymentId}, and no attempt says that it may be there`,
+          ]
     })
 }
 
 const PUSHED = 'OVO'
 
 /** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
-const watchLeases = (world: World): void => {
+function watchLeases(world: World): void {
   world.onAsked.push((_, method, path, body) => {
-    const reference = method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
+    const reference =
+      method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
     const payment = paymentOfReference(world, reference)
     if (payment?.['status'] !== 'creating') return
     if ((Object(payment['request']).channelCode ?? payment['channel_code']) !== PUSHED) return
     const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
-    if (!isIts || Date.parse(text(payment, 'lease_until')) + world.apartMs < world.scheduler.nowMs())
+    if (
+      !isIts ||
+      Date.parse(text(payment, 'lease_until')) + world.apartMs < world.scheduler.nowMs()
+    )
       world.problems.push(`${reference} is pushed after its lease`)
   })
 }
@@ -154,12 +186,14 @@ const watchLeases = (world: World): void => {
 const SHOWN_MS = 3 * 60_000
 
 /** At rest: no push began while the last one could still be answered, or after it was paid. */
-export const watchPushes = (world: World): (() => readonly string[]) => {
+export function watchPushes(world: World): () => readonly string[] {
   watchLeases(world)
   return () => {
     const shown = world.provider.capturedPayments().filter(({ id }) => !world.unshownRows.has(id))
     const paid = new Map(shown.map(({ id, amount }) => [id, amount]))
-    const pushed = world.provider.storedRequests().filter(({ request }) => request.channel_code === PUSHED)
+    const pushed = world.provider
+      .storedRequests()
+      .filter(({ request }) => request.channel_code === PUSHED)
     const pushes = Map.groupBy(pushed, ({ request }) => REFERENCE.exec(request.reference_id)?.[1])
     return [...pushes].flatMap(([paymentId, ofOne]) => {
       const inOrder = ofOne.toSorted(

@@ -8,22 +8,27 @@ import type { Scene } from './http.ts'
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
 
-const issue = async (world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') => {
+async function issue(world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') {
   const reply = await operate(world, 'issue-api-key', { client_id: clientId, permissions })
   if (reply?.status !== 200) return undefined
   return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
 }
 
-const isTaken = (reply: HttpReply | undefined): boolean => reply !== undefined && reply.status < 300
+function isTaken(reply: HttpReply | undefined): boolean {
+  return reply !== undefined && reply.status < 300
+}
 
 /** The merchant replaces its key. Soon the old one is refused. */
-const rotate = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
+async function rotate({ world }: Scene, tenant: Tenant): Promise<void> {
   const made = await issue(world, tenant, 'full')
   if (!made) return
   const { apiKey: old, keyId } = tenant
   Object.assign(tenant, made)
   tenant.formerKeys.push(old)
-  const revoked = await operate(world, 'revoke-api-key', { client_id: tenant.clientId, key_id: keyId })
+  const revoked = await operate(world, 'revoke-api-key', {
+    client_id: tenant.clientId,
+    key_id: keyId,
+  })
   if (revoked?.status !== 200) return
   count(world.tally, 'key revoked')
   await waitFor(world, ACTS_MS)
@@ -32,7 +37,7 @@ const rotate = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
 }
 
 /** A key that may only read asks for a payment. */
-const restrict = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
+async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
   const made = await issue(world, tenant, 'read_only')
   if (!made) return
   count(world.tally, 'key restricted')
@@ -40,18 +45,25 @@ const restrict = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
   const body = JSON.stringify({ method: 'qris', amount: 10_000, currency: 'IDR' })
   const created = await requestAs(world, made, 'api-create-payment', { body })
   if (created && ![401, 403, 500].includes(created.status))
-    world.problems.push(`a key of ${tenant.clientId} that may only read was answered ${created.status}`)
+    world.problems.push(
+      `a key of ${tenant.clientId} that may only read was answered ${created.status}`,
+    )
   if (created?.status === 403) reportSituation(world, 'a read-only key is refused')
   const read = await requestAs(world, made, 'api-get-balance')
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
 /** An operator changes a client's bank account and return URL, and disables the client for a while. */
-const changeClient = async ({ world }: Scene, tenant: Tenant): Promise<void> => {
+async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
-  const change = (fields: object) => operate(world, 'update-client', { client_id: tenant.clientId, ...fields })
-  const bank = { bank_name: 'BNI', bank_account_no: `99${world.prng.int(1_000, 9_999)}`, bank_account_name: 'PT Baru' }
+  const change = (fields: object) =>
+    operate(world, 'update-client', { client_id: tenant.clientId, ...fields })
+  const bank = {
+    bank_name: 'BNI',
+    bank_account_no: `99${world.prng.int(1_000, 9_999)}`,
+    bank_account_name: 'PT Baru',
+  }
   await change({ bank, return_url: `https://toko.example/${world.prng.int(1, 9)}` })
   const disabled = await change({ enabled: false })
   if (disabled?.status === 200) {
@@ -61,38 +73,57 @@ const changeClient = async ({ world }: Scene, tenant: Tenant): Promise<void> => 
       world.problems.push(`${tenant.clientId} is answered after it was disabled`)
   }
   // The operator enables the client again, despite any fault.
-  for (let reply = await change({ enabled: true }); reply?.status !== 200; reply = await change({ enabled: true }))
+  for (
+    let reply = await change({ enabled: true });
+    reply?.status !== 200;
+    reply = await change({ enabled: true })
+  )
     await waitFor(world, ACTS_MS)
   tenant.isBeingChanged = false
 }
 
 /** Keys are rotated and restricted, clients changed and disabled, during all other work. */
-export const changeKeys = async (play: Scene): Promise<void> => {
+export async function changeKeys(play: Scene): Promise<void> {
   const { world, tenants } = play
   if (!hasFault(world, 'clientChanges')) return
   await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }
 
 /** An operator enters another account. */
-export const changeAccount = (world: World, clientId: string) => {
-  const bank = { bank_name: 'BNI', bank_account_no: `88${world.scenePrng.int(1, 4)}`, bank_account_name: 'PT Berdua' }
+export function changeAccount(world: World, clientId: string) {
+  const bank = {
+    bank_name: 'BNI',
+    bank_account_no: `88${world.scenePrng.int(1, 4)}`,
+    bank_account_name: 'PT Berdua',
+  }
   return operate(world, 'update-client', { client_id: clientId, bank })
 }
 
 type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
 
 /** An operator's action on an endpoint. Its answer may be lost. */
-const ask = (world: World, action: string, tenant: Tenant, endpoint: SimEndpoint, fields: object = {}) =>
-  operate(world, action, { client_id: tenant.clientId, endpoint_id: endpoint.endpointId, ...fields })
+function ask(
+  world: World,
+  action: string,
+  tenant: Tenant,
+  endpoint: SimEndpoint,
+  fields: object = {},
+) {
+  return operate(world, action, {
+    client_id: tenant.clientId,
+    endpoint_id: endpoint.endpointId,
+    ...fields,
+  })
+}
 
-const update =
-  (what: string, fields: object): Change =>
-  async ({ world }, tenant, endpoint) => {
+function update(what: string, fields: object): Change {
+  return async ({ world }, tenant, endpoint) => {
     const reply = await ask(world, 'update-endpoint', tenant, endpoint, fields)
     if (reply?.status === 200) count(world.tally, `endpoint ${what}`)
   }
+}
 
-const remove: Change = async ({ world }, tenant, endpoint) => {
+async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
   const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
   if (reply?.status !== 200) return
   count(world.tally, 'endpoint deleted')
@@ -100,7 +131,7 @@ const remove: Change = async ({ world }, tenant, endpoint) => {
 }
 
 /** The new endpoint is registered first, as in a rotation of its secret. Without an answer it is not used. */
-const replace: Change = async (play, tenant, endpoint) => {
+async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
   if (made) {
@@ -120,7 +151,7 @@ const CHANGES = [
 ]
 
 /** One operator, or several at the same moment, change an endpoint during all other work. */
-export const changeEndpoints = async (play: Scene): Promise<void> => {
+export async function changeEndpoints(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
   if (!hasFault(world, 'endpointChanges')) return
   const tenant = prng.pick(tenants)
@@ -144,7 +175,7 @@ const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses
 const MAX_APART_MS = [30_000, 12 * MINUTE_MS]
 
 /** An endpoint's server answers late or refuses connections, while an operator sends test events. */
-export const impairEndpoint = async (play: Scene): Promise<void> => {
+export async function impairEndpoint(play: Scene): Promise<void> {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)
   const { endpointId, url } = prng.pick(endpoints)

@@ -6,18 +6,21 @@ import { count, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A reference of another product, or one like ours: of a pending payment, but of none of its attempts. */
-const drawReference = (world: World): { readonly reference_id: string; readonly amount: number } => {
+function drawReference(world: World): { readonly reference_id: string; readonly amount: number } {
   const { scenePrng } = world
   const amount = scenePrng.int(1, 100_000)
   const pending = rowsOf(world, 'PAYMENT', { status: 'pending' })
   if (pending.length === 0 || scenePrng.chance(0.4))
     return { amount, reference_id: scenePrng.chance(0.5) ? 'order 17' : `${scenePrng.uuid()}-1` }
   const { pk, notional_minor: asked } = scenePrng.pick(pending)
-  return { amount: Number(asked), reference_id: `${String(pk).slice('PAYMENT#'.length)}-${scenePrng.int(20, 29)}` }
+  return {
+    amount: Number(asked),
+    reference_id: `${String(pk).slice('PAYMENT#'.length)}-${scenePrng.int(20, 29)}`,
+  }
 }
 
 /** The provider books money that belongs to no payment. */
-const bookUnknown = ({ world, scenePrng, provider }: Scene): void => {
+function bookUnknown({ world, scenePrng, provider }: Scene): void {
   const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
   const product = `py-${scenePrng.uuid()}`
   const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
@@ -29,7 +32,7 @@ const bookUnknown = ({ world, scenePrng, provider }: Scene): void => {
 type ConflictingRow = readonly [what: string, row: object]
 
 /** A row that contradicts the payment. Another fee contradicts only a final one: before that it is believed. */
-const drawConflictingRow = (world: World, reference: string, asked: number): ConflictingRow => {
+function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
   const [wrong, kept] = [scenePrng.int(1, 5_000), scenePrng.int(1, 300)]
@@ -40,12 +43,16 @@ const drawConflictingRow = (world: World, reference: string, asked: number): Con
     ['another currency', { amount, net_amount: asked - kept, currency: 'USD' }],
     ['never settled', { amount, net_amount: asked, settlement_status: 'PENDING' }],
   ]
-  const known = payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
-  const changed: ConflictingRow = ['another fee', { amount, net_amount: asked - Number(known) - kept }]
+  const known =
+    payment?.['fee_status'] === 'actual' ? Number(payment['provider_fee_minor']) : undefined
+  const changed: ConflictingRow = [
+    'another fee',
+    { amount, net_amount: asked - Number(known) - kept },
+  ]
   return scenePrng.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
-const bookBeside = (world: World, paid: PaymentRequest): void => {
+function bookBeside(world: World, paid: PaymentRequest): void {
   const { scenePrng, provider, scheduler, tally } = world
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
@@ -58,19 +65,21 @@ const bookBeside = (world: World, paid: PaymentRequest): void => {
     trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
     count(tally, `conflicting row: ${what}`)
   }
-  if (settlesInMs > 0 && scenePrng.chance(0.8)) scheduler.after(settlesInMs + scenePrng.int(0, 60_000), book)
+  if (settlesInMs > 0 && scenePrng.chance(0.8))
+    scheduler.after(settlesInMs + scenePrng.int(0, 60_000), book)
   else book()
 }
 
 /** The provider books a row that contradicts the payment's own, or money of no payment. */
-export const bookConflictingRow = async (play: Scene): Promise<void> => {
+export async function bookConflictingRow(play: Scene): Promise<void> {
   const { scenePrng, provider, unshownRows } = play.world
   const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
   // It must not replace an own row that is never shown.
   const paid = provider
     .findPaymentRequests('')
     .filter(
-      ({ latest_payment_id: id = '', request_amount: amount }) => captured.get(id) === amount && !unshownRows.has(id),
+      ({ latest_payment_id: id = '', request_amount: amount }) =>
+        captured.get(id) === amount && !unshownRows.has(id),
     )
   if (paid.length === 0 || scenePrng.chance(0.2)) return bookUnknown(play)
   // A payment that waits for its money or for its final fee: the gateway believes the next row.
@@ -88,12 +97,12 @@ const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 const SETTLING_MS = 250
 
 /** A run is frozen some time after its start. It continues minutes later with its old read, beside another one. */
-const freezeRun = async (
+async function freezeRun(
   { world, prng }: Scene,
   what: Reported,
   freeze: { readonly afterMs: number; readonly forMs: number },
   begin: (options?: InvokeOptions) => Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   await begin({ freeze })
   if (prng.chance(0.5)) await begin()
   await waitFor(world, freeze.forMs + prng.int(0, 1_000))
@@ -101,13 +110,17 @@ const freezeRun = async (
   await begin()
 }
 
-const freezeSync = (scene: Scene, afterMs: number): Promise<void> =>
-  freezeRun(scene, 'a sync is frozen during its work', { afterMs, forMs: scene.prng.pick(FROZEN_MS) }, (options) =>
-    invoke(scene.world, 'sync-provider-transactions', {}, options),
+function freezeSync(scene: Scene, afterMs: number): Promise<void> {
+  return freezeRun(
+    scene,
+    'a sync is frozen during its work',
+    { afterMs, forMs: scene.prng.pick(FROZEN_MS) },
+    (options) => invoke(scene.world, 'sync-provider-transactions', {}, options),
   )
+}
 
 /** A sync or a settlement run is frozen. */
-export const resumeLate = async (scene: Scene): Promise<void> => {
+export async function resumeLate(scene: Scene): Promise<void> {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
   const forMs = prng.pick(FROZEN_MS)
@@ -121,7 +134,7 @@ const HOUR_MS = 3_600_000
 const CLOSED = ['expired', 'cancelled', 'failed']
 
 /** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
-const pay = (world: World, request: PaymentRequest, isLate: boolean, settlesInSeconds: number) => {
+function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSeconds: number) {
   const { scenePrng, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request
   const amount = isLate ? asked : asked + scenePrng.int(1, 9)
@@ -137,10 +150,14 @@ const pay = (world: World, request: PaymentRequest, isLate: boolean, settlesInSe
   }
   const untilMs = scheduler.nowMs() + scenePrng.int(HOUR_MS, 4 * HOUR_MS)
   const says = scenePrng.pick(['nothing', 'nothing', 'not found', 'too often'] as const)
-  world.withheld.set(String(provider.storedRequest(id)?.request.latest_payment_id), { untilMs, says })
+  world.withheld.set(String(provider.storedRequest(id)?.request.latest_payment_id), {
+    untilMs,
+    says,
+  })
   if (says !== 'not found') world.withheld.set(id, { untilMs, says })
   if (scenePrng.chance(0.2)) {
-    const turn = () => void provider.reversePayment(id, { kind: scenePrng.pick(['voided', 'reversed']) })
+    const turn = () =>
+      void provider.reversePayment(id, { kind: scenePrng.pick(['voided', 'reversed']) })
     scheduler.after(scenePrng.int(60_000, 2 * HOUR_MS), turn)
   }
   trace(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
@@ -149,18 +166,21 @@ const pay = (world: World, request: PaymentRequest, isLate: boolean, settlesInSe
 }
 
 /** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
-export const payUnasked = async (scene: Scene): Promise<void> => {
+export async function payUnasked(scene: Scene): Promise<void> {
   const { world, scenePrng, prng } = scene
   const all = world.provider.findPaymentRequests('')
   // Unpaid requests of payments that have ended without money. Due work no longer checks these.
   const late = all.filter(
     ({ reference_id: reference, latest_payment_id: paid }) =>
-      paid === undefined && CLOSED.includes(String(paymentOfReference(world, reference)?.['status'])),
+      paid === undefined &&
+      CLOSED.includes(String(paymentOfReference(world, reference)?.['status'])),
   )
   const isLate = late.length > 0 && prng.chance(0.8)
   const requests = isLate ? late : all.filter(({ status }) => status === 'REQUIRES_ACTION')
   const freeze = prng.chance(0.4)
   const settlesInSeconds = freeze ? scenePrng.int(20, 140) : scenePrng.int(60, 5_000)
-  const paid = requests.slice(-prng.int(1, 3)).filter((request) => pay(world, request, isLate, settlesInSeconds))
+  const paid = requests
+    .slice(-prng.int(1, 3))
+    .filter((request) => pay(world, request, isLate, settlesInSeconds))
   if (freeze && paid.length > 0) await freezeSync(scene, prng.int(100, 900))
 }

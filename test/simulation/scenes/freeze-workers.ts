@@ -22,7 +22,7 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 const MOMENTS_MS = [80, 120]
 
 /** A worker is frozen and continues with its old read, or it dies between a write and its message. */
-export const freezeWorkers = ({ world, scenePrng, scheduler }: Scene, happens: Happens): void => {
+export function freezeWorkers({ world, scenePrng, scheduler }: Scene, happens: Happens): void {
   const events = new WeakMap<Process, unknown>()
   /** Between two steps that belong together: another worker must find what is left. */
   const die = (process: Process) => {
@@ -60,8 +60,12 @@ export const freezeWorkers = ({ world, scenePrng, scheduler }: Scene, happens: H
     const isToTell = before !== undefined && before['last_alert_at'] !== after?.['last_alert_at']
     const isClaimed = key.sk === 'DELIVERY' && after?.['claim_token'] !== undefined
     if (isToTell && happens(0.4))
-      pause(acting, [...MOMENTS_MS, ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS)])
-    else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02)) die(acting)
+      pause(acting, [
+        ...MOMENTS_MS,
+        ...(acting.name === 'check-due-alerts' ? LONG_PAUSES_MS : PAUSES_MS),
+      ])
+    else if (key.sk === 'DELIVERY' && before?.['attempts'] !== after?.['attempts'] && happens(0.02))
+      die(acting)
     else if (isClaimed && before?.['claim_token'] === undefined) {
       // Due work then checks it during its attempt.
       const isNearlyDue = Date.parse(String(after['due_at'])) < scheduler.nowMs() + 30 * SECOND_MS

@@ -1,18 +1,23 @@
 import { paymentIdForKey } from '../../../shared/ids.ts'
 import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
-import { askedFor, type Observations, observeAnswer, observeCreate, refusalProblems } from '../watching/observations.ts'
+import {
+  askedFor,
+  type Observations,
+  observeAnswer,
+  observeCreate,
+  refusalProblems,
+} from '../watching/observations.ts'
 import { type HttpReply, type HttpRequest, type InvokeOptions, requestAs } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
 import type { Tenant } from '../world/tenants.ts'
 import type { World } from '../world/world.ts'
 
 /** A world with its tenants, and the parts of the world that scenes use. */
-export type Scene = Pick<World, 'prng' | 'scenePrng' | 'scheduler' | 'provider' | 'table' | 'merchants'> & {
-  readonly world: World
-  readonly tenants: Tenant[]
-  readonly seen: Observations
-}
+export type Scene = Pick<
+  World,
+  'prng' | 'scenePrng' | 'scheduler' | 'provider' | 'table' | 'merchants'
+> & { readonly world: World; readonly tenants: Tenant[]; readonly seen: Observations }
 
 /** Draws whether something is arranged now: nothing is any more once everything comes to rest. */
 export type Happens = (probability: number) => boolean
@@ -24,7 +29,12 @@ const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
  * A terminal status in an answer is the stored one, and a payment that had ended before the request is shown with that
  * end, also by a replay of its create. A cancel that succeeds shows a cancelled payment.
  */
-const statusProblems = ({ world }: Scene, functionName: string, was: string, { status, body }: HttpReply) => {
+function statusProblems(
+  { world }: Scene,
+  functionName: string,
+  was: string,
+  { status, body }: HttpReply,
+) {
   const { id, status: shown } = body
   const row = paymentRow(world, id)
   if (status !== 200 || row === undefined) return []
@@ -38,13 +48,13 @@ const statusProblems = ({ world }: Scene, functionName: string, was: string, { s
 }
 
 /** A merchant's request, with the checks that every answer must pass. */
-export const http = async (
+export async function http(
   play: Scene,
   tenant: Tenant,
   functionName: string,
   asked: HttpRequest = {},
   options: InvokeOptions = {},
-) => {
+) {
   const now = askedFor(play.world, tenant, functionName, asked)
   play.seen.asked.push(now)
   const { apiKey, isBeingChanged = false } = tenant
@@ -56,25 +66,31 @@ export const http = async (
   observeAnswer(play.world, tenant, play.tenants, reply)
   play.world.problems.push(...refusalProblems(play.world, tenant, play.seen.asked, now, reply))
   // A caller with its own key is accepted, unless an operator is changing its client.
-  if (reply?.status === 401 && apiKey === tenant.apiKey && !isBeingChanged && !tenant.isBeingChanged)
+  if (
+    reply?.status === 401 &&
+    apiKey === tenant.apiKey &&
+    !isBeingChanged &&
+    !tenant.isBeingChanged
+  )
     play.world.problems.push(`${tenant.clientId} is refused with its own key`)
   if (reply) play.world.problems.push(...statusProblems(play, functionName, was, reply))
   return reply
 }
 
 /** A merchant's create, with its idempotency key if it has one. */
-export const createAs = async (
+export async function createAs(
   play: Scene,
   tenant: Tenant,
   key: string | undefined,
   body: string,
   options: InvokeOptions = {},
-) => {
+) {
   const headers: HttpRequest['headers'] = key === undefined ? {} : { 'idempotency-key': key }
   const reply = await http(play, tenant, CREATE, { headers, body }, options)
   observeCreate(play.seen, tenant, key, reply)
   return reply
 }
 
-export const tenantOf = ({ tenants }: Scene, clientId: unknown): Tenant | undefined =>
-  tenants.find((tenant) => tenant.clientId === clientId)
+export function tenantOf({ tenants }: Scene, clientId: unknown): Tenant | undefined {
+  return tenants.find((tenant) => tenant.clientId === clientId)
+}

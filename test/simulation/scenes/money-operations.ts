@@ -2,7 +2,14 @@ import type { Transaction } from '../../../infra/local/provider-simulator/provid
 import { amount, type RawItem, sum, text } from '../../support/recount/books.ts'
 import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
 import { invoke, operate } from '../world/lambda.ts'
-import { entriesOf, paymentOfReference, rowsOf, settlementOf, stageOf, windowRow } from '../world/rows.ts'
+import {
+  entriesOf,
+  paymentOfReference,
+  rowsOf,
+  settlementOf,
+  stageOf,
+  windowRow,
+} from '../world/rows.ts'
 import { DAY_MS, ms } from '../world/rules.ts'
 import { count, type World, waitFor } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
@@ -15,7 +22,7 @@ const STOPS: Readonly<Record<string, Reported>> = {
   findings: 'a payout is stopped by open findings',
 }
 
-const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: RawItem): void => {
+function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {
   for (const name of Object.keys(Object(confirm))) {
     const stop = STOPS[name]
     if (stop) reportSituation(world, stop)
@@ -26,30 +33,40 @@ const noteRefusal = (world: World, { message, confirm, retry_at: retryAt }: RawI
 }
 
 /** An operator pays out a settlement. A refusal may say when to try again, or which figures to confirm. */
-export const payOutNow = async ({ world }: Scene, settlement: RawItem): Promise<void> => {
+export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<void> {
   const id = text(settlement, 'settlement_id')
   const asked = { settlement_id: id, bank_reference: `transfer of ${id}` }
   let confirm: object | undefined
   for (let tried = 0; tried < 4; tried++) {
-    const reply = await operate(world, 'mark-settlement-paid', { ...asked, ...(confirm && { confirm }) })
+    const reply = await operate(world, 'mark-settlement-paid', {
+      ...asked,
+      ...(confirm && { confirm }),
+    })
     if (reply?.status !== 422) return
     const { body } = reply
     noteRefusal(world, body)
     const { confirm: wanted, retry_at: retryAt } = body
     if (wanted === undefined && retryAt === undefined) return
     if (wanted !== undefined && JSON.stringify(wanted) === JSON.stringify(confirm))
-      world.problems.push(`settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`)
+      world.problems.push(
+        `settlement ${id} was refused with the figures that it wants: ${JSON.stringify(wanted)}`,
+      )
     confirm = wanted === undefined ? confirm : Object(wanted)
     if (retryAt !== undefined)
-      await waitFor(world, Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000)
+      await waitFor(
+        world,
+        Math.max(0, Date.parse(text(body, 'retry_at')) - world.scheduler.nowMs()) + 2_000,
+      )
   }
 }
 
 /** Recorded settlements, as the table has them. */
-const recordedOf = (world: World): readonly RawItem[] => rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
+function recordedOf(world: World): readonly RawItem[] {
+  return rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
+}
 
 /** An operator pays out a recorded settlement, or notes that the bank refused it and perhaps re-credits it. */
-export const payOut = async (scene: Scene): Promise<void> => {
+export async function payOut(scene: Scene): Promise<void> {
   const { world } = scene
   const recorded = recordedOf(world)
   if (recorded.length === 0) return
@@ -57,30 +74,40 @@ export const payOut = async (scene: Scene): Promise<void> => {
   if (world.prng.chance(0.6)) return payOutNow(scene, settlement)
   const named = { settlement_id: text(settlement, 'settlement_id') }
   await operate(world, 'mark-settlement-failed', { ...named, notes: 'the bank refused it' })
-  if (world.prng.chance(0.7)) await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
+  if (world.prng.chance(0.7))
+    await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
 }
 
 /** The same transfer never pays out two settlements. */
-export const payOutTwice = async (scene: Scene): Promise<void> => {
+export async function payOutTwice(scene: Scene): Promise<void> {
   const { world } = scene
   const [one, other] = recordedOf(world)
   if (one === undefined || other === undefined) return payOut(scene)
   const reference = { bank_reference: `one transfer of ${text(one, 'settlement_id')}` }
-  const pay = ({ settlement_id }: RawItem) => operate(world, 'mark-settlement-paid', { settlement_id, ...reference })
+  const pay = ({ settlement_id }: RawItem) =>
+    operate(world, 'mark-settlement-paid', { settlement_id, ...reference })
   const replies = await Promise.all([one, other].map(pay))
-  if (replies.some((reply) => reply?.status === 409)) reportSituation(world, 'a bank reference is used a second time')
-  if (replies.every((reply) => reply?.status === 200)) world.problems.push('one transfer has paid out two settlements')
+  if (replies.some((reply) => reply?.status === 409))
+    reportSituation(world, 'a bank reference is used a second time')
+  if (replies.every((reply) => reply?.status === 200))
+    world.problems.push('one transfer has paid out two settlements')
 }
 
 /** Pending and available of a client. */
-const balanceOf = (world: World, clientId: string): number => {
-  const shards = world.table.items(`LEDGER#${clientId}`).filter(({ sk }) => String(sk).startsWith('SHARD#'))
+function balanceOf(world: World, clientId: string): number {
+  const shards = world.table
+    .items(`LEDGER#${clientId}`)
+    .filter(({ sk }) => String(sk).startsWith('SHARD#'))
   const window = windowRow(world, clientId)
-  return sum(shards, 'credited_minor') - amount(window, 'in_settlement_minor') - amount(window, 'paid_out_minor')
+  return (
+    sum(shards, 'credited_minor') -
+    amount(window, 'in_settlement_minor') -
+    amount(window, 'paid_out_minor')
+  )
 }
 
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
-export const adjust = async ({ world, tenants, scenePrng }: Scene): Promise<void> => {
+export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void> {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
   const owed = -balanceOf(world, clientId)
@@ -101,7 +128,8 @@ export const adjust = async ({ world, tenants, scenePrng }: Scene): Promise<void
   const calls = scenePrng.chance(0.3) ? [asked, asked] : [asked]
   const replies = await Promise.all(calls.map((call) => operate(world, 'adjust-ledger', call)))
   for (const reply of replies) count(world.tally, `adjusted: ${kind} ${reply?.status ?? 'nothing'}`)
-  if (replies.some((reply) => reply?.status === 200)) reportSituation(world, `an operator adjusts a ledger`)
+  if (replies.some((reply) => reply?.status === 200))
+    reportSituation(world, `an operator adjusts a ledger`)
   const ids = replies.map((reply) => reply?.body['id'])
   const written = entriesOf(world, clientId).filter(({ entry_id: id }) => ids.includes(id))
   if (replies.some((reply) => reply?.status === 200) && written.length !== 1)
@@ -109,24 +137,37 @@ export const adjust = async ({ world, tenants, scenePrng }: Scene): Promise<void
 }
 
 /** An operator puts the payouts of a client on hold, and later releases them. */
-export const holdPayouts = async ({ world, tenants }: Scene): Promise<void> => {
+export async function holdPayouts({ world, tenants }: Scene): Promise<void> {
   const about = { client_id: world.scenePrng.pick(tenants).clientId }
   await operate(world, 'update-client', { ...about, payout_hold: 'asked by its bank' })
   const waitMs = world.scenePrng.pick([60_000, 3_600_000, 90_000_000])
-  world.scheduler.after(waitMs, () => void operate(world, 'update-client', { ...about, payout_hold: null }))
+  world.scheduler.after(
+    waitMs,
+    () => void operate(world, 'update-client', { ...about, payout_hold: null }),
+  )
 }
 
-const RESOLUTIONS = { money: ['refunded_by_bank', 'written_off'], finding: ['explained', 'explained'] } as const
+const RESOLUTIONS = {
+  money: ['refunded_by_bank', 'written_off'],
+  finding: ['explained', 'explained'],
+} as const
 
 /** An operator resolves a suspense item; sometimes two do it at once, each in another way. */
-export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => {
+export async function resolveSuspense({ world, prng }: Scene): Promise<void> {
   const listed = await operate(world, 'list-suspense', { status: 'open', per_page: 100 })
-  const items = (listed?.body['data'] ?? []) as readonly { suspense_id: string; kind: keyof typeof RESOLUTIONS }[]
+  const items = (listed?.body['data'] ?? []) as readonly {
+    suspense_id: string
+    kind: keyof typeof RESOLUTIONS
+  }[]
   if (items.length === 0) return
   const { suspense_id: id, kind } = prng.pick(items)
   const resolutions = RESOLUTIONS[kind]
   const resolve = (resolution: string) =>
-    operate(world, 'resolve-suspense', { suspense_id: id, resolution, notes: `note ${prng.int(1, 9)}` })
+    operate(world, 'resolve-suspense', {
+      suspense_id: id,
+      resolution,
+      notes: `note ${prng.int(1, 9)}`,
+    })
   const asked = prng.chance(0.4) ? resolutions : [prng.pick(resolutions)]
   const replies = await Promise.all(asked.map(resolve))
   const taken = replies.filter((reply) => reply?.status === 200).length
@@ -135,33 +176,41 @@ export const resolveSuspense = async ({ world, prng }: Scene): Promise<void> => 
 }
 
 /** What operators may do with a settlement in its present status. Each may also trigger the next settlement. */
-export const settlementActions = (
+export function settlementActions(
   scene: Scene,
   clientId: string,
   settlement: RawItem | undefined,
-): readonly (() => Promise<unknown>)[] => {
+): readonly (() => Promise<unknown>)[] {
   const { world } = scene
   const trigger = () => operate(world, 'trigger-settlement', { client_id: clientId })
-  if (settlement === undefined || settlement['recredited_at'] !== undefined) return [trigger, trigger]
+  if (settlement === undefined || settlement['recredited_at'] !== undefined)
+    return [trigger, trigger]
   const named = { settlement_id: text(settlement, 'settlement_id'), notes: 'the bank refused it' }
   const recredit = () => operate(world, 'recredit-settlement', named)
   if (settlement['status'] === 'failed') return [recredit, recredit]
   if (settlement['status'] !== 'recorded') return [trigger]
-  return [() => payOutNow(scene, settlement), () => operate(world, 'mark-settlement-failed', named), trigger]
+  return [
+    () => payOutNow(scene, settlement),
+    () => operate(world, 'mark-settlement-failed', named),
+    trigger,
+  ]
 }
 
-const settlementsOf = (world: World, clientId: string): readonly RawItem[] =>
-  rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
+function settlementsOf(world: World, clientId: string): readonly RawItem[] {
+  return rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
     ({ status }) => status !== 'manual_paid',
   )
+}
 
 /** Longer than a settlement takes from the read of the floor to its record. */
 const FLOOR_MS = 6 * 60_000
 
 /** An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is settled. */
-const raiseFloor = async (world: World, clientId: string): Promise<void> => {
+async function raiseFloor(world: World, clientId: string): Promise<void> {
   const settledUntil = text(windowRow(world, clientId), 'settled_until')
-  const due = entriesOf(world, clientId).filter((entry) => text(entry, 'eligible_at') >= settledUntil)
+  const due = entriesOf(world, clientId).filter(
+    (entry) => text(entry, 'eligible_at') >= settledUntil,
+  )
   const floor = sum(due, 'net_minor')
   if (floor <= 0) return
   await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
@@ -171,7 +220,7 @@ const raiseFloor = async (world: World, clientId: string): Promise<void> => {
 }
 
 /** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
-export const concurrentOperators = async (scene: Scene): Promise<void> => {
+export async function concurrentOperators(scene: Scene): Promise<void> {
   const { world, tenants, scenePrng, prng } = scene
   const having = tenants.filter((tenant) => settlementsOf(world, tenant.clientId).length > 0)
   const { clientId } = prng.pick(having.length > 0 && prng.chance(0.8) ? having : tenants)
@@ -185,10 +234,16 @@ export const concurrentOperators = async (scene: Scene): Promise<void> => {
       ms(payment, 'paid_at') < dayAgoMs ||
       scenePrng.chance(0.1)
     for (let moves = scenePrng.int(0, 2); moves > 0; moves--)
-      reverseRandomPayment(world, 1, (payment) => payment['client_id'] === clientId && isMeant(payment))
+      reverseRandomPayment(
+        world,
+        1,
+        (payment) => payment['client_id'] === clientId && isMeant(payment),
+      )
     const sync = () => invoke(world, 'sync-provider-transactions', {})
     const syncs = prng.chance(0.3) ? [sync, sync] : [sync]
-    const acts = [...settlementActions(scene, clientId, settlement), ...syncs].filter(() => prng.chance(0.7))
+    const acts = [...settlementActions(scene, clientId, settlement), ...syncs].filter(() =>
+      prng.chance(0.7),
+    )
     reportSituation(world, 'several operators move the money of one client at once')
     const apartMs = prng.pick([8, 60])
     await Promise.all(acts.map((act) => waitFor(world, prng.int(0, apartMs)).then(act)))
@@ -204,7 +259,7 @@ const TURNED = ['VOIDED', 'REVERSED']
 const PAGE_MS = 90
 
 /** When the sync has just read a reversal, operators change its settlement, or settle what is in none. */
-export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void => {
+export function arrangeConcurrentOperators(scene: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = scene
   const met = new Set<string>()
 
@@ -219,7 +274,11 @@ export const arrangeConcurrentOperators = (scene: Scene, happens: Happens): void
       met.add(`${id} ${status}`)
       const payment = paymentOfReference(world, reference)
       if (payment?.['status'] !== 'succeeded' || !happens(0.3)) continue
-      for (const act of settlementActions(scene, text(payment, 'client_id'), settlementOf(world, payment)))
+      for (const act of settlementActions(
+        scene,
+        text(payment, 'client_id'),
+        settlementOf(world, payment),
+      ))
         if (scenePrng.chance(0.6)) scheduler.after(scenePrng.int(0, PAGE_MS), () => void act())
     }
   })

@@ -1,13 +1,24 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { isOpen, type PaymentRequest } from '../../../infra/local/provider-simulator/provider-objects.ts'
+import {
+  isOpen,
+  type PaymentRequest,
+} from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, stageOf } from '../world/rows.ts'
 import { count, noteFault, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const MOVEMENT_TYPES = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
-const often = (type: string) => [type, type, type]
-const TYPES = [...often('PAYMENT'), ...MOVEMENT_TYPES, 'ADJUSTMENT_DEDUCT', ...often('WITHDRAWAL'), 'UNKNOWN_TYPE']
+function often(type: string) {
+  return [type, type, type]
+}
+const TYPES = [
+  ...often('PAYMENT'),
+  ...MOVEMENT_TYPES,
+  'ADJUSTMENT_DEDUCT',
+  ...often('WITHDRAWAL'),
+  'UNKNOWN_TYPE',
+]
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
 
 /** Statuses of a payment row that pays no money. */
@@ -18,8 +29,11 @@ const DAY_SECONDS = 86_400
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
 /** The delay of a fee. It is often after the day of the assumed fee. */
-const lateSeconds = ({ scenePrng }: World): number =>
-  scenePrng.chance(0.6) ? scenePrng.int(...LATEST_FEE_SECONDS) : scenePrng.int(60, LATEST_FEE_SECONDS[1])
+function lateSeconds({ scenePrng }: World): number {
+  return scenePrng.chance(0.6)
+    ? scenePrng.int(...LATEST_FEE_SECONDS)
+    : scenePrng.int(60, LATEST_FEE_SECONDS[1])
+}
 
 /** Faults of the next payment's row: the fault's name in the world, its name in the simulator, and its value. */
 const ROW_FAULTS = [
@@ -32,7 +46,10 @@ const ROW_FAULTS = [
 /**
  * Whether the gateway still asks the provider about this request. Otherwise only the row shows that the customer paid.
  */
-const isAskedAbout = (world: World, { payment_request_id: id, reference_id: reference }: Paid): boolean => {
+function isAskedAbout(
+  world: World,
+  { payment_request_id: id, reference_id: reference }: Paid,
+): boolean {
   const payment = paymentOfReference(world, reference)
   const request = world.provider.storedRequest(id)?.request
   return (
@@ -49,14 +66,16 @@ const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
 /** A customer pays, and the row may have faults. Only a request that the gateway asks about may have no row. */
-export const payWithRowFaults = (world: World, paid: Paid, pay: () => boolean): boolean => {
+export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): boolean {
   const { scenePrng, provider, faults } = world
   // A history has few payments, so the faults must be frequent.
-  const chanceOf = (name: keyof typeof faults) => (faults[name] > 0 ? Math.max(faults[name], 0.15) : 0)
+  const chanceOf = (name: keyof typeof faults) =>
+    faults[name] > 0 ? Math.max(faults[name], 0.15) : 0
   const own = ROW_FAULTS.filter(([name]) => scenePrng.chance(chanceOf(name))).filter(
     ([name]) => name !== 'rowMissing' || isAskedAbout(world, paid),
   )
-  for (const [, fault, value] of own) provider.orderFault({ target: 'transactions', fault, value: value(world) })
+  for (const [, fault, value] of own)
+    provider.orderFault({ target: 'transactions', fault, value: value(world) })
   const hasPaid = pay()
   for (const [name, fault] of own) {
     if (hasPaid) noteFault(world, name)
@@ -67,12 +86,15 @@ export const payWithRowFaults = (world: World, paid: Paid, pay: () => boolean): 
   if (!hasPaid || id === undefined) return hasPaid
   if (isOrdered('rowMissing')) world.unshownRows.add(id)
   if (isOrdered('feeLate') && scenePrng.chance(0.7))
-    world.withheld.set(`fee of ${id}`, { untilMs: world.scheduler.nowMs() + SILENT_MS, says: 'nothing' })
+    world.withheld.set(`fee of ${id}`, {
+      untilMs: world.scheduler.nowMs() + SILENT_MS,
+      says: 'nothing',
+    })
   return hasPaid
 }
 
 /** Books a further row of any type and status, which may name the payment. It must not move money or hide other rows. */
-export const bookExtraRow = (world: World, paid: Pick<PaymentRequest, 'reference_id'>): void => {
+export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>): void {
   const { scenePrng, provider } = world
   if (!scenePrng.chance(0.3)) return
   const type = scenePrng.pick(TYPES)
@@ -92,19 +114,27 @@ const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargebac
 const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 
 /** Draws the stage first, so that payments at rare stages are as frequent as others. */
-const drawAtStage = (world: World, payments: readonly StoredItem[]): StoredItem | undefined => {
+function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem | undefined {
   const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
-  return payments.length === 0 ? undefined : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
+  return payments.length === 0
+    ? undefined
+    : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
 
 /** The provider voids the row of a reversal or of a won dispute, which undoes it. */
-const voidMovement = (world: World, requestId: string, paidId: string | undefined): boolean => {
+function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
   const rows = world.provider
     .transactionRecords()
-    .filter(({ row }) => row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS')
+    .filter(
+      ({ row }) =>
+        row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS',
+    )
   if (rows.length === 0) return false
   const { id, row } = world.scenePrng.pick(rows)
-  world.provider.reversePayment(requestId, { kind: world.scenePrng.pick(['voided', 'reversed']), transaction_id: id })
+  world.provider.reversePayment(requestId, {
+    kind: world.scenePrng.pick(['voided', 'reversed']),
+    transaction_id: id,
+  })
   trace(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
   count(world.tally, `movement voided: ${row.type}`)
   return true
@@ -114,15 +144,17 @@ const voidMovement = (world: World, requestId: string, paidId: string | undefine
 const MAX_MOVEMENTS = 8
 
 /** The provider reverses a random credited payment, in whole or in part, or the client wins its dispute, even twice. */
-export const reverseRandomPayment = (
+export function reverseRandomPayment(
   world: World,
   probability: number,
   isCandidate: (payment: StoredItem) => boolean = () => true,
-): void => {
+): void {
   const { scenePrng, provider, reversalRowIds } = world
   if (!scenePrng.chance(probability)) return
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' }).filter(
-    (payment) => ((payment['movements'] ?? []) as readonly unknown[]).length < MAX_MOVEMENTS && isCandidate(payment),
+    (payment) =>
+      ((payment['movements'] ?? []) as readonly unknown[]).length < MAX_MOVEMENTS &&
+      isCandidate(payment),
   )
   // A dispute of the payment is not won yet.
   const disputed = credited.filter(({ credited_provider_payment_id: id }) => {
@@ -134,7 +166,10 @@ export const reverseRandomPayment = (
   const payment = drawAtStage(world, isWon && disputed.length > 0 ? disputed : credited)
   const paid = provider
     .findPaymentRequests('')
-    .find(({ latest_payment_id: id }) => id !== undefined && id === payment?.['credited_provider_payment_id'])
+    .find(
+      ({ latest_payment_id: id }) =>
+        id !== undefined && id === payment?.['credited_provider_payment_id'],
+    )
   if (paid === undefined) return
   const { payment_request_id: id, request_amount: most, latest_payment_id: paidId } = paid
   if (scenePrng.chance(0.15) && voidMovement(world, id, paidId)) return
@@ -145,7 +180,8 @@ export const reverseRandomPayment = (
   const isPart = kind !== 'voided' && kind !== 'reversed' && scenePrng.chance(isWon ? 0.15 : 0.4)
   try {
     const amount = isPart ? scenePrng.int(1, most) : most
-    const fee = kind === 'chargeback' && scenePrng.chance(0.5) ? { fee: scenePrng.int(0, 20_000) } : {}
+    const fee =
+      kind === 'chargeback' && scenePrng.chance(0.5) ? { fee: scenePrng.int(0, 20_000) } : {}
     const row = provider.reversePayment(id, { kind, ...fee, ...((isPart || isWon) && { amount }) })
     if (row.type !== 'PAYMENT') reversalRowIds.push(row.id)
     trace(world, () => `${row.amount} of ${id} move: ${kind}`)
@@ -156,7 +192,7 @@ export const reverseRandomPayment = (
 }
 
 /** Several reversals of one payment within hours. The sync reads them one by one, or several at once. */
-export const overlappingReversals = async ({ world }: Scene): Promise<void> => {
+export async function overlappingReversals({ world }: Scene): Promise<void> {
   const { scenePrng, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
   if (credited.length === 0) return

@@ -6,7 +6,11 @@ import type { Tenant } from '../world/tenants.ts'
 import { count } from '../world/world.ts'
 import { http, type Scene } from './http.ts'
 
-const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DELIVERY'): string | undefined => {
+function ownId(
+  { world }: Scene,
+  { clientId }: Tenant,
+  kind: 'SETTLEMENT' | 'DELIVERY',
+): string | undefined {
   const own = rowsOf(world, kind, { client_id: clientId })
   return own.length === 0
     ? undefined
@@ -14,32 +18,44 @@ const ownId = ({ world }: Scene, { clientId }: Tenant, kind: 'SETTLEMENT' | 'DEL
 }
 
 /** A request for another tenant's item is answered as if the item did not exist. */
-const askFor = async (play: Scene, otherTenant: Tenant, functionName: string, asked: HttpRequest): Promise<void> => {
+async function askFor(
+  play: Scene,
+  otherTenant: Tenant,
+  functionName: string,
+  asked: HttpRequest,
+): Promise<void> {
   const reply = await http(play, otherTenant, functionName, asked)
-  count(play.world.tally, `data of another tenant requested: ${functionName} ${reply?.status ?? 'nothing'}`)
+  count(
+    play.world.tally,
+    `data of another tenant requested: ${functionName} ${reply?.status ?? 'nothing'}`,
+  )
   if (reply && reply.status < 300)
     play.world.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
 /** An answer to the question itself: no limit, no refused key, no failure. */
-const isDecided = (reply: HttpReply | undefined): reply is HttpReply =>
-  reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
+function isDecided(reply: HttpReply | undefined): reply is HttpReply {
+  return reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
+}
 
 /** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
-const askForEndpoint = async (play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> => {
+async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> {
   const { prng } = play
   const { endpointId } = prng.pick(target.endpoints)
-  const list = (id: string) => http(play, otherTenant, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
+  const list = (id: string) =>
+    http(play, otherTenant, 'api-list-webhook-deliveries', { query: { endpoint_id: id } })
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
   if (!isDecided(reply) || !isDecided(unknown)) return
   if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
     reportSituation(play.world, 'a merchant asks for the deliveries of another one')
   if (reply.status !== 404 || reply.text !== unknown.text)
-    play.world.problems.push(`${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`)
+    play.world.problems.push(
+      `${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`,
+    )
 }
 
 /** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
-export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
+export async function requestOtherTenantsData(play: Scene): Promise<void> {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)
   const otherTenant = tenants.find((tenant) => tenant !== target)
@@ -57,7 +73,10 @@ export const requestOtherTenantsData = async (play: Scene): Promise<void> => {
     await askFor(play, otherTenant, 'api-redeliver-webhook', { id: delivery })
   }
   await askForEndpoint(play, otherTenant, target)
-  const revoked = await operate(world, 'revoke-api-key', { client_id: otherTenant.clientId, key_id: target.keyId })
+  const revoked = await operate(world, 'revoke-api-key', {
+    client_id: otherTenant.clientId,
+    key_id: target.keyId,
+  })
   if (revoked?.status === 200)
     world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
 }

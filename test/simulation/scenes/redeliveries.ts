@@ -12,7 +12,7 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
 /** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
-const rounds = (play: Scene, tenant: Tenant, id: string, endpointId: string) => {
+function rounds(play: Scene, tenant: Tenant, id: string, endpointId: string) {
   const { world } = play
   const own = { client_id: tenant.clientId }
   const since = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
@@ -23,11 +23,13 @@ const rounds = (play: Scene, tenant: Tenant, id: string, endpointId: string) => 
 }
 
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
-export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
+export async function redeliverRepeatedly(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
   const status = prng.pick(STATUSES)
-  const listed = await http(play, tenant, 'api-list-webhook-deliveries', { query: { status, per_page: '20' } })
+  const listed = await http(play, tenant, 'api-list-webhook-deliveries', {
+    query: { status, per_page: '20' },
+  })
   const shown = (listed?.status === 200 ? (listed.body['data'] ?? []) : []) as readonly Shown[]
   // A list of one status must have no others.
   for (const one of shown.filter((other) => other.status !== status))
@@ -37,27 +39,43 @@ export const redeliverRepeatedly = async (play: Scene): Promise<void> => {
   const ways = rounds(play, tenant, id, endpointId)
   for (let left = prng.int(1, 4); left > 0; left--) {
     count(world.tally, 'redelivered repeatedly')
-    const begun = ways.filter(() => prng.chance(0.5)).map((begin) => waitFor(world, prng.int(0, 40)).then(begin))
+    const begun = ways
+      .filter(() => prng.chance(0.5))
+      .map((begin) => waitFor(world, prng.int(0, 40)).then(begin))
     await Promise.all(begun)
     await waitFor(world, prng.int(0, prng.pick([100, 2_000, 10_000, 200_000])))
   }
   const otherTenant = tenants.find(({ clientId }) => clientId !== tenant.clientId)
   if (otherTenant === undefined) return
-  const reply = await operate(world, 'redeliver', { client_id: otherTenant.clientId, delivery_id: id })
-  if (reply?.status === 200) world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
+  const reply = await operate(world, 'redeliver', {
+    client_id: otherTenant.clientId,
+    delivery_id: id,
+  })
+  if (reply?.status === 200)
+    world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
 /** How close to the alert about an abandoned delivery a redelivery comes. */
 const NEAR_MS = 3_000
 
 /** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
-export const arrangeRounds = (play: Scene, happens: Happens): void => {
+export function arrangeRounds(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
-    if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned' || before?.['status'] === 'abandoned') return
+    if (
+      key.sk !== 'DELIVERY' ||
+      after?.['status'] !== 'abandoned' ||
+      before?.['status'] === 'abandoned'
+    )
+      return
     if (!happens(0.4)) return
     const toldMs = Date.parse(text(after, 'due_at')) - scheduler.nowMs()
-    const afterMs = scenePrng.pick([0, scenePrng.int(0, NEAR_MS), Math.max(0, toldMs), Math.max(0, toldMs) + 60_000])
+    const afterMs = scenePrng.pick([
+      0,
+      scenePrng.int(0, NEAR_MS),
+      Math.max(0, toldMs),
+      Math.max(0, toldMs) + 60_000,
+    ])
     beginRound(play, after, afterMs + scenePrng.int(0, NEAR_MS))
   })
 }
@@ -67,7 +85,7 @@ const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
 
 /** Begins a round of a delivery in one of the ways, after some time. */
-const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
+function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
   const tenant = tenantOf(play, row['client_id'])
   if (tenant === undefined) return
   const ways = rounds(play, tenant, text(row, 'delivery_id'), text(row, 'endpoint_id'))
@@ -75,11 +93,13 @@ const beginRound = (play: Scene, row: StoredItem, afterMs: number): void => {
 }
 
 /** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
-export const breakAlertTopic = (play: Scene, happens: Happens): void => {
+export function breakAlertTopic(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
     const isGivenUp =
-      key.sk === 'DELIVERY' && after?.['status'] === 'abandoned' && before?.['attempts'] !== after['attempts']
+      key.sk === 'DELIVERY' &&
+      after?.['status'] === 'abandoned' &&
+      before?.['attempts'] !== after['attempts']
     const isHeld = key.sk === 'SUSPENSE' && before === undefined
     if (after === undefined || !(isGivenUp || isHeld)) return
     if (scheduler.nowMs() < world.topicDownUntilMs || !happens(isGivenUp ? 0.2 : 0.03)) return

@@ -18,7 +18,7 @@ const CHANNELS = [
 ]
 
 /** An idempotency key whose payment is credited in this shard. */
-const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => {
+function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
   for (;;) {
     const key = `many-${prng.uuid()}`
     if (slotOf(paymentIdForKey(clientId, key), LEDGER_SHARDS) === shard) return key
@@ -26,7 +26,7 @@ const keyOfShard = (prng: Prng, { clientId }: Tenant, shard: number): string => 
 }
 
 /** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
-export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> => {
+export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
   const isUnannounced = !isAtOnce && scenePrng.chance(0.4)
@@ -34,7 +34,11 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
   const withinMs = isAtOnce ? 30 : scenePrng.pick([30, 30, 20 * 60_000])
   const sell = async () => {
     const key = shard === undefined ? undefined : keyOfShard(scenePrng, tenant, shard)
-    const asked = { ...prng.pick(CHANNELS), amount: prng.pick([9_999, 100_000, 250_000]), currency: 'IDR' }
+    const asked = {
+      ...prng.pick(CHANNELS),
+      amount: prng.pick([9_999, 100_000, 250_000]),
+      currency: 'IDR',
+    }
     const reply = await createAs(scene, tenant, key, JSON.stringify(asked))
     return reply?.status === 201 ? String(reply.body['id']) : undefined
   }
@@ -54,7 +58,7 @@ export const sellMany = async (scene: Scene, tenant: Tenant, isAtOnce = false): 
 }
 
 /** A client sells to several customers. Later the money of several payments goes back at once, unsettled ones first. */
-export const reverseTogether = async (scene: Scene): Promise<void> => {
+export async function reverseTogether(scene: Scene): Promise<void> {
   const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))
   await waitFor(world, world.prng.pick([10 * 60_000, 3 * 3_600_000]))
@@ -63,7 +67,8 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
   const clientId = scenePrng.pick(credited)['client_id']
   const own = credited.filter((payment) => payment['client_id'] === clientId)
   const unsettled = own.filter(
-    (payment) => ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
+    (payment) =>
+      ['open', 'posted'].includes(stageOf(world, payment)) && payment['reversal'] === undefined,
   )
   const meant = (unsettled.length > 1 ? unsettled : own).slice(-4).map(({ pk }) => pk)
   for (const pk of meant) reverseRandomPayment(world, 1, (payment) => payment['pk'] === pk)
@@ -72,12 +77,14 @@ export const reverseTogether = async (scene: Scene): Promise<void> => {
   const [one] = meant
   await Promise.all([
     operate(world, 'trigger-settlement', { client_id: clientId }),
-    operate(world, 'refresh-payment', { payment_id: text({ one }, 'one').slice('PAYMENT#'.length) }),
+    operate(world, 'refresh-payment', {
+      payment_id: text({ one }, 'one').slice('PAYMENT#'.length),
+    }),
   ])
 }
 
 /** An operator gives a client more parts during all other work. A client never loses one. */
-export const growClient = async (scene: Scene): Promise<void> => {
+export async function growClient(scene: Scene): Promise<void> {
   const { world, tenants } = scene
   const parts = world.prng.int(1, 5)
   const tenant = world.prng.pick(tenants)

@@ -6,7 +6,9 @@ import { count, type World } from '../world/world.ts'
 export type Within = 25 | 250 | 1_000
 
 /** Situations by name: the number of seeds, and whether one thing that happens is it. */
-export type Situations<Happened> = Readonly<Record<string, readonly [Within, (happened: Happened) => boolean]>>
+export type Situations<Happened> = Readonly<
+  Record<string, readonly [Within, (happened: Happened) => boolean]>
+>
 
 /** Situations that scenes and rules report. Those that a write shows are in `situations.ts`. */
 export const REPORTED = {
@@ -37,17 +39,24 @@ export const REPORTED = {
 
 export type Reported = keyof typeof REPORTED
 
-export const reportSituation = ({ tally }: Pick<World, 'tally'>, name: Reported): void =>
+export function reportSituation({ tally }: Pick<World, 'tally'>, name: Reported): void {
   count(tally, `sometimes: ${name}`)
+}
 
 type Refused = { readonly step: Step; readonly was: StoredItem | undefined }
 
-const itemOf = ({ step }: Refused): Readonly<Record<string, unknown>> => (step.kind === 'put' ? step.item : {})
-const setBy = ({ step }: Refused) =>
-  step.kind === 'update' ? { ...step.changes.set, ...step.changes.setIfAbsent } : {}
-const isCommit = (refused: Refused) => refused.step.key.sk === 'PAYMENT' && itemOf(refused)['status'] === 'pending'
-const compares = ({ step }: Refused, field: string, test: string) =>
-  JSON.stringify(step.condition ?? {}).includes(`"test":"${test}","field":"${field}"`)
+function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
+  return step.kind === 'put' ? step.item : {}
+}
+function setBy({ step }: Refused) {
+  return step.kind === 'update' ? { ...step.changes.set, ...step.changes.setIfAbsent } : {}
+}
+function isCommit(refused: Refused) {
+  return refused.step.key.sk === 'PAYMENT' && itemOf(refused)['status'] === 'pending'
+}
+function compares({ step }: Refused, field: string, test: string) {
+  return JSON.stringify(step.condition ?? {}).includes(`"test":"${test}","field":"${field}"`)
+}
 
 /** A condition that refuses a write. */
 export const REFUSALS: Situations<Refused> = {
@@ -61,7 +70,8 @@ export const REFUSALS: Situations<Refused> = {
   'a commit is refused': [250, isCommit],
   'an attempt continues after its lease has expired': [
     1_000,
-    (refused) => isCommit(refused) && Number(refused.was?.['attempt']) > Number(itemOf(refused)['attempt']),
+    (refused) =>
+      isCommit(refused) && Number(refused.was?.['attempt']) > Number(itemOf(refused)['attempt']),
   ],
   'a success is refused': [
     250,
@@ -72,16 +82,22 @@ export const REFUSALS: Situations<Refused> = {
   ],
   'a cancel is refused by an expiry that has begun': [
     250,
-    (refused) => setBy(refused)['cancelRequestedAt'] !== undefined && refused.was?.['status'] === 'pending',
+    (refused) =>
+      setBy(refused)['cancelRequestedAt'] !== undefined && refused.was?.['status'] === 'pending',
   ],
   'a second claim is refused': [25, (refused) => setBy(refused)['claimToken'] !== undefined],
   'a result is refused after its claim has expired': [
     250,
-    (refused) => setBy(refused)['claimToken'] === undefined && compares(refused, 'claimToken', 'equals'),
+    (refused) =>
+      setBy(refused)['claimToken'] === undefined && compares(refused, 'claimToken', 'equals'),
   ],
-  'a settlement record is refused by a concurrent one': [25, (refused) => setBy(refused)['settledUntil'] !== undefined],
+  'a settlement record is refused by a concurrent one': [
+    25,
+    (refused) => setBy(refused)['settledUntil'] !== undefined,
+  ],
   'the fence refuses an entry': [
     250,
-    (refused) => refused.step.key.sk.startsWith('SHARD#') && compares(refused, 'closedUntil', 'atMost'),
+    (refused) =>
+      refused.step.key.sk.startsWith('SHARD#') && compares(refused, 'closedUntil', 'atMost'),
   ],
 }

@@ -2,7 +2,15 @@ import { pausesKey } from '../../../shared/table/keys.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import { deliveryStatus, entriesOf, onCancel, paymentRow, rowsOf, STAGES, stageOf } from '../world/rows.ts'
+import {
+  deliveryStatus,
+  entriesOf,
+  onCancel,
+  paymentRow,
+  rowsOf,
+  STAGES,
+  stageOf,
+} from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally, type World } from '../world/world.ts'
 import { REFUSALS, REPORTED, type Situations, type Within } from './report-situation.ts'
@@ -18,25 +26,48 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   wrongAmount: 250,
 }
 
-const changesStatus =
-  (from: string, to: string) =>
-  ({ before, after }: Write): boolean =>
-    before['status'] === from && after['status'] === to
+function changesStatus(from: string, to: string) {
+  return ({ before, after }: Write): boolean => before['status'] === from && after['status'] === to
+}
 
-const [isStillCreating, succeeds] = [changesStatus('creating', 'creating'), changesStatus('pending', 'succeeded')]
-const isTakenOver = (write: Write) => isStillCreating(write) && isChanged(write, 'attempt')
-const succeedsAfter = (name: string) => (write: Write) => succeeds(write) && write.before[name] !== undefined
-const isFoundBy = (name: string) => (write: Write) => succeeds(write) && write.worker?.name === name
-const isPosted = ({ before, after }: Write) =>
-  after['status'] === 'succeeded' && before['open_at'] !== undefined && after['open_at'] === undefined
-const isVoid = ({ after }: Write) => after['voided_open'] === true
-const isAssumed = ({ after }: Write) => after['fee_status'] === 'assumed'
+const [isStillCreating, succeeds] = [
+  changesStatus('creating', 'creating'),
+  changesStatus('pending', 'succeeded'),
+]
+function isTakenOver(write: Write) {
+  return isStillCreating(write) && isChanged(write, 'attempt')
+}
+function succeedsAfter(name: string) {
+  return (write: Write) => succeeds(write) && write.before[name] !== undefined
+}
+function isFoundBy(name: string) {
+  return (write: Write) => succeeds(write) && write.worker?.name === name
+}
+function isPosted({ before, after }: Write) {
+  return (
+    after['status'] === 'succeeded' &&
+    before['open_at'] !== undefined &&
+    after['open_at'] === undefined
+  )
+}
+function isVoid({ after }: Write) {
+  return after['voided_open'] === true
+}
+function isAssumed({ after }: Write) {
+  return after['fee_status'] === 'assumed'
+}
 
 const OF_PAYMENTS: Situations<Write> = {
   'a payment is created': [25, changesStatus('creating', 'pending')],
   'a payment is paid before it was shown': [250, changesStatus('creating', 'succeeded')],
-  'an expired lease is taken over': [250, (write) => isTakenOver(write) && write.before['lease_until'] !== undefined],
-  'a released attempt is taken over': [25, (write) => isTakenOver(write) && write.before['lease_until'] === undefined],
+  'an expired lease is taken over': [
+    250,
+    (write) => isTakenOver(write) && write.before['lease_until'] !== undefined,
+  ],
+  'a released attempt is taken over': [
+    25,
+    (write) => isTakenOver(write) && write.before['lease_until'] === undefined,
+  ],
   'a capture is remembered while its payment is created': [
     1_000,
     (write) => isStillCreating(write) && isGiven(write, 'remembered_provider_payment_ids'),
@@ -52,26 +83,45 @@ const OF_PAYMENTS: Situations<Write> = {
   'a success is found by api-cancel-payment': [250, isFoundBy('api-cancel-payment')],
   'a payment is paid after its cancel was requested': [250, succeedsAfter('cancel_requested_at')],
   'a payment is paid after its expiry began': [250, succeedsAfter('expiry_started_at')],
-  'a payment is posted by its settled row': [25, (write) => isPosted(write) && !isVoid(write) && !isAssumed(write)],
+  'a payment is posted by its settled row': [
+    25,
+    (write) => isPosted(write) && !isVoid(write) && !isAssumed(write),
+  ],
   'a payment is void before it is posted': [250, (write) => isPosted(write) && isVoid(write)],
-  'a fee is assumed after seven days': [1_000, (write) => isPosted(write) && !isVoid(write) && isAssumed(write)],
-  'a fee differs from its estimate': [25, (write) => isPosted(write) && isChanged(write, 'provider_fee_minor')],
-  'a payment is posted after a reversal': [250, (write) => isPosted(write) && movementsOf(write.after).length > 0],
+  'a fee is assumed after seven days': [
+    1_000,
+    (write) => isPosted(write) && !isVoid(write) && isAssumed(write),
+  ],
+  'a fee differs from its estimate': [
+    25,
+    (write) => isPosted(write) && isChanged(write, 'provider_fee_minor'),
+  ],
+  'a payment is posted after a reversal': [
+    250,
+    (write) => isPosted(write) && movementsOf(write.after).length > 0,
+  ],
   'a payment is posted more than a day after it was paid': [
     25,
-    (write) => isPosted(write) && ms(write.after, 'posted_at') > ms(write.after, 'paid_at') + DAY_MS,
+    (write) =>
+      isPosted(write) && ms(write.after, 'posted_at') > ms(write.after, 'paid_at') + DAY_MS,
   ],
-  'the settled row of an assumed fee arrives late': [1_000, (write) => isGiven(write, 'late_row_at')],
-  'a payment is in a later part of its client': [250, ({ isNew, after }) => isNew && after['part'] !== undefined],
+  'the settled row of an assumed fee arrives late': [
+    1_000,
+    (write) => isGiven(write, 'late_row_at'),
+  ],
+  'a payment is in a later part of its client': [
+    250,
+    ({ isNew, after }) => isNew && after['part'] !== undefined,
+  ],
 }
 
-const isMoneyFor =
-  (status: string) =>
-  ({ world, isNew, after }: Write): boolean =>
+function isMoneyFor(status: string) {
+  return ({ world, isNew, after }: Write): boolean =>
     isNew &&
     after['kind'] === 'money' &&
     after['cause'] !== 'wrong_amount' &&
     paymentRow(world, after['payment_id'])?.['status'] === status
+}
 
 const OF_SUSPENSE: Situations<Write> = {
   'money arrives for an expired payment': [250, isMoneyFor('expired')],
@@ -80,12 +130,13 @@ const OF_SUSPENSE: Situations<Write> = {
   'a payment is captured a second time': [250, isMoneyFor('succeeded')],
 }
 
-const changesDelivery =
-  (was: string, is: string) =>
-  ({ before, after, isNew }: Write): boolean =>
+function changesDelivery(was: string, is: string) {
+  return ({ before, after, isNew }: Write): boolean =>
     !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
-const isRound = ({ before, after, isNew }: Write) =>
-  !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
+}
+function isRound({ before, after, isNew }: Write) {
+  return !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
+}
 
 const OF_DELIVERIES: Situations<Write> = {
   'a delivery succeeds': [25, changesDelivery('scheduled', 'succeeded')],
@@ -94,22 +145,31 @@ const OF_DELIVERIES: Situations<Write> = {
   'an overdue message is sent again': [
     25,
     ({ before, after, worker }) =>
-      worker?.name === 'check-due-deliveries' && amount(after, 'resends') > amount(before, 'resends'),
+      worker?.name === 'check-due-deliveries' &&
+      amount(after, 'resends') > amount(before, 'resends'),
   ],
 }
 
-const typesIn = ({ world, after }: Write) =>
-  sweptBy(after, entriesOf(world, after['client_id'])).map(({ type }) => String(type))
-const isTriggered = ({ after }: Write) => after['triggered_by'] === 'manual'
+function typesIn({ world, after }: Write) {
+  return sweptBy(after, entriesOf(world, after['client_id'])).map(({ type }) => String(type))
+}
+function isTriggered({ after }: Write) {
+  return after['triggered_by'] === 'manual'
+}
 
 const OF_SETTLEMENTS: Situations<Write> = {
   'the sweep records a settlement': [25, (write) => write.isNew && !isTriggered(write)],
   'an operator’s trigger records a settlement': [25, (write) => write.isNew && isTriggered(write)],
   'a reversal is settled beside payments': [
     25,
-    (write) => write.isNew && typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
+    (write) =>
+      write.isNew &&
+      typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
   ],
-  'a re-credit is settled again': [25, (write) => write.isNew && typesIn(write).includes('recredit')],
+  'a re-credit is settled again': [
+    25,
+    (write) => write.isNew && typesIn(write).includes('recredit'),
+  ],
   'a settlement is paid out': [25, changesStatus('recorded', 'manual_paid')],
   'a settlement fails': [25, changesStatus('recorded', 'failed')],
   'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
@@ -119,12 +179,16 @@ const OF_OTHERS: Situations<Write> = {
   'an operation of the provider is paused': [25, ({ key }) => key.pk === pausesKey.pk],
   'an attempt whose worker died is recorded': [
     25,
-    ({ key, isNew, after }) => isNew && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown',
+    ({ key, isNew, after }) =>
+      isNew && key.sk.startsWith('ATTEMPT#') && after['error'] === 'unknown',
   ],
   'a won dispute pays back a write-off': [
     1_000,
     ({ key, isNew, after }) =>
-      isNew && key.pk.startsWith('JOURNAL#') && after['type'] === 'written_off' && after['payment_id'] !== undefined,
+      isNew &&
+      key.pk.startsWith('JOURNAL#') &&
+      after['type'] === 'written_off' &&
+      after['payment_id'] !== undefined,
   ],
   'a client grows while it has payments': [
     250,
@@ -153,11 +217,16 @@ const REVERSAL_CELLS: readonly string[] = [
   'voided whole',
   'reversed whole',
   'row voided',
-  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => [`${kind} whole`, `${kind} in part`]),
+  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => [
+    `${kind} whole`,
+    `${kind} in part`,
+  ]),
 ].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
 
 export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
-  ...(Object.keys(NO_FAULTS) as (keyof Faults)[]).map((name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const),
+  ...(Object.keys(NO_FAULTS) as (keyof Faults)[]).map(
+    (name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const,
+  ),
   ...REVERSAL_CELLS.map((cell) => [cell, 1_000] as const),
   ...Object.entries({ ...REPORTED, [SUMMED]: 25 as const, [UNNEEDED]: 25 as const }).map(
     ([name, within]) => [`sometimes: ${name}`, within] as const,
@@ -168,21 +237,26 @@ export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
 ])
 
 /** Situations and faults that were expected in this number of histories and did not happen. */
-export const missingSituations = (tally: Tally, histories: number): readonly string[] =>
-  [...SITUATIONS].filter(([name, within]) => within <= histories && !tally.has(name)).map(([name]) => name)
+export function missingSituations(tally: Tally, histories: number): readonly string[] {
+  return [...SITUATIONS]
+    .filter(([name, within]) => within <= histories && !tally.has(name))
+    .map(([name]) => name)
+}
 
 type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
 
-const movementsOf = (payment: RawItem): readonly Moved[] => (payment['movements'] ?? []) as readonly Moved[]
+function movementsOf(payment: RawItem): readonly Moved[] {
+  return (payment['movements'] ?? []) as readonly Moved[]
+}
 
-const wayOf = (payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string => {
+function wayOf(payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string {
   if (type === 'reversal' && isOwnRow !== true) return 'row voided'
   if (type === 'reversal') return `${text(Object(payment['reversal']), 'kind')} whole`
   return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }
 
 /** Counts each situation when it happens. */
-export const watchSituations = (world: World): void => {
+export function watchSituations(world: World): void {
   const met = (name: string) => count(world.tally, `sometimes: ${name}`)
   const note = <Happened>(situations: Situations<Happened>, happened: Happened) => {
     for (const [name, [, isMet]] of Object.entries(situations)) if (isMet(happened)) met(name)
@@ -193,7 +267,8 @@ export const watchSituations = (world: World): void => {
   onWrite(world, /^/, (write) => {
     const { key, before, after, worker, isNew } = write
     note(BY_KIND[key.sk] ?? OF_OTHERS, write)
-    if (key.sk === 'WINDOW' && isChanged(write, 'progress_number')) keptBy.set(clientOf(key), worker)
+    if (key.sk === 'WINDOW' && isChanged(write, 'progress_number'))
+      keptBy.set(clientOf(key), worker)
     if (key.sk === 'SETTLEMENT' && isNew) {
       const keeper = keptBy.get(text(after, 'client_id'))
       if (keeper && keeper !== worker) met(SUMMED)

@@ -14,26 +14,28 @@ export type Asked = {
 }
 
 /** What merchants have seen. Invariants compare it with the table. */
-export const createObservations = () => ({
-  /** Destinations ever shown for a tenant's idempotency key. */
-  destinations: new Map<string, Set<string>>(),
-  /** Payments ever shown for a tenant's idempotency key. */
-  paymentsOfKey: new Map<string, Set<string>>(),
-  /** Payments that answers have shown to a tenant. */
-  known: new Map<string, Set<string>>(),
-  /** Every request of a merchant. */
-  asked: [] as Asked[],
-})
+export function createObservations() {
+  return {
+    /** Destinations ever shown for a tenant's idempotency key. */
+    destinations: new Map<string, Set<string>>(),
+    /** Payments ever shown for a tenant's idempotency key. */
+    paymentsOfKey: new Map<string, Set<string>>(),
+    /** Payments that answers have shown to a tenant. */
+    known: new Map<string, Set<string>>(),
+    /** Every request of a merchant. */
+    asked: [] as Asked[],
+  }
+}
 
 export type Observations = Readonly<ReturnType<typeof createObservations>>
 
 /** Notes the answer to a create. */
-export const observeCreate = (
+export function observeCreate(
   seen: Observations,
   tenant: Tenant,
   idempotencyKey: string | undefined,
   reply: HttpReply | undefined,
-): void => {
+): void {
   if (reply === undefined || reply.status >= 300) return
   const id = String(reply.body['id'])
   addTo(seen.known, tenant.clientId, id)
@@ -44,14 +46,15 @@ export const observeCreate = (
 }
 
 /** An answer to one tenant must hold nothing of another one. */
-export const observeAnswer = (
+export function observeAnswer(
   { problems }: World,
   tenant: Tenant,
   others: readonly Tenant[],
   reply: HttpReply | undefined,
-): void => {
+): void {
   if (reply === undefined) return
-  if (reply.status >= 500 && reply.body['code'] === undefined) problems.push(`an error without a code: ${reply.text}`)
+  if (reply.status >= 500 && reply.body['code'] === undefined)
+    problems.push(`an error without a code: ${reply.text}`)
   for (const other of others) {
     if (other.clientId !== tenant.clientId && reply.text.includes(other.clientId)) {
       problems.push(`an answer to ${tenant.clientId} names ${other.clientId}`)
@@ -62,7 +65,12 @@ export const observeAnswer = (
 /** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
 const NEAR_MS = 60_000
 
-export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: string, asked: HttpRequest): Asked => {
+export function askedFor(
+  { scheduler }: World,
+  { clientId }: Tenant,
+  name: string,
+  asked: HttpRequest,
+): Asked {
   const { query, body } = asked
   // Points that a request takes before it works.
   const weight =
@@ -73,13 +81,13 @@ export const askedFor = ({ scheduler }: World, { clientId }: Tenant, name: strin
 }
 
 /** A client gets a 429 only after more requests than its own limit, or its share of the quota, allows. */
-export const refusalProblems = (
+export function refusalProblems(
   world: World,
   { clientId, rateLimit }: Tenant,
   asked: readonly Asked[],
   { atMs, name }: Asked,
   reply: HttpReply | undefined,
-): readonly string[] => {
+): readonly string[] {
   if (reply?.status !== 429) return []
   // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice.
   const times = world.faults.tableRetried > 0 ? 2 : 1
@@ -87,7 +95,9 @@ export const refusalProblems = (
   const since = (sinceMs: number) => own.filter((other) => other.atMs >= sinceMs || !other.answered)
   const used = since(atMs - NEAR_MS).reduce((sum, { weight }) => sum + weight * times, 0)
   if (String(reply.body['message']).startsWith('the limit of '))
-    return rateLimit !== undefined && used > rateLimit ? [] : [`${clientId} was refused after ${used} requests`]
+    return rateLimit !== undefined && used > rateLimit
+      ? []
+      : [`${clientId} was refused after ${used} requests`]
   const creates = since(atMs - 2 * NEAR_MS).filter((other) => other.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
     ? []

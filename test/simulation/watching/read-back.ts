@@ -1,5 +1,14 @@
 /** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
-import { booksOf, clientOf, isRecredit, moving, openNet, type RawItem, sum, text } from '../../support/recount/books.ts'
+import {
+  booksOf,
+  clientOf,
+  isRecredit,
+  moving,
+  openNet,
+  type RawItem,
+  sum,
+  text,
+} from '../../support/recount/books.ts'
 import { isInSettlement, isPaidOut, sweptBy } from '../../support/recount/journal-books.ts'
 import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import { DAY_MS } from '../world/rules.ts'
@@ -12,16 +21,22 @@ type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | un
 
 type Shown = Readonly<Record<string, unknown>>
 
-const pick = (item: RawItem, names: string): Shown =>
-  Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
+function pick(item: RawItem, names: string): Shown {
+  return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
+}
 
 /** What is shown in another way than it is stored. */
-const different = (who: string, shown: Shown = {}, stored: Shown): readonly string[] =>
-  Object.entries(stored)
+function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
+  return Object.entries(stored)
     .filter(([name, value]) => shown[name] !== value)
-    .map(([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`)
+    .map(
+      ([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`,
+    )
+}
 
-const dayBefore = (at: unknown): string => new Date(Date.parse(String(at)) - DAY_MS).toISOString()
+function dayBefore(at: unknown): string {
+  return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
+}
 
 /** By kind: what the API shows of a row. */
 const SHOWN = {
@@ -30,7 +45,10 @@ const SHOWN = {
     xendit_fee_minor: row['provider_fee_minor'],
     hexolus_markup_minor: row['markup_minor'],
     client_net_minor: row['net_minor'],
-    ...pick(row, 'client_id external_reference notional_minor fee_status status payment_destination'),
+    ...pick(
+      row,
+      'client_id external_reference notional_minor fee_status status payment_destination',
+    ),
     ...pick(row, 'created_at paid_at expires_at'),
   }),
   settlement: (row: RawItem) => ({
@@ -58,19 +76,29 @@ const LISTS = {
   delivery: 'api-list-webhook-deliveries',
 } as const satisfies Record<Kind, string>
 
-const idOf = (kind: Kind, item: RawItem) => String(SHOWN[kind](item).id)
+function idOf(kind: Kind, item: RawItem) {
+  return String(SHOWN[kind](item).id)
+}
 
 /** Something as it was shown, against its item. */
-export const differences = (kind: Kind, shown: Shown | undefined, stored: RawItem, how = ''): readonly string[] =>
-  different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
+export function differences(
+  kind: Kind,
+  shown: Shown | undefined,
+  stored: RawItem,
+  how = '',
+): readonly string[] {
+  return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
+}
 
 type Filter = Readonly<Record<string, string>>
 
 /** All of a kind in its list, page by page. */
-const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) => {
+async function listProblems(ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) {
   const listed: Shown[] = []
   for (let page = 1; page <= Math.ceil(stored.length / PER_PAGE) + 1; page++) {
-    const reply = await ask(LISTS[kind], { query: { ...filter, page: String(page), per_page: String(PER_PAGE) } })
+    const reply = await ask(LISTS[kind], {
+      query: { ...filter, page: String(page), per_page: String(PER_PAGE) },
+    })
     listed.push(...((reply?.body['data'] ?? []) as Shown[]))
   }
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
@@ -79,7 +107,11 @@ const listProblems = async (ask: Ask, kind: Kind, stored: readonly RawItem[], fi
 }
 
 /** The list by each reference that a merchant has used, with any status and with one. */
-const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: ReadonlySet<string>) => {
+async function referenceProblems(
+  ask: Ask,
+  own: readonly RawItem[],
+  references: ReadonlySet<string>,
+) {
   const problems: string[] = []
   for (const reference of references) {
     const meant = own.filter((item) => item['external_reference'] === reference)
@@ -92,18 +124,25 @@ const referenceProblems = async (ask: Ask, own: readonly RawItem[], references: 
   return problems
 }
 
-const countProblems = async (ask: Ask, payments: readonly RawItem[], filter: Filter = {}) => {
+async function countProblems(ask: Ask, payments: readonly RawItem[], filter: Filter = {}) {
   const first = await ask('api-list-payments', { query: filter })
   const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
-  return total === payments.length ? [] : [`the list counts ${total} payments, stored are ${payments.length}`]
+  return total === payments.length
+    ? []
+    : [`the list counts ${total} payments, stored are ${payments.length}`]
 }
 
-const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Promise<readonly string[]> => {
+async function balanceProblems(
+  ask: Ask,
+  own: ReturnType<typeof ownBooks>,
+): Promise<readonly string[]> {
   const shown = (await ask('api-get-balance', { query: { include: 'settlements' } }))?.body ?? {}
   const { settlements, entries, payments } = own
   const net = (items: readonly RawItem[]) => sum(items, 'net_minor')
   const changes = own.ledger.flatMap((item) => item['credited_at'] ?? item['changed_at'] ?? [])
-  const waiting = entries.filter((entry) => settlements.every((item) => sweptBy(item, [entry]).length === 0))
+  const waiting = entries.filter((entry) =>
+    settlements.every((item) => sweptBy(item, [entry]).length === 0),
+  )
   const expected = {
     pending_minor: net(moving(waiting)) + openNet(payments),
     available_minor: net(waiting.filter(isRecredit)),
@@ -113,16 +152,23 @@ const balanceProblems = async (ask: Ask, own: ReturnType<typeof ownBooks>): Prom
   }
   return Object.entries(expected).every(([figure, value]) => shown[figure] === value)
     ? []
-    : [`the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`]
+    : [
+        `the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`,
+      ]
 }
 
-const newestFirst = (kind: Kind, by: string, items: readonly RawItem[]) =>
-  items.toSorted((a, b) => text(b, by).localeCompare(text(a, by)) || idOf(kind, b).localeCompare(idOf(kind, a)))
+function newestFirst(kind: Kind, by: string, items: readonly RawItem[]) {
+  return items.toSorted(
+    (a, b) => text(b, by).localeCompare(text(a, by)) || idOf(kind, b).localeCompare(idOf(kind, a)),
+  )
+}
 
-const ownBooks = (items: readonly RawItem[], clientId: string) => {
+function ownBooks(items: readonly RawItem[], clientId: string) {
   const books = booksOf(items)
   const own = ({ client_id: owner }: RawItem) => owner === clientId
-  const references = books.payments.flatMap(({ external_reference: reference }) => reference ?? []).map(String)
+  const references = books.payments
+    .flatMap(({ external_reference: reference }) => reference ?? [])
+    .map(String)
   return {
     references: new Set(references),
     ledger: [...books.shards, ...books.windows].filter((item) => clientOf(item) === clientId),
@@ -136,11 +182,11 @@ const ownBooks = (items: readonly RawItem[], clientId: string) => {
 }
 
 /** At rest: every payment, settlement and delivery in its list, page by page, and the balance. */
-export const readBackProblems = async (
+export async function readBackProblems(
   items: readonly RawItem[],
   { clientId }: Tenant,
   ask: Ask,
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   const own = ownBooks(items, clientId)
   return [
     ...(await listProblems(ask, 'payment', own.payments)),

@@ -16,28 +16,42 @@ import {
 } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
-const rememberedOf = (item: RawItem) => [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
+function rememberedOf(item: RawItem) {
+  return [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
+}
 /** The provider may have a request of it. */
-const mayExist = (item: RawItem) => item['may_exist_upstream'] === true
-const wasRefused = (item: RawItem) =>
-  ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)?.outcome === 'refused'
+function mayExist(item: RawItem) {
+  return item['may_exist_upstream'] === true
+}
+function wasRefused(item: RawItem) {
+  return (
+    ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)
+      ?.outcome === 'refused'
+  )
+}
 
-const isDue = (item: RawItem) => item['work'] === 'payment' && item['due_at'] !== undefined
+function isDue(item: RawItem) {
+  return item['work'] === 'payment' && item['due_at'] !== undefined
+}
 
 /** By process: the payments and requests about which the provider has answered it. */
 const asked = new WeakMap<Process, Set<string>>()
 
 /** Whether the writer has asked. The unfinished work of another process asked under that process's name. */
-const hasAskedAbout = ({ world, worker }: Write, id: string): boolean =>
-  worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
+function hasAskedAbout({ world, worker }: Write, id: string): boolean {
+  return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
+}
 
 const whileCreating: Rules = {
-  'forgets that the provider may have a request': ({ before, after }) => mayExist(before) && !mayExist(after),
+  'forgets that the provider may have a request': ({ before, after }) =>
+    mayExist(before) && !mayExist(after),
   'takes another body although the provider may have a request': ({ before, after }) =>
-    !isDeepStrictEqual(before['request'], after['request']) && (mayExist(before) || !wasRefused(before)),
+    !isDeepStrictEqual(before['request'], after['request']) &&
+    (mayExist(before) || !wasRefused(before)),
   'is taken over without noting that the provider may have a request': (write) =>
     isChanged(write, 'attempt') && !wasRefused(write.before) && !mayExist(write.after),
-  'remembers a capture and is not due': ({ after }) => rememberedOf(after).length > 0 && !isDue(after),
+  'remembers a capture and is not due': ({ after }) =>
+    rememberedOf(after).length > 0 && !isDue(after),
   'expires although the provider may have a request': ({ after }) =>
     after['ttl'] !== undefined && (mayExist(after) || !wasRefused(after)),
 }
@@ -56,7 +70,8 @@ const CANCEL_MS = 60_000
 const whilePending: Rules = {
   ...alwaysDue,
   'is due late after its merchant requested a cancel': (write) =>
-    isGiven(write, 'cancel_requested_at') && ms(write.after, 'due_at') > write.nowMs + CANCEL_MS + APART_MS,
+    isGiven(write, 'cancel_requested_at') &&
+    ms(write.after, 'due_at') > write.nowMs + CANCEL_MS + APART_MS,
   'has a cancel requested after its time': ({ world, before, after }) =>
     before['cancel_requested_at'] === undefined &&
     ms(after, 'cancel_requested_at') > ms(after, 'expires_at') + world.apartMs,
@@ -73,11 +88,14 @@ const always: Rules = {
       .capturedPayments()
       .some(
         ({ id, amount }) =>
-          id === write.after['credited_provider_payment_id'] && amount === write.after['notional_minor'],
+          id === write.after['credited_provider_payment_id'] &&
+          amount === write.after['notional_minor'],
       ),
   'forgets a capture before its worker asked about it': (write) =>
     ['creating', 'pending'].includes(text(write.after, 'status')) &&
-    rememberedOf(write.before).some((id) => !rememberedOf(write.after).includes(id) && !hasAskedAbout(write, id)),
+    rememberedOf(write.before).some(
+      (id) => !rememberedOf(write.after).includes(id) && !hasAskedAbout(write, id),
+    ),
 }
 
 const BY_STATUS: Readonly<Record<string, Rules>> = {
@@ -86,12 +104,16 @@ const BY_STATUS: Readonly<Record<string, Rules>> = {
   'pending pending': whilePending,
 }
 
-export const isFinal = ({ fee_status: status }: RawItem) => status === 'actual' || status === 'assumed'
+export function isFinal({ fee_status: status }: RawItem) {
+  return status === 'actual' || status === 'assumed'
+}
 /** Its own row was voided before it was posted: it has no final fee, and needs none. */
-export const isVoidedOpen = ({ voided_open: isVoid }: RawItem) => isVoid === true
+export function isVoidedOpen({ voided_open: isVoid }: RawItem) {
+  return isVoid === true
+}
 
 /** The provider's settled row of the money that the payment was credited with. */
-export const settledRowOf = ({ provider }: World, payment: RawItem) => {
+export function settledRowOf({ provider }: World, payment: RawItem) {
   const found = provider.transactionRecords().find(
     ({ row }) =>
       row.type === 'PAYMENT' &&
@@ -105,7 +127,12 @@ export const settledRowOf = ({ provider }: World, payment: RawItem) => {
 }
 
 /** The fee that the provider kept by that row. */
-export const keptBy = ({ amount: gross, net_amount: net }: NonNullable<ReturnType<typeof settledRowOf>>) => gross - net
+export function keptBy({
+  amount: gross,
+  net_amount: net,
+}: NonNullable<ReturnType<typeof settledRowOf>>) {
+  return gross - net
+}
 
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const HELD_MS = 7 * DAY_MS
@@ -118,7 +145,12 @@ const ofFees: Rules = {
     const { world, before, after } = write
     const row = settledRowOf(world, after)
     const isKept = row !== undefined && keptBy(row) === after['provider_fee_minor']
-    return world.providerFees === 'deducted' && !isFinal(before) && becomes(write, 'fee_status', 'actual') && !isKept
+    return (
+      world.providerFees === 'deducted' &&
+      !isFinal(before) &&
+      becomes(write, 'fee_status', 'actual') &&
+      !isKept
+    )
   },
   'has another final fee than its estimate, and the provider bills by the tariff': (write) =>
     write.world.providerFees === 'invoiced' &&
@@ -139,12 +171,22 @@ type Movement = {
   readonly providerMinor: number
 }
 
-const movementsOf = (item: RawItem): readonly Movement[] => (item['movements'] ?? []) as readonly Movement[]
-const newMovements = ({ before, after }: Write) => movementsOf(after).slice(movementsOf(before).length)
+function movementsOf(item: RawItem): readonly Movement[] {
+  return (item['movements'] ?? []) as readonly Movement[]
+}
+function newMovements({ before, after }: Write) {
+  return movementsOf(after).slice(movementsOf(before).length)
+}
 
 /** A row of the provider's, which may be shown under a second id. */
-const rowOf = ({ world: { provider } }: Write, { transactionId: id }: Pick<Movement, 'transactionId'>) =>
-  provider.transactionRecords().find((record) => record.id === id || record.duplicateId === id)?.row
+function rowOf(
+  { world: { provider } }: Write,
+  { transactionId: id }: Pick<Movement, 'transactionId'>,
+) {
+  return provider
+    .transactionRecords()
+    .find((record) => record.id === id || record.duplicateId === id)?.row
+}
 
 /** What moved the money is what the provider's own rows say. */
 const ofMovements: Rules = {
@@ -154,22 +196,28 @@ const ofMovements: Rules = {
       if (row === undefined) return false
       // A chargeback, and its void, include the provider's fee for it.
       const isDispute = movementsOf(write.after).some(
-        ({ type, transactionId }) => type === 'chargeback' && transactionId === movement.transactionId,
+        ({ type, transactionId }) =>
+          type === 'chargeback' && transactionId === movement.transactionId,
       )
       const feeMinor = isDispute ? row.fee.xendit_fee + row.fee.value_added_tax : 0
       return movement.amountMinor !== Math.abs(row.amount) - feeMinor
     }),
   'notes another gain at the provider than its rows have': (write) => {
     const gains = newMovements(write).filter(({ type }) => type !== 'reversal')
-    return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some((one) => {
-      const { cashflow, net_amount: net } = rowOf(write, one) ?? {}
-      return net !== undefined && (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net) !== one.providerMinor
-    })
+    return [...(isGiven(write, 'transaction_id') ? ownRowsOf(write.after) : []), ...gains].some(
+      (one) => {
+        const { cashflow, net_amount: net } = rowOf(write, one) ?? {}
+        return (
+          net !== undefined &&
+          (cashflow === 'MONEY_OUT' ? -1 : 1) * Math.abs(net) !== one.providerMinor
+        )
+      },
+    )
   },
 }
 
 /** Checked at every write to a payment: what design section 4 lets it do, also with others at work on it. */
-export const watchPayments = (world: World): void => {
+export function watchPayments(world: World): void {
   world.onAnswered.push((process, { path, outcome }) => {
     const [, id] = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/.exec(path) ?? []
     if (id !== undefined && outcome.kind === 'answered' && [200, 404].includes(outcome.status))

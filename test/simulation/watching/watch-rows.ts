@@ -16,7 +16,12 @@ import {
 } from '../world/rules.ts'
 import { count, type World } from '../world/world.ts'
 import { watchPayments } from './watch-payments.ts'
-import { watchAnnouncements, watchAttempts, watchClaimedAlerts, watchLanes } from './watch-webhooks.ts'
+import {
+  watchAnnouncements,
+  watchAttempts,
+  watchClaimedAlerts,
+  watchLanes,
+} from './watch-webhooks.ts'
 
 const ENDED = ['succeeded', 'failed', 'expired', 'cancelled']
 const SET_ONCE = [
@@ -29,8 +34,12 @@ const SET_ONCE = [
 
 const ofEveryRow: Rules = {
   'leaves a terminal status': (write) =>
-    write.key.sk === 'PAYMENT' && ENDED.includes(text(write.before, 'status')) && isChanged(write, 'status'),
-  ...Object.fromEntries(SET_ONCE.map((name) => [`changes its ${name}`, (write: Write) => isRewritten(write, name)])),
+    write.key.sk === 'PAYMENT' &&
+    ENDED.includes(text(write.before, 'status')) &&
+    isChanged(write, 'status'),
+  ...Object.fromEntries(
+    SET_ONCE.map((name) => [`changes its ${name}`, (write: Write) => isRewritten(write, name)]),
+  ),
   // An abandoned delivery may be due for its alert.
   'expires although it is due': ({ after }) =>
     after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
@@ -38,13 +47,17 @@ const ofEveryRow: Rules = {
 
 type Parts = { readonly number: number; readonly before: number; readonly from: string }
 
-const partsOf = (item: RawItem): Parts | undefined => item['ledger_parts'] as Parts | undefined
-const numberAt = (item: RawItem, at?: string): number => {
+function partsOf(item: RawItem): Parts | undefined {
+  return item['ledger_parts'] as Parts | undefined
+}
+function numberAt(item: RawItem, at?: string): number {
   const { number, before, from } = partsOf(item) ?? { number: 1, before: 1, from: '' }
   return at !== undefined && at < from ? before : number
 }
 
-const isGrown = ({ before, after, isNew }: Write) => !isNew && numberAt(before) !== numberAt(after)
+function isGrown({ before, after, isNew }: Write) {
+  return !isNew && numberAt(before) !== numberAt(after)
+}
 
 /** No part is used before its readers know of it. */
 const ofClients: Rules = {
@@ -59,7 +72,12 @@ const ofClients: Rules = {
 
 /** A payment, when its create is claimed. */
 const ofClaims: Rules = {
-  'is put in a part that a reader who has begun does not read': ({ world, after, isNew, nowMs }) => {
+  'is put in a part that a reader who has begun does not read': ({
+    world,
+    after,
+    isNew,
+    nowMs,
+  }) => {
     const at = new Date(nowMs + APART_MS).toISOString()
     return isNew && amount(after, 'part') >= numberAt(clientRow(world, after['client_id']), at)
   },
@@ -68,12 +86,14 @@ const ofClaims: Rules = {
 const OVERLAP_MS = 2 * 60_000
 
 /** From one time to another, without a gap. */
-const isCovered = ({ written }: Write, from: string, to: string): boolean => {
+function isCovered({ written }: Write, from: string, to: string): boolean {
   const slices = written.flatMap(({ before, after }) =>
     before === undefined && after?.['kind'] === 'head' ? [after] : [],
   )
   let until = from || to
-  for (const slice of slices.toSorted((one, other) => text(one, 'from').localeCompare(text(other, 'from')))) {
+  for (const slice of slices.toSorted((one, other) =>
+    text(one, 'from').localeCompare(text(other, 'from')),
+  )) {
     if (text(slice, 'from') > until) return false
     until = text(slice, 'to')
   }
@@ -83,12 +103,15 @@ const isCovered = ({ written }: Write, from: string, to: string): boolean => {
 /** The rounds of the sync pass nothing over. */
 const ofHead: Rules = {
   'moves without counting one round up': (write) =>
-    isChanged(write, 'position') && amount(write.after, 'round') !== amount(write.before, 'round') + 1,
+    isChanged(write, 'position') &&
+    amount(write.after, 'round') !== amount(write.before, 'round') + 1,
   'goes back': ({ before, after }) => text(after, 'position') < text(before, 'position'),
   'passes a time that no slice covers': (write) =>
-    isChanged(write, 'round') && !isCovered(write, text(write.before, 'position'), text(write.after, 'position')),
+    isChanged(write, 'round') &&
+    !isCovered(write, text(write.before, 'position'), text(write.after, 'position')),
   'passes a time in which rows may still appear': (write) =>
-    isRewritten(write, 'position') && ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
+    isRewritten(write, 'position') &&
+    ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
 }
 
 /** More than machines' clocks differ. */
@@ -97,17 +120,24 @@ const SKEW_MS = 60_000
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
 /** Checked at every write: what is final stays, parts and the sync's head move in order, nothing is deleted too early. */
-const watchTransitions = (world: World): void => {
+function watchTransitions(world: World): void {
   const storedMs = new Map<string, number>()
   watchRules(world, ({ pk, sk }) => ({
     ...ofEveryRow,
-    ...(sk === 'CLIENT' ? ofClients : sk === 'PAYMENT' ? ofClaims : pk === 'SYNC#head' ? ofHead : {}),
+    ...(sk === 'CLIENT'
+      ? ofClients
+      : sk === 'PAYMENT'
+        ? ofClaims
+        : pk === 'SYNC#head'
+          ? ofHead
+          : {}),
   }))
   world.onChange.push(({ key, before, after }) => {
     const [name, nowMs] = [`${key.pk} ${key.sk}`, world.scheduler.nowMs()]
     if (before === undefined) return void storedMs.set(name, storedMs.get(name) ?? nowMs)
     // Counters and jobs expire sooner, and operators delete endpoints.
-    if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#')) return
+    if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#'))
+      return
     const sinceMs = key.sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (storedMs.get(name) ?? 0)
     const mayGo = FORGOTTEN.test(key.sk) || before['status'] === 'creating'
     if (mayGo && nowMs - sinceMs > 90 * DAY_MS - SKEW_MS)
@@ -117,44 +147,55 @@ const watchTransitions = (world: World): void => {
 }
 
 /** Checked at every write to suspense: an item leaves the due work only after the operators had its alert. */
-const watchSuspense = (world: World): void => {
+function watchSuspense(world: World): void {
   /** By item: how often an alert was due, and how many alerts there had been when the item was opened last. */
   const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
   const alertsAbout = (id: string, since = 0) =>
-    world.alerts.slice(since).filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
+    world.alerts
+      .slice(since)
+      .filter(({ kind, subject }) => kind.startsWith('suspense.') && subject === id).length
 
   onWrite(world, / SUSPENSE$/, ({ before, after, isNew }) => {
     const id = text(after, 'suspense_id')
     const [wasDue, isDue] = [before, after].map(({ work }) => work === 'alert')
     if (!wasDue && isDue) owed.set(id, (owed.get(id) ?? 0) + 1)
-    if (isNew || (before['work'] === undefined && after['work'] !== undefined)) openedAt.set(id, world.alerts.length)
-    const isAlerted = alertsAbout(id, openedAt.get(id)) > 0 && alertsAbout(id) >= (owed.get(id) ?? 0)
-    if (wasDue && !isDue && !isAlerted) world.problems.push(`${id} leaves the due work before its alert`)
+    if (isNew || (before['work'] === undefined && after['work'] !== undefined))
+      openedAt.set(id, world.alerts.length)
+    const isAlerted =
+      alertsAbout(id, openedAt.get(id)) > 0 && alertsAbout(id) >= (owed.get(id) ?? 0)
+    if (wasDue && !isDue && !isAlerted)
+      world.problems.push(`${id} leaves the due work before its alert`)
   })
 }
 
 /** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 
-const isUnforeseen = (error: Error): boolean =>
-  error instanceof TypeError ||
-  error instanceof RangeError ||
-  error instanceof ReferenceError ||
-  UNFORESEEN.includes(error.name) ||
-  error.message.startsWith('InvalidParameter')
+function isUnforeseen(error: Error): boolean {
+  return (
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    UNFORESEEN.includes(error.name) ||
+    error.message.startsWith('InvalidParameter')
+  )
+}
 
 /** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
-const watchErrors = (world: World): void => {
+function watchErrors(world: World): void {
   const metBy = new WeakMap<Error, Process>()
 
   world.onError.push((process, error) => {
     const { name } = process
     for (const one of error instanceof AggregateError ? error.errors : [error]) {
       if (!(one instanceof Error)) continue
-      if (isUnforeseen(one)) world.problems.push(`${name} cannot read or do what it met: ${one.message}`)
+      if (isUnforeseen(one))
+        world.problems.push(`${name} cannot read or do what it met: ${one.message}`)
       if ((metBy.get(one) ?? process) !== process)
-        world.problems.push(`${name} fails by an error that another process met before: ${one.message}`)
+        world.problems.push(
+          `${name} fails by an error that another process met before: ${one.message}`,
+        )
       metBy.set(one, process)
     }
   })
@@ -175,7 +216,7 @@ const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
  * Checks what neither one write's condition nor the recount after it can see: the order of writes, calls and time. What a
  * condition guards has a test in which the condition refuses.
  */
-export const watchRows = (world: World): void => {
+export function watchRows(world: World): void {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, endpoints)
 }

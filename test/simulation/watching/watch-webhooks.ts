@@ -6,10 +6,12 @@ import { deliveryRow } from '../world/rows.ts'
 import { isChanged, ms, onWrite, type States } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 
-const isOn = (endpoint: RawItem): boolean => endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
+function isOn(endpoint: RawItem): boolean {
+  return endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
+}
 
 /** Whether it subscribes to such events, enabled or not. */
-const wants = (endpoint: RawItem, eventName: string): boolean => {
+function wants(endpoint: RawItem, eventName: string): boolean {
   const types = endpoint['event_types'] as readonly string[]
   const [type = ''] = eventName.split('#')
   const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
@@ -25,11 +27,17 @@ const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
 /** Functions that make a delivery of a stored event. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
 
-const newRows = (written: readonly TableChange[], isMeant: (sk: string) => boolean): readonly RawItem[] =>
-  written.flatMap(({ key, before, after }) => (before === undefined && after && isMeant(key.sk) ? [after] : []))
+function newRows(
+  written: readonly TableChange[],
+  isMeant: (sk: string) => boolean,
+): readonly RawItem[] {
+  return written.flatMap(({ key, before, after }) =>
+    before === undefined && after && isMeant(key.sk) ? [after] : [],
+  )
+}
 
 /** Checked at every write: an event comes with its payment, and with a delivery to each endpoint that wants it. */
-export const watchAnnouncements = (world: World, { of, since }: States): void => {
+export function watchAnnouncements(world: World, { of, since }: States): void {
   onWrite(world, / EVENT#/, ({ key, after, isNew, worker, nowMs }) => {
     const isOld = ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - world.apartMs / 2
     if (isNew && isOld && worker && !ANSWERS_HTTP.test(worker.name))
@@ -43,17 +51,25 @@ export const watchAnnouncements = (world: World, { of, since }: States): void =>
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - world.apartMs / 2
     return [...of].flatMap(([id, [first]]) => {
       const isOlder = first?.row['client_id'] === clientId && first.sinceMs < readFromMs
-      return isOlder && since(id, readFromMs).every((endpoint) => wants(endpoint, eventName)) ? [id] : []
+      return isOlder && since(id, readFromMs).every((endpoint) => wants(endpoint, eventName))
+        ? [id]
+        : []
     })
   }
 
   world.onWritten.push((written) => {
-    const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(({ payment_id: id }) => id !== undefined)
+    const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(
+      ({ payment_id: id }) => id !== undefined,
+    )
     const events = newRows(written, (sk) => sk.startsWith('EVENT#'))
     for (const event of events) {
-      const announcedTo = deliveries.filter(({ event_id: id }) => id === event['id']).map((row) => row['endpoint_id'])
+      const announcedTo = deliveries
+        .filter(({ event_id: id }) => id === event['id'])
+        .map((row) => row['endpoint_id'])
       const missing = wanting(event).filter((id) => !announcedTo.includes(id))
-      world.problems.push(...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`))
+      world.problems.push(
+        ...missing.map((id) => `event ${text(event, 'id')} is written without a delivery to ${id}`),
+      )
     }
     for (const row of deliveries) {
       const isAlone = !events.some((event) => event['id'] === row['event_id'])
@@ -72,7 +88,7 @@ const NEAR_MS = 60_000
  * Checked at every POST, and at the end of every worker: an attempt is posted once, by its claimer, under a valid claim,
  * to an enabled endpoint.
  */
-export const watchAttempts = (world: World, { since }: States): void => {
+export function watchAttempts(world: World, { since }: States): void {
   /** The last claim that each worker made, by delivery. For others it may have expired. */
   const owned = new WeakMap<Process, Map<string, Claim>>()
   const troubled = new WeakSet<Process>()
@@ -83,7 +99,10 @@ export const watchAttempts = (world: World, { since }: States): void => {
     const { claim_token: token, delivery_id: id } = after
     if (worker === undefined || token === undefined || !isChanged(write, 'claim_token')) return
     const claims = owned.get(worker) ?? new Map<string, Claim>()
-    owned.set(worker, claims.set(String(id), { token, untilMs: ms(after, 'claimed_until'), hasPosted: false }))
+    owned.set(
+      worker,
+      claims.set(String(id), { token, untilMs: ms(after, 'claimed_until'), hasPosted: false }),
+    )
   })
 
   world.onPost.push(({ headers }, worker) => {
@@ -104,7 +123,8 @@ export const watchAttempts = (world: World, { since }: States): void => {
   world.onEnded.push((process, how) => {
     if (how !== 'done' || troubled.has(process)) return
     for (const [id, { token }] of owned.get(process) ?? [])
-      if (deliveryRow(world, id)?.['claim_token'] === token) report(id, 'stays claimed after its worker ended')
+      if (deliveryRow(world, id)?.['claim_token'] === token)
+        report(id, 'stays claimed after its worker ended')
   })
 }
 
@@ -112,15 +132,23 @@ export const watchAttempts = (world: World, { since }: States): void => {
 const QUARTER_MS = 15 * 60_000
 
 /** Checked at every alert about an endpoint: its worker has claimed it, a quarter of an hour after the one before. */
-export const watchClaimedAlerts = (world: World): void => {
+export function watchClaimedAlerts(world: World): void {
   /** Endpoints whose next alert a worker has claimed and not published yet. */
   const claimed = new WeakMap<Process, string[]>()
 
   onWrite(world, /^ENDPOINTS#/, ({ key: { sk }, before, after, worker, isNew, nowMs }) => {
     // A worker claims the next alert before it publishes it. If it cannot, it puts the earlier time back.
-    if (isNew || worker === undefined || text(after, 'last_alert_at') <= text(before, 'last_alert_at')) return
+    if (
+      isNew ||
+      worker === undefined ||
+      text(after, 'last_alert_at') <= text(before, 'last_alert_at')
+    )
+      return
     const id = sk.slice(sk.indexOf('#') + 1)
-    if (worker.name === 'check-due-alerts' && nowMs - ms(before, 'last_alert_at') < QUARTER_MS - world.apartMs)
+    if (
+      worker.name === 'check-due-alerts' &&
+      nowMs - ms(before, 'last_alert_at') < QUARTER_MS - world.apartMs
+    )
       world.problems.push(`endpoint ${id} has an alert too soon after the last one`)
     claimed.set(worker, [...(claimed.get(worker) ?? []), id])
   })
@@ -143,7 +171,7 @@ type AlertSent = { readonly message: string; readonly atMs: number; readonly sta
  * At rest one alert names each abandonment. Two may name it if the first could not be noted on its row, as after a
  * crash, and if they went out at the same time.
  */
-export const watchAlerts = (world: World): (() => readonly string[]) => {
+export function watchAlerts(world: World): () => readonly string[] {
   const abandoned: AtTime[] = []
   const noted: AtTime[] = []
   const sent: AlertSent[] = []
@@ -154,7 +182,8 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
     if (key.sk !== 'DELIVERY' || after?.['status'] !== 'abandoned') return
     const id = text(after, 'delivery_id')
     if (before?.['attempts'] !== after['attempts']) abandoned.push({ id, atMs: atMs() })
-    else if (before?.['work'] === 'alert' && after['work'] === undefined) noted.push({ id, atMs: atMs() })
+    else if (before?.['work'] === 'alert' && after['work'] === undefined)
+      noted.push({ id, atMs: atMs() })
   })
   world.onAlerted.push(({ kind, message }, process) => {
     // It may be the unfinished work of an earlier process.
@@ -164,7 +193,9 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
 
   return () =>
     abandoned.flatMap(({ id, atMs: fromMs }, at) => {
-      const untilMs = abandoned.find((other, index) => index > at && other.id === id)?.atMs ?? Number.POSITIVE_INFINITY
+      const untilMs =
+        abandoned.find((other, index) => index > at && other.id === id)?.atMs ??
+        Number.POSITIVE_INFINITY
       const isOfIt = (one: AtTime | AlertSent) => one.atMs >= fromMs && one.atMs < untilMs
       const naming = sent.filter((one) => one.message.includes(id) && isOfIt(one))
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
@@ -177,7 +208,7 @@ export const watchAlerts = (world: World): (() => readonly string[]) => {
 }
 
 /** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
-export const watchLanes = (world: World): void => {
+export function watchLanes(world: World): void {
   /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
   const markedAtMs = new Map<string, number>()
   const handedOut = new Map<string, { readonly firstMs: number; readonly slow: boolean }>()
@@ -193,7 +224,10 @@ export const watchLanes = (world: World): void => {
     if (queue !== 'webhooks' && queue !== 'webhooks-slow') return
     for (const { body } of messages) {
       const { delivery_id: id, attempt } = Object(JSON.parse(body))
-      const known = handedOut.get(`${id} ${attempt}`) ?? { firstMs: world.scheduler.nowMs(), slow: false }
+      const known = handedOut.get(`${id} ${attempt}`) ?? {
+        firstMs: world.scheduler.nowMs(),
+        slow: false,
+      }
       handedOut.set(`${id} ${attempt}`, { ...known, slow: known.slow || queue === 'webhooks-slow' })
     }
   })

@@ -22,15 +22,17 @@ export type Environment = {
 }
 
 /** The real handlers of all functions in the manifest, loaded once. */
-const FUNCTIONS = new Map((await loadHandlers(MANIFEST)).map((loaded) => [loaded.spec.name, loaded]))
+const FUNCTIONS = new Map(
+  (await loadHandlers(MANIFEST)).map((loaded) => [loaded.spec.name, loaded]),
+)
 
-export const functionOf = (name: string): HostedHandler => {
+export function functionOf(name: string): HostedHandler {
   const loaded = FUNCTIONS.get(name)
   if (!loaded) throw new Error(`no function ${name} in the manifest`)
   return loaded
 }
 
-const start = (world: World, loaded: HostedHandler, process: Process): Environment => {
+function start(world: World, loaded: HostedHandler, process: Process): Environment {
   const { spec, withDeps } = loaded
   const environment: Environment = {
     loaded,
@@ -49,13 +51,13 @@ const start = (world: World, loaded: HostedHandler, process: Process): Environme
 }
 
 /** An environment for one invocation: a warm one if Lambda has kept any. */
-export const takeEnvironment = (
+export function takeEnvironment(
   world: World,
   loaded: HostedHandler,
   process: Process,
   { cold }: { readonly cold: boolean },
-): Environment => {
-  const idle = cold || hasFault(world, 'environmentLost') ? undefined : world.idle.get(loaded)?.pop()
+): Environment {
+  const idle = cold || hasFault(world, 'environmentLost') ? undefined : idleOf(world, loaded).pop()
   if (!idle) return start(world, loaded, process)
   count(world.tally, 'started warm')
   if (idle.clockStops) idle.stoppedMs += world.scheduler.nowMs() - idle.frozenAtMs
@@ -68,14 +70,22 @@ export const takeEnvironment = (
 }
 
 /** Freezes the environment after an invocation, until the next one or longer. A killed one never comes back. */
-export const putBack = (world: World, environment: Environment, asideMs = 0): void => {
+export function putBack(world: World, environment: Environment, asideMs = 0): void {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()
   const wait = () => {
-    const idle = world.idle.get(environment.loaded) ?? []
-    idle.push(environment)
-    world.idle.set(environment.loaded, idle)
+    idleOf(world, environment.loaded).push(environment)
   }
   if (asideMs > 0) world.scheduler.after(asideMs, wait)
   else wait()
+}
+
+/** The frozen warm environments of each function, by world. */
+const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
+
+function idleOf(world: World, loaded: HostedHandler): Environment[] {
+  const ofWorld = IDLE.get(world) ?? new Map<HostedHandler, Environment[]>()
+  const idle = ofWorld.get(loaded) ?? []
+  IDLE.set(world, ofWorld.set(loaded, idle))
+  return idle
 }

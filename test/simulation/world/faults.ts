@@ -80,13 +80,16 @@ const WORST = {
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>
 
-const each = (draw: (worst: number) => number): Faults =>
-  Object.fromEntries(Object.entries(WORST).map(([name, worst]) => [name, draw(worst)])) as Faults
+function each(draw: (worst: number) => number): Faults {
+  return Object.fromEntries(
+    Object.entries(WORST).map(([name, worst]) => [name, draw(worst)]),
+  ) as Faults
+}
 
 export const NO_FAULTS = each(() => 0)
 
 /** Swarm testing: each history draws its faults and their rates, because many faults at once hide each other. */
-export const drawFaults = (prng: Prng): Faults => {
+export function drawFaults(prng: Prng): Faults {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))
 }

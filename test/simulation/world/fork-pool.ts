@@ -1,12 +1,12 @@
 import { fork, type Serializable } from 'node:child_process'
 
 /** Gives tasks to `jobs` processes that run a worker file. Each process answers a task with one message. */
-export const runForked = async (
+export async function runForked(
   worker: string,
   tasks: readonly Serializable[],
   jobs: number,
   onResult: (result: unknown) => void,
-): Promise<void> => {
+): Promise<void> {
   const waiting = [...tasks]
   const stop = new AbortController()
 
@@ -27,7 +27,12 @@ export const runForked = async (
       child.once('error', reject)
       child.once('exit', (code, signal) => {
         if (task === undefined) resolve()
-        else reject(new Error(`${JSON.stringify(task)} ended its process (${signal ?? code}) before its result`))
+        else
+          reject(
+            new Error(
+              `${JSON.stringify(task)} ended its process (${signal ?? code}) before its result`,
+            ),
+          )
       })
       next()
     })

@@ -13,9 +13,10 @@ export type Invocation =
   | { readonly kind: 'throttled' }
 
 /** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
-const isThrottled = (world: World, { reservedConcurrency }: FunctionSpec): boolean => {
+function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boolean {
   if (reservedConcurrency !== undefined) return false
-  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000)) return false
+  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000))
+    return false
   if (world.prng.chance(0.3)) return false
   noteFault(world, 'concurrencyTaken')
   return true
@@ -27,18 +28,20 @@ export type InvokeOptions = {
    * The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`.
    * `withClock`: the environment's monotonic clock also stops.
    */
-  readonly freeze?: { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean } | undefined
+  readonly freeze?:
+    | { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
+    | undefined
   /** Gets the process, to count its awaits. */
   readonly onProcess?: (process: Process) => void
 }
 
 /** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
-export const invoke = (
+export function invoke(
   world: World,
   name: string,
   event: unknown,
   options: InvokeOptions = {},
-): Promise<Invocation> => {
+): Promise<Invocation> {
   const loaded = functionOf(name)
   if (isThrottled(world, loaded.spec)) return Promise.resolve({ kind: 'throttled' })
   const requestId = world.prng.uuid()
@@ -47,7 +50,10 @@ export const invoke = (
   return new Promise<Invocation>((resolve) => {
     const ended = (invocation: Invocation) => {
       cancelTimeout()
-      trace(world, () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`)
+      trace(
+        world,
+        () => `< ${name} ${requestId.slice(0, 8)} ${JSON.stringify(invocation).slice(0, 300)}`,
+      )
       resolve(invocation)
     }
     const process: Process = startProcess(world, name, options.crashAt, () => {
@@ -81,20 +87,22 @@ export const invoke = (
       finished({ kind: 'died' }, options.freeze?.forMs)
     })
     // The context has no remaining time, so middy sets no timer. The simulation has its own limit above.
-    environment.handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` }).then(
-      (result) => returned({ kind: 'done', result }),
-      (error: unknown) => returned({ kind: 'failed', error }),
-    )
+    environment
+      .handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` })
+      .then(
+        (result) => returned({ kind: 'done', result }),
+        (error: unknown) => returned({ kind: 'failed', error }),
+      )
   })
 }
 
 /** The platform may answer instead of an HTTP handler before its timeout. The handler is then frozen. */
-const answerEarly = (
+function answerEarly(
   world: World,
   { loaded, timeoutMs }: Environment,
   { freeze }: InvokeOptions,
   answer: () => void,
-): (() => void) => {
+): () => void {
   if (freeze) return world.scheduler.after(freeze.afterMs, answer)
   const answersHttp = loaded.spec.trigger.kind === 'http'
   if (!answersHttp || !hasFault(world, 'answeredEarly')) return () => undefined
@@ -102,13 +110,22 @@ const answerEarly = (
 }
 
 /** An operator's action; answers `{status, body}`. Nothing retries it. */
-export const operate = async (world: World, action: string, payload: object, options: InvokeOptions = {}) => {
+export async function operate(
+  world: World,
+  action: string,
+  payload: object,
+  options: InvokeOptions = {},
+) {
   const invocation = await invoke(world, action, { operator: 'sim', ...payload }, options)
   if (invocation.kind !== 'done') return undefined
   return invocation.result as { readonly status: number; readonly body: Record<string, unknown> }
 }
 
-export type HttpReply = { readonly status: number; readonly text: string; readonly body: Record<string, unknown> }
+export type HttpReply = {
+  readonly status: number
+  readonly text: string
+  readonly body: Record<string, unknown>
+}
 
 export type HttpRequest = {
   readonly id?: string
@@ -118,12 +135,12 @@ export type HttpRequest = {
 }
 
 /** One HTTP request through API Gateway. Undefined if the caller got no answer of the gateway. */
-export const request = async (
+export async function request(
   world: World,
   functionName: string,
   { id, headers = {}, query, body }: HttpRequest,
   options: InvokeOptions = {},
-): Promise<HttpReply | undefined> => {
+): Promise<HttpReply | undefined> {
   const event = {
     version: '2.0',
     routeKey: routeKeyOf(functionOf(functionName).spec),
@@ -136,30 +153,44 @@ export const request = async (
   }
   const invocation = await invoke(world, functionName, event, options)
   if (invocation.kind !== 'done') return undefined
-  const { statusCode, body: text } = invocation.result as { readonly statusCode: number; readonly body: string }
+  const { statusCode, body: text } = invocation.result as {
+    readonly statusCode: number
+    readonly body: string
+  }
   return { status: statusCode, text, body: JSON.parse(text) as HttpReply['body'] }
 }
 
 /** A merchant's request, with its key. */
-export const requestAs = (
+export function requestAs(
   world: World,
   { apiKey }: { readonly apiKey: string },
   functionName: string,
   { headers, ...asked }: HttpRequest = {},
   options: InvokeOptions = {},
-): Promise<HttpReply | undefined> =>
-  request(world, functionName, { ...asked, headers: { authorization: `Bearer ${apiKey}`, ...headers } }, options)
+): Promise<HttpReply | undefined> {
+  return request(
+    world,
+    functionName,
+    { ...asked, headers: { authorization: `Bearer ${apiKey}`, ...headers } },
+    options,
+  )
+}
 
 /** Sends the provider's callbacks to the gateway by HTTP, except lost ones. */
-export const connectCallbacks = (world: World): void => {
+export function connectCallbacks(world: World): void {
   world.sendCallback = async (body, headers) => {
     if (hasFault(world, 'callbackLost')) throw new Error('the callback was lost')
-    const delayMs = world.faults.callbackLateMs > 0 ? world.prng.int(0, Math.floor(world.faults.callbackLateMs)) : 5
+    const delayMs =
+      world.faults.callbackLateMs > 0
+        ? world.prng.int(0, Math.floor(world.faults.callbackLateMs))
+        : 5
     if (delayMs > 60_000) count(world.tally, 'fault callbackLateMs')
     await waitFor(world, delayMs)
     const deliver = async () => {
       const reply = await request(world, 'receive-provider-callback', { headers, body })
-      if (reply) for (const listen of world.onCallback) listen(body, headers['x-callback-token'], reply.status)
+      if (reply)
+        for (const listen of world.onCallback)
+          listen(body, headers['x-callback-token'], reply.status)
       return reply
     }
     if (hasFault(world, 'callbackTwice')) void deliver()

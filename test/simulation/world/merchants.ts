@@ -18,15 +18,21 @@ const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { minMs: 5_000, maxMs: 9_900 }
 
-const outcome = (status: number | undefined, error: WebhookResult['error'], durationMs: number): WebhookResult => ({
-  httpStatus: status,
-  error,
-  responseBody: status === undefined ? undefined : 'ok',
-  durationMs,
-})
+function outcome(
+  status: number | undefined,
+  error: WebhookResult['error'],
+  durationMs: number,
+): WebhookResult {
+  return {
+    httpStatus: status,
+    error,
+    responseBody: status === undefined ? undefined : 'ok',
+    durationMs,
+  }
+}
 
 /** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
-export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => void) => {
+export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => void) {
   const received: ReceivedWebhook[] = []
   /** URLs that answer late but within an attempt's timeout, that accept no connection, or that hang. */
   const impaired = new Map<string, Impairment>()
@@ -66,7 +72,14 @@ export const createMerchants = (prng: Prng, onFault: (fault: keyof Faults) => vo
           const deliveryId = headers['X-Gateway-Delivery-Id'] ?? ''
           const signature = headers['X-Gateway-Signature'] ?? ''
           const answered = hangs ? 'nothing' : status
-          received.push({ url, atMs, deliveryId, body: request.body.toString('utf8'), signature, answered })
+          received.push({
+            url,
+            atMs,
+            deliveryId,
+            body: request.body.toString('utf8'),
+            signature,
+            answered,
+          })
           if (hangs) return outcome(undefined, 'timeout', durationMs)
           return outcome(status, status === 200 ? undefined : 'http_status', durationMs)
         },

@@ -13,7 +13,7 @@ export type Prng = {
 }
 
 /** Mulberry32: 32 bits of state are plenty for one history, and the arithmetic is exact in JavaScript. */
-export const createPrng = (seed: number): Prng => {
+export function createPrng(seed: number): Prng {
   let state = seed >>> 0
   const next = () => {
     state = (state + 0x6d2b79f5) >>> 0

@@ -9,12 +9,24 @@ export type CrashPoint = { readonly await: number; readonly side: 'before' | 'af
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
 export type Process = ReturnType<typeof startProcess>
 
-const never = <T>(): Promise<T> => new Promise<T>(() => undefined)
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined)
+}
 
-type Host = { readonly scheduler: Scheduler; readonly prng: Prng; readonly faults: Faults; readonly tally: Tally }
+type Host = {
+  readonly scheduler: Scheduler
+  readonly prng: Prng
+  readonly faults: Faults
+  readonly tally: Tally
+}
 
 /** Starts a run of this function, with the faults that its world has now. */
-export const startProcess = (host: Host, name: string, crashAt: CrashPoint | undefined, onKilled: () => void) => {
+export function startProcess(
+  host: Host,
+  name: string,
+  crashAt: CrashPoint | undefined,
+  onKilled: () => void,
+) {
   const { scheduler, prng, tally } = host
   const { crash, slowCall } = host.faults
   const awaits: string[] = []
@@ -35,10 +47,16 @@ export const startProcess = (host: Host, name: string, crashAt: CrashPoint | und
   }
 
   const dies = (side: CrashPoint['side']): boolean =>
-    (crashAt?.await === awaits.length && crashAt.side === side) || (crash > 0 && prng.chance(crash / 2))
+    (crashAt?.await === awaits.length && crashAt.side === side) ||
+    (crash > 0 && prng.chance(crash / 2))
 
   /** One call to the outside: it leaves, has its effect and comes back, each after its own drawn or given time. */
-  const call = <T>(label: string, effect: () => T, durationMs?: number, onItsWayMs = 0): Promise<T> => {
+  const call = <T>(
+    label: string,
+    effect: () => T,
+    durationMs?: number,
+    onItsWayMs = 0,
+  ): Promise<T> => {
     // A killed process does nothing more, but its earlier calls still take effect.
     if (!alive) return never()
     awaits.push(label)
@@ -109,13 +127,16 @@ export const startProcess = (host: Host, name: string, crashAt: CrashPoint | und
 }
 
 /** A process, and the unfinished ones of its environment that continue under its name. */
-export const namesOf = (world: Pick<World, 'sharing'>, process: Process | undefined): readonly Process[] =>
-  process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
+export function namesOf(
+  world: Pick<World, 'sharing'>,
+  process: Process | undefined,
+): readonly Process[] {
+  return process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
+}
 
 /** An effect on the world that counts as done by its process. */
-export const actingAs =
-  <Answer>(world: World, process: Process, effect: () => Answer) =>
-  (): Answer => {
+export function actingAs<Answer>(world: World, process: Process, effect: () => Answer) {
+  return (): Answer => {
     world.acting = process
     try {
       return effect()
@@ -123,3 +144,4 @@ export const actingAs =
       world.acting = undefined
     }
   }
+}

@@ -1,5 +1,10 @@
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import { type HttpCall, type HttpOutcome, type RateLimit, rateLimitOf } from '../../../shared/provider/call-json.ts'
+import {
+  type HttpCall,
+  type HttpOutcome,
+  type RateLimit,
+  rateLimitOf,
+} from '../../../shared/provider/call-json.ts'
 import { actingAs, type Process } from './process.ts'
 import { count, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
@@ -7,24 +12,29 @@ const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
 
 /** The request that a cancel names. */
-export const cancelledRequest = (method: string, path: string): string | undefined =>
-  method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
+export function cancelledRequest(method: string, path: string): string | undefined {
+  return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
+}
 
 type Answered = Extract<HttpOutcome, { kind: 'answered' }>
 
-const answered = (status: number, json: unknown): Answered => ({ kind: 'answered', status, json })
+function answered(status: number, json: unknown): Answered {
+  return { kind: 'answered', status, json }
+}
 
 /** A 429, with the time to wait if that is below a minute. */
-const limited = (resetMs: number): Answered => {
+function limited(resetMs: number): Answered {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
 /** Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no quota. */
-const takeFromQuota = (world: World, operation: string): RateLimit | undefined => {
+function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()
-  const during = (world.providerCalls.get(operation) ?? []).filter((atMs) => atMs > nowMs - MINUTE_MS)
+  const during = (world.providerCalls.get(operation) ?? []).filter(
+    (atMs) => atMs > nowMs - MINUTE_MS,
+  )
   const resetMs = (during[0] ?? nowMs) + MINUTE_MS - nowMs
   const remaining = world.callsPerMinute - during.length - 1
   if (remaining >= 0) during.push(nowMs)
@@ -33,23 +43,32 @@ const takeFromQuota = (world: World, operation: string): RateLimit | undefined =
 }
 
 /** The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of another call. */
-const slowKey = ({ method, url, body }: HttpCall): string =>
-  method === 'POST' && url.pathname === REQUESTS
+function slowKey({ method, url, body }: HttpCall): string {
+  return method === 'POST' && url.pathname === REQUESTS
     ? textIn(body, 'reference_id').slice(0, 36)
     : (cancelledRequest(method, url.pathname) ?? url.pathname)
+}
 
-const textIn = (json: unknown, field: string): string => String(Object(json)[field])
+function textIn(json: unknown, field: string): string {
+  return String(Object(json)[field])
+}
 
 /** A read may come from a replica that lacks the changes of the last minute. */
-const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered): Answered => {
+function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered): Answered {
   if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
     world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
   }
-  if (method !== 'GET' || !url.pathname.startsWith(`${REQUESTS}/`) || fresh.status !== 200) return fresh
+  if (method !== 'GET' || !url.pathname.startsWith(`${REQUESTS}/`) || fresh.status !== 200)
+    return fresh
   const updated = textIn(fresh.json, 'updated')
   const former = world.formerRequests.get(url.pathname)
   const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
-  if (isYoung && former !== undefined && textIn(former, 'updated') !== updated && hasFault(world, 'providerStale')) {
+  if (
+    isYoung &&
+    former !== undefined &&
+    textIn(former, 'updated') !== updated &&
+    hasFault(world, 'providerStale')
+  ) {
     return { ...fresh, json: former }
   }
   world.formerRequests.set(url.pathname, fresh.json)
@@ -57,10 +76,13 @@ const perhapsStale = (world: World, { method, url }: HttpCall, fresh: Answered):
 }
 
 /** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
-const shownQuery = (world: World, { pathname, searchParams }: URL): URLSearchParams => {
+function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
   const query = new URLSearchParams(searchParams)
   if (pathname !== '/transactions') return query
-  query.set('limit', String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)))
+  query.set(
+    'limit',
+    String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)),
+  )
   if (world.faults.rowsBehindMs === 0) return query
   const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
   if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
@@ -72,13 +94,22 @@ const shownQuery = (world: World, { pathname, searchParams }: URL): URLSearchPar
 }
 
 /** For a while the provider refuses every second call, each with another time to wait. */
-const isBusy = (world: World): boolean =>
-  isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) && world.prng.chance(0.5)
+function isBusy(world: World): boolean {
+  return (
+    isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) &&
+    world.prng.chance(0.5)
+  )
+}
 
 /** The answer instead of one that the provider withholds from every caller for hours or days. */
-const withheldAnswer = (world: World, { method, url: { pathname, searchParams } }: HttpCall): Answered | undefined => {
+function withheldAnswer(
+  world: World,
+  { method, url: { pathname, searchParams } }: HttpCall,
+): Answered | undefined {
   const isList = pathname === '/transactions'
-  const subject = isList ? `fee of ${searchParams.get('product_id') ?? ''}` : (pathname.split('/')[3] ?? '')
+  const subject = isList
+    ? `fee of ${searchParams.get('product_id') ?? ''}`
+    : (pathname.split('/')[3] ?? '')
   const withheld = method === 'GET' ? world.withheld.get(subject) : undefined
   if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
   count(world.tally, `withheld: ${withheld.says}`)
@@ -89,9 +120,8 @@ const withheldAnswer = (world: World, { method, url: { pathname, searchParams } 
 }
 
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
-export const providerNetwork =
-  (world: World, process: () => Process) =>
-  async (asked: HttpCall): Promise<HttpOutcome> => {
+export function providerNetwork(world: World, process: () => Process) {
+  return async (asked: HttpCall): Promise<HttpOutcome> => {
     const { method, url, headers, body, timeoutMs } = asked
     const label = `provider ${method} ${url.pathname.replace(/\/(pr|py|txn)[-_][^/]+/, '/{id}')}`
     const drawnMs = hasFault(world, 'providerSlow')
@@ -99,9 +129,12 @@ export const providerNetwork =
       : (world.providerMs ?? world.prng.int(20, 400))
     const slowMs = world.slowCallsMs.get(slowKey(asked)) ?? drawnMs
     const effect = (): HttpOutcome => {
-      if (hasFault(world, 'providerUnreachable')) return { kind: 'not_sent', reason: 'ECONNREFUSED' }
-      if (hasFault(world, 'providerServerError')) return answered(500, { error_code: 'SERVER_ERROR' })
-      if (hasFault(world, 'providerRateLimit') || isBusy(world)) return limited(world.prng.int(100, 90_000))
+      if (hasFault(world, 'providerUnreachable'))
+        return { kind: 'not_sent', reason: 'ECONNREFUSED' }
+      if (hasFault(world, 'providerServerError'))
+        return answered(500, { error_code: 'SERVER_ERROR' })
+      if (hasFault(world, 'providerRateLimit') || isBusy(world))
+        return limited(world.prng.int(100, 90_000))
       const quota = takeFromQuota(world, label)
       if (quota && quota.remaining < 0) {
         noteFault(world, 'providerQuota')
@@ -109,7 +142,8 @@ export const providerNetwork =
       }
       // The provider captured this payment and sent its callback, but does not show it yet.
       const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice('/v3/payments/'.length)) ?? 0
-      const isUnseen = () => unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')
+      const isUnseen = () =>
+        unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')
       if (/GET \/v3\/payments\//.test(label) && isUnseen()) {
         return answered(404, { error_code: 'DATA_NOT_FOUND' })
       }
@@ -123,11 +157,13 @@ export const providerNetwork =
         body: JSON.stringify(body ?? {}),
       }
       const answer = answerProviderCall(world.provider, PROVIDER_KEY, call)
-      if (answer === undefined || answer.kind === 'silence') return { kind: 'lost', reason: 'timeout' }
+      if (answer === undefined || answer.kind === 'silence')
+        return { kind: 'lost', reason: 'timeout' }
       // As over HTTP, the answer shares no object with the provider's state.
       const fresh = answered(answer.status, JSON.parse(JSON.stringify(answer.body)))
       const seen = perhapsStale(world, asked, fresh)
-      if (slowMs > timeoutMs || hasFault(world, 'providerAnswerLost')) return { kind: 'lost', reason: 'timeout' }
+      if (slowMs > timeoutMs || hasFault(world, 'providerAnswerLost'))
+        return { kind: 'lost', reason: 'timeout' }
       const rateLimit = quota ?? rateLimitOf((name) => new Headers(answer.headers).get(name))
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
@@ -137,6 +173,8 @@ export const providerNetwork =
     for (const listen of world.onAsked) listen(own, method, url.pathname, body)
     const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs
     const outcome = await own.call(label, actingAs(world, own, effect), backMs, onItsWayMs)
-    for (const listen of world.onAnswered) listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
+    for (const listen of world.onAnswered)
+      listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
     return outcome
   }
+}

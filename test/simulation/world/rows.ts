@@ -7,53 +7,71 @@ import type { World } from './world.ts'
 type WithTable = Pick<World, 'table'>
 
 /** Items with their own partition, whose sort key is their kind. */
-const rowOf =
-  (kind: string) =>
-  ({ table }: WithTable, id: unknown): StoredItem | undefined =>
+function rowOf(kind: string) {
+  return ({ table }: WithTable, id: unknown): StoredItem | undefined =>
     table.item({ pk: `${kind}#${String(id)}`, sk: kind })
+}
 
 export const paymentRow = rowOf('PAYMENT')
 export const deliveryRow = rowOf('DELIVERY')
 export const suspenseRow = rowOf('SUSPENSE')
-export const clientRow = (world: WithTable, id: unknown): StoredItem => rowOf('CLIENT')(world, id) ?? {}
+export function clientRow(world: WithTable, id: unknown): StoredItem {
+  return rowOf('CLIENT')(world, id) ?? {}
+}
 
 /** The window of a client: what is settled and paid out. */
-export const windowRow = ({ table }: WithTable, clientId: unknown): StoredItem =>
-  table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
+export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
+  return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
+}
 
 /** The payment of a reference at the provider. */
-export const paymentOfReference = (world: WithTable, reference: string | undefined): StoredItem | undefined =>
-  paymentRow(world, reference?.slice(0, 36))
+export function paymentOfReference(
+  world: WithTable,
+  reference: string | undefined,
+): StoredItem | undefined {
+  return paymentRow(world, reference?.slice(0, 36))
+}
 
 /** Calls back for each cancel that the provider is asked for, with the payment of its request. */
-export const onCancel = (world: World, listen: (requestId: string, payment: StoredItem | undefined) => void): void =>
+export function onCancel(
+  world: World,
+  listen: (requestId: string, payment: StoredItem | undefined) => void,
+): void {
   void world.onAsked.push((_, method, path) => {
     const id = cancelledRequest(method, path)
-    if (id !== undefined) listen(id, paymentOfReference(world, world.provider.storedRequest(id)?.request.reference_id))
+    if (id !== undefined)
+      listen(id, paymentOfReference(world, world.provider.storedRequest(id)?.request.reference_id))
   })
+}
 
 /** All rows of a kind with these values, without the other items of their partitions. */
-export const rowsOf = (
+export function rowsOf(
   { table }: WithTable,
   kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
   having: Readonly<Record<string, unknown>> = {},
-): readonly StoredItem[] =>
-  table
+): readonly StoredItem[] {
+  return table
     .items(`${kind}#`)
-    .filter((row) => Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value))
+    .filter((row) =>
+      Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value),
+    )
+}
 
 /** A delivery has its status in `status`, which an index lists, or in `state`. */
-export const deliveryStatus = (row: StoredItem = {}): string => text(row, 'status') || text(row, 'state')
+export function deliveryStatus(row: StoredItem = {}): string {
+  return text(row, 'status') || text(row, 'state')
+}
 
 /** The journal of a client, in all its parts. */
-export const entriesOf = ({ table }: WithTable, clientId: unknown): readonly RawItem[] =>
-  booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
+export function entriesOf({ table }: WithTable, clientId: unknown): readonly RawItem[] {
+  return booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
+}
 
 /** The stage of a payment when money of it is reversed, or returns after a won dispute. */
 export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 
 /** The settlement that contains the payment's own entry; undefined before there is one. */
-export const settlementOf = (world: WithTable, payment: RawItem): RawItem | undefined => {
+export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
   const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()
@@ -64,7 +82,7 @@ export const settlementOf = (world: WithTable, payment: RawItem): RawItem | unde
   )
 }
 
-export const stageOf = (world: WithTable, payment: RawItem): (typeof STAGES)[number] => {
+export function stageOf(world: WithTable, payment: RawItem): (typeof STAGES)[number] {
   if (text(payment, 'posted_at') === '') return 'open'
   const settlement = settlementOf(world, payment)
   if (settlement === undefined) return 'posted'

@@ -23,23 +23,29 @@ export type Rules = Readonly<Record<string, (write: Write) => boolean>>
 export const APART_MS = 20_000
 export const DAY_MS = 86_400_000
 
-export const ms = (item: RawItem | undefined, attribute: string): number => Date.parse(String(item?.[attribute]))
+export function ms(item: RawItem | undefined, attribute: string): number {
+  return Date.parse(String(item?.[attribute]))
+}
 
 type Change = Pick<Write, 'before' | 'after'>
 
-export const isChanged = ({ before, after }: Change, attribute: string): boolean =>
-  JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
+export function isChanged({ before, after }: Change, attribute: string): boolean {
+  return JSON.stringify(before[attribute]) !== JSON.stringify(after[attribute])
+}
 
 /** The attribute had a value and has another one or none. */
-export const isRewritten = (change: Change, attribute: string): boolean =>
-  change.before[attribute] !== undefined && isChanged(change, attribute)
+export function isRewritten(change: Change, attribute: string): boolean {
+  return change.before[attribute] !== undefined && isChanged(change, attribute)
+}
 
 /** The attribute had no value and has one. */
-export const isGiven = ({ before, after }: Change, attribute: string): boolean =>
-  before[attribute] === undefined && after[attribute] !== undefined
+export function isGiven({ before, after }: Change, attribute: string): boolean {
+  return before[attribute] === undefined && after[attribute] !== undefined
+}
 
-export const becomes = ({ before, after }: Change, attribute: string, value: unknown): boolean =>
-  before[attribute] !== value && after[attribute] === value
+export function becomes({ before, after }: Change, attribute: string, value: unknown): boolean {
+  return before[attribute] !== value && after[attribute] === value
+}
 
 /** The former states of rows. `since`: all states from a time on, any of which a reader may have met. */
 export type States = {
@@ -48,7 +54,7 @@ export type States = {
 }
 
 /** Keeps the states of rows whose `pk sk` fits, by the attribute that identifies them. */
-export const watchStates = (world: World, meant: RegExp, name: string): States => {
+export function watchStates(world: World, meant: RegExp, name: string): States {
   const of = new Map<string, { readonly row: RawItem; readonly sinceMs: number }[]>()
   world.onChange.push(({ key, after }) => {
     if (after === undefined || !meant.test(`${key.pk} ${key.sk}`)) return
@@ -59,13 +65,15 @@ export const watchStates = (world: World, meant: RegExp, name: string): States =
     of,
     since: (id, fromMs) => {
       const all = of.get(id) ?? []
-      return all.filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs).map(({ row }) => row)
+      return all
+        .filter((_, at) => (all[at + 1]?.sinceMs ?? Number.POSITIVE_INFINITY) >= fromMs)
+        .map(({ row }) => row)
     },
   }
 }
 
 /** Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written. */
-export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => void): void =>
+export function onWrite(world: World, meant: RegExp, listen: (write: Write) => void): void {
   void world.onWritten.push((written) => {
     const all = { world, written, worker: world.acting, nowMs: world.scheduler.nowMs() }
     for (const { key, before, after } of written) {
@@ -73,11 +81,16 @@ export const onWrite = (world: World, meant: RegExp, listen: (write: Write) => v
       listen({ ...all, key, before: before ?? {}, after, isNew: before === undefined })
     }
   })
+}
 
 /** Checks every write against the rules of its item. */
-export const watchRules = (world: World, rulesFor: (key: Key, write: Write) => Rules | undefined): void =>
+export function watchRules(
+  world: World,
+  rulesFor: (key: Key, write: Write) => Rules | undefined,
+): void {
   onWrite(world, /^/, (write) => {
     const { pk, sk } = write.key
     for (const [what, isBroken] of Object.entries(rulesFor(write.key, write) ?? {}))
       if (isBroken(write)) world.problems.push(`${pk} ${sk} ${what}`)
   })
+}

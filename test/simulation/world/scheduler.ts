@@ -1,12 +1,14 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
 /** Runs all promises that can continue: the next tick comes after all microtasks, always in the same order. */
-const settle = () => new Promise<void>((resolve) => process.nextTick(resolve))
+function settle() {
+  return new Promise<void>((resolve) => process.nextTick(resolve))
+}
 
 /** Simulated time. Everything that happens is an event here, and only events advance the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
 
-export const createScheduler = (startMs: number) => {
+export function createScheduler(startMs: number) {
   /** In reverse order: the last element is the next event. */
   const events: Event[] = []
   let now = startMs
@@ -34,7 +36,8 @@ export const createScheduler = (startMs: number) => {
   /** Runs all events up to a time, and sets the clock to it. */
   const runUntil = async (timeMs: number): Promise<void> => {
     await settle()
-    for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1)) await runNext()
+    for (let next = events.at(-1); next && next.timeMs <= timeMs; next = events.at(-1))
+      await runNext()
     now = Math.max(now, timeMs)
   }
 

@@ -6,41 +6,60 @@ import { assembledDeps } from '../../support/assembled-deps.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import { count, hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
+import {
+  count,
+  hasFault,
+  noteFault,
+  queuesDownUntilMs,
+  SIM_STAGE,
+  trace,
+  type World,
+} from './world.ts'
 
-const simQueues = (world: World, process: () => Process): Deps['queues'] => ({
-  send: async (queue, ...messages) => {
-    for (const message of messages) {
-      await process().call(`send to ${queue}`, () => {
-        const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
-        if (isDown) noteFault(world, 'queuesDown')
-        if (isDown || hasFault(world, 'queueSendFails')) throw new Error('the queue cannot be reached')
-        world.queues[queue].send({ ...message, body: JSON.stringify(message.body), nowMs: world.scheduler.nowMs() })
-        for (const listen of world.onSent) listen(queue, message, process())
-      })
-    }
-  },
-})
+function simQueues(world: World, process: () => Process): Deps['queues'] {
+  return {
+    send: async (queue, ...messages) => {
+      for (const message of messages) {
+        await process().call(`send to ${queue}`, () => {
+          const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
+          if (isDown) noteFault(world, 'queuesDown')
+          if (isDown || hasFault(world, 'queueSendFails'))
+            throw new Error('the queue cannot be reached')
+          world.queues[queue].send({
+            ...message,
+            body: JSON.stringify(message.body),
+            nowMs: world.scheduler.nowMs(),
+          })
+          for (const listen of world.onSent) listen(queue, message, process())
+        })
+      }
+    },
+  }
+}
 
 /** The length of a signing secret that KMS encrypted, in base64. */
 const SEALED_LENGTH = 272
 
-const simSealer = (world: World, process: () => Process): Deps['sealer'] => ({
-  seal: (secret, { clientId, endpointId }) =>
-    process().call('seal', () => {
-      const sealed = `sealed-${world.seals.size}`.padEnd(SEALED_LENGTH, '=')
-      world.seals.set(sealed, { secret, clientId, endpointId })
-      return sealed
-    }),
-  unseal: (sealed, owner) =>
-    process().call('unseal', () => {
-      if (hasFault(world, 'unsealFails')) throw new Error('the key cannot be used')
-      const seal = world.seals.get(sealed)
-      return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId ? seal.secret : undefined
-    }),
-})
+function simSealer(world: World, process: () => Process): Deps['sealer'] {
+  return {
+    seal: (secret, { clientId, endpointId }) =>
+      process().call('seal', () => {
+        const sealed = `sealed-${world.seals.size}`.padEnd(SEALED_LENGTH, '=')
+        world.seals.set(sealed, { secret, clientId, endpointId })
+        return sealed
+      }),
+    unseal: (sealed, owner) =>
+      process().call('unseal', () => {
+        if (hasFault(world, 'unsealFails')) throw new Error('the key cannot be used')
+        const seal = world.seals.get(sealed)
+        return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId
+          ? seal.secret
+          : undefined
+      }),
+  }
+}
 
-const simLog = (world: World, process: () => Process): Deps['log'] => {
+function simLog(world: World, process: () => Process): Deps['log'] {
   const line =
     (level: string) =>
     (code: string, fields: object = {}, cause?: unknown) => {
@@ -54,7 +73,11 @@ const simLog = (world: World, process: () => Process): Deps['log'] => {
 }
 
 /** Everything a handler may touch. Each call is an await at which the process can die. */
-export const simDeps = (world: World, process: () => Process, monotonicMs = world.scheduler.nowMs): Deps => {
+export function simDeps(
+  world: World,
+  process: () => Process,
+  monotonicMs = world.scheduler.nowMs,
+): Deps {
   const prng = world.prng.fork()
   const log = simLog(world, process)
   // How far off the machine's clock is, for as long as it lives.
@@ -92,7 +115,8 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
       publish: (alert) =>
         process().call('publish alert', () => {
           const isDown = world.scheduler.nowMs() < world.topicDownUntilMs
-          if (isDown || hasFault(world, 'alertFails')) throw new Error('the topic cannot be reached')
+          if (isDown || hasFault(world, 'alertFails'))
+            throw new Error('the topic cannot be reached')
           world.alerts.push({ atMs: world.scheduler.nowMs(), ...alert })
           for (const listen of world.onAlerted) listen(alert, process())
         }),
@@ -101,10 +125,15 @@ export const simDeps = (world: World, process: () => Process, monotonicMs = worl
     sealer: simSealer(world, process),
     sendWebhook: (request) => {
       for (const listen of world.onPost) listen(request, process())
-      const { arrive, durationMs } = world.merchants.plan(request, world.faults, world.scheduler.nowMs())
+      const { arrive, durationMs } = world.merchants.plan(
+        request,
+        world.faults,
+        world.scheduler.nowMs(),
+      )
       return process().call('POST webhook', () => arrive(world.scheduler.nowMs()), durationMs)
     },
-    resolveHost: () => process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
+    resolveHost: () =>
+      process().call('resolve host', () => [{ address: '93.184.216.34', family: 4 }]),
     monotonicMs,
     newId: prng.uuid,
     randomBytes: prng.bytes,

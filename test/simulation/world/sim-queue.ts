@@ -32,19 +32,27 @@ const RETENTION_MS = 4 * 24 * 60 * 60_000
 type Options = { readonly visibilityMs: number; readonly maxReceiveCount: number }
 /** `delaySeconds`: whole seconds, 0 to 900. */
 type Sent = { readonly body: string; readonly delaySeconds: number; readonly nowMs: number }
-type Receiving = { readonly max: number; readonly nowMs: number; readonly disorder?: Disorder | undefined }
+type Receiving = {
+  readonly max: number
+  readonly nowMs: number
+  readonly disorder?: Disorder | undefined
+}
 
 /**
  * A standard queue of SQS. Received messages are hidden for a time, and after so many receives a message is a dead letter.
  * A test compares it with the emulator. Callers pass the time.
  */
-export const createSimQueue = (options: Options) => {
+export function createSimQueue(options: Options) {
   const stored = new Set<Stored>()
   const dead: Stored[] = []
   let sent = 0
   let receipts = 0
 
-  const take = (message: Stored, nowMs: number, disorder: Disorder | undefined): ReceivedMessage => {
+  const take = (
+    message: Stored,
+    nowMs: number,
+    disorder: Disorder | undefined,
+  ): ReceivedMessage => {
     const receipt = `${message.messageId}/${++receipts}`
     Object.assign(message, { receipt, receiveCount: message.receiveCount + 1 })
     if (disorder && !message.isCopy && disorder.random() < disorder.duplicate) {
@@ -68,7 +76,9 @@ export const createSimQueue = (options: Options) => {
   return {
     send: ({ body, delaySeconds, nowMs }: Sent): void => {
       if (!Number.isInteger(delaySeconds) || delaySeconds < 0 || delaySeconds > 900) {
-        throw new Error(`InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`)
+        throw new Error(
+          `InvalidParameterValue: DelaySeconds ${delaySeconds} is not between 0 and 900`,
+        )
       }
       const untouched = { receipt: undefined, receiveCount: 0, isCopy: false }
       const times = { sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 }
@@ -84,7 +94,8 @@ export const createSimQueue = (options: Options) => {
       const received: ReceivedMessage[] = []
       for (const message of waiting) {
         if (received.length === Math.min(max, 10)) break
-        if (message.receiveCount < options.maxReceiveCount) received.push(take(message, nowMs, disorder))
+        if (message.receiveCount < options.maxReceiveCount)
+          received.push(take(message, nowMs, disorder))
         else if (stored.delete(message)) dead.push(message)
       }
       return received
@@ -96,7 +107,9 @@ export const createSimQueue = (options: Options) => {
     },
     /** The earliest time at which a message is visible; undefined if there is no message. */
     nextDueMs: (): number | undefined => {
-      const alive = [...stored].filter(({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS)
+      const alive = [...stored].filter(
+        ({ visibleAtMs, sentAtMs }) => visibleAtMs < sentAtMs + RETENTION_MS,
+      )
       return alive.length > 0 ? Math.min(...alive.map(({ visibleAtMs }) => visibleAtMs)) : undefined
     },
     /** The dead-letter queue, oldest message first. */
@@ -104,7 +117,7 @@ export const createSimQueue = (options: Options) => {
   }
 }
 
-const shuffle = (items: Stored[], random: () => number): void => {
+function shuffle(items: Stored[], random: () => number): void {
   for (let last = items.length - 1; last > 0; last--) {
     const other = Math.floor(random() * (last + 1))
     const [a, b] = [items[last], items[other]]
@@ -113,6 +126,6 @@ const shuffle = (items: Stored[], random: () => number): void => {
 }
 
 /** The fields that the gateway reads of Lambda's event for received messages. */
-export const sqsEvent = (messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) => ({
-  Records: messages.map(({ messageId, body }) => ({ messageId, body })),
-})
+export function sqsEvent(messages: readonly Pick<ReceivedMessage, 'messageId' | 'body'>[]) {
+  return { Records: messages.map(({ messageId, body }) => ({ messageId, body })) }
+}

@@ -1,4 +1,7 @@
-import { TransactionCanceledException, TransactionConflictException } from '@aws-sdk/client-dynamodb'
+import {
+  TransactionCanceledException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb'
 import { countedCarry } from '../../../infra/local/emulators/memory-table/memory-requests.ts'
 import { isContention } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
@@ -21,22 +24,23 @@ const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 const metadata = { $metadata: {} }
 
 /** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
-const isThrottled = (world: World, index: string): boolean => {
-  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000)) return false
+function isThrottled(world: World, index: string): boolean {
+  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000))
+    return false
   if (world.prng.chance(0.5)) return false
   noteFault(world, 'indexThrottled')
   return true
 }
 
 /** The attributes that a step writes or removes. */
-const touchedBy = (step: Step): ReadonlySet<string> => {
+function touchedBy(step: Step): ReadonlySet<string> {
   if (step.kind === 'put') return new Set(Object.keys(step.item))
   if (step.kind !== 'update') return new Set()
   const { set = {}, setIfAbsent = {}, remove = [] } = step.changes
   return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
 }
 
-const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean => {
+function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
   if (world.faults.indexThrottled === 0) return false
   const indexes = steps.flatMap((step) => {
     const touched = touchedBy(step)
@@ -48,29 +52,39 @@ const meetsThrottledIndex = (world: World, steps: readonly Step[]): boolean => {
 }
 
 /** One page, which DynamoDB may end early because a megabyte is full. */
-const page = (world: World, input: QueryInput): QueryPage => {
-  if (input.index !== undefined && isThrottled(world, input.index)) throw new Error('the index was throttled')
-  const isCut = world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
-  const found = world.table.requests.query(isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input)
+function page(world: World, input: QueryInput): QueryPage {
+  if (input.index !== undefined && isThrottled(world, input.index))
+    throw new Error('the index was throttled')
+  const isCut =
+    world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
+  const found = world.table.requests.query(
+    isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input,
+  )
   if (!isCut || !found.cursor) return found
   noteFault(world, 'pageCut')
   // A ledger is far below a megabyte, so no table ends its page early. Here the read fails instead.
-  if (String(input.partition[0]).startsWith('LEDGER#')) throw new Error('the page of a ledger was not read')
+  if (String(input.partition[0]).startsWith('LEDGER#'))
+    throw new Error('the page of a ledger was not read')
   return found
 }
 
 /** A batch read that leaves some keys unprocessed. */
-const batch = (world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) => {
-  if (keys.length < 2 || !hasFault(world, 'batchCut')) return world.table.requests.batchGet(keys, reads)
+function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
+  if (keys.length < 2 || !hasFault(world, 'batchCut'))
+    return world.table.requests.batchGet(keys, reads)
   const taken = world.prng.int(1, keys.length - 1)
-  return { ...world.table.requests.batchGet(keys.slice(0, taken), reads), unprocessed: keys.slice(taken) }
+  return {
+    ...world.table.requests.batchGet(keys.slice(0, taken), reads),
+    unprocessed: keys.slice(taken),
+  }
 }
 
 type Applied = { readonly applied: boolean }
 
 /** Whether a transaction is one of the next on its item that get no answer. */
-const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean => {
-  const pk = steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
+function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
+  const pk =
+    steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
   const ails = impaired.get(pk ?? '')
   if (pk === undefined || ails === undefined) return false
   if (ails.lost > 1) impaired.set(pk, { ...ails, lost: ails.lost - 1 })
@@ -79,7 +93,11 @@ const isLeftUnanswered = ({ impaired }: World, steps: readonly Step[]): boolean 
 }
 
 /** A write, or a fault instead of it or after it. */
-const written = <Answer extends Applied>(world: World, steps: readonly Step[], run: () => Answer): Answer => {
+function written<Answer extends Applied>(
+  world: World,
+  steps: readonly Step[],
+  run: () => Answer,
+): Answer {
   if (isLeftUnanswered(world, steps)) {
     if (world.prng.chance(0.5)) run()
     noteFault(world, 'tableAnswerLost')
@@ -87,7 +105,10 @@ const written = <Answer extends Applied>(world: World, steps: readonly Step[], r
     throw new Error('no answer at any try')
   }
   if (hasFault(world, 'tableConflict')) {
-    throw new TransactionConflictException({ message: 'another transaction is under way', ...metadata })
+    throw new TransactionConflictException({
+      message: 'another transaction is under way',
+      ...metadata,
+    })
   }
   const answer = run()
   if (answer.applied && hasFault(world, 'tableAnswerLost')) throw new Error('no answer at any try')
@@ -95,22 +116,27 @@ const written = <Answer extends Applied>(world: World, steps: readonly Step[], r
 }
 
 /** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
-export const faultyRequests = (world: World, process: () => Process): TableRequests => {
+export function faultyRequests(world: World, process: () => Process): TableRequests {
   const { requests } = world.table
-  const send = countedCarry(world.table, <Answer>(name: string, run: () => Answer): Promise<Answer> => {
-    const own = process()
-    const effect = () => {
-      if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
-      return run()
-    }
-    return own.call(`table ${name}`, actingAs(world, own, effect))
-  })
+  const send = countedCarry(
+    world.table,
+    <Answer>(name: string, run: () => Answer): Promise<Answer> => {
+      const own = process()
+      const effect = () => {
+        if (hasFault(world, 'tableThrottled')) throw new Error('throttled at every try')
+        return run()
+      }
+      return own.call(`table ${name}`, actingAs(world, own, effect))
+    },
+  )
   /** Delays a write, so that another worker can do the same work or change the same item meanwhile. */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
     const { delay } = own
-    const ails = steps.length > 1 && keys.map(({ pk }) => world.impaired.get(pk)).find((one) => one !== undefined)
+    const ails =
+      steps.length > 1 &&
+      keys.map(({ pk }) => world.impaired.get(pk)).find((one) => one !== undefined)
     if (ails && ails.delayMs > 0) await delay(ails.delayMs)
     const contest = keys.map(({ pk }) => world.contested.get(pk)).find((one) => one !== undefined)
     if (contest && contest.untilMs > world.scheduler.nowMs() && world.prng.chance(0.5)) {
@@ -119,7 +145,10 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     }
     // Most writes come from two functions. Writes of the others are overtaken more often.
     const times = /^(deliver-webhook|audit-client)$/.test(own.name) ? 1 : 3
-    if (world.onOvertaken.length === 0 || !Array.from({ length: times }).some(() => hasFault(world, 'overtaken')))
+    if (
+      world.onOvertaken.length === 0 ||
+      !Array.from({ length: times }).some(() => hasFault(world, 'overtaken'))
+    )
       return
     for (const listen of world.onOvertaken) listen(own, keys)
     await delay(world.prng.pick(DELAYS_MS))
@@ -134,7 +163,10 @@ export const faultyRequests = (world: World, process: () => Process): TableReque
     const sentMs = world.scheduler.nowMs()
     const once = () => {
       if (!meetsThrottledIndex(world, steps)) return run()
-      const [message, CancellationReasons] = ['an index was throttled', [{ Code: 'ThrottlingError' }]]
+      const [message, CancellationReasons] = [
+        'an index was throttled',
+        [{ Code: 'ThrottlingError' }],
+      ]
       if (name === 'write') throw new Error(message)
       throw new TransactionCanceledException({ message, CancellationReasons, ...metadata })
     }

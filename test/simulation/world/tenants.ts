@@ -24,16 +24,20 @@ export type Tenant = {
 }
 
 /** Endpoints that no operator has deleted. */
-export const liveEndpoints = ({ endpoints }: Tenant): readonly SimEndpoint[] =>
-  endpoints.filter(({ isGone }) => isGone !== true)
+export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
+  return endpoints.filter(({ isGone }) => isGone !== true)
+}
 
-const okBody = (reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> => {
+function okBody(reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> {
   if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
   return reply.body
 }
 
 /** Registers an endpoint with a URL of its own. Undefined if the operator got no answer. */
-export const addEndpoint = async (world: World, clientId: string): Promise<SimEndpoint | undefined> => {
+export async function addEndpoint(
+  world: World,
+  clientId: string,
+): Promise<SimEndpoint | undefined> {
   const number = world.registrations.get(clientId) ?? 0
   world.registrations.set(clientId, number + 1)
   const url = `https://endpoint-${number}.${clientId.slice(0, 8)}.example/hooks`
@@ -45,7 +49,12 @@ export const addEndpoint = async (world: World, clientId: string): Promise<SimEn
 }
 
 /** Registers a merchant through the operator actions, with this number of endpoints and of parts. */
-export const addTenant = async (world: World, number: number, endpoints: number, parts = 1): Promise<Tenant> => {
+export async function addTenant(
+  world: World,
+  number: number,
+  endpoints: number,
+  parts = 1,
+): Promise<Tenant> {
   // The second tenant's own retries sometimes reach its limit. The third one is for floods.
   const rateLimit = [undefined, 3, 4][number]
   const client = okBody(
@@ -55,7 +64,11 @@ export const addTenant = async (world: World, number: number, endpoints: number,
       ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
       ...(parts > 1 && { ledger_parts: parts }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
-      bank: { bank_name: 'BCA', bank_account_no: `00${number}7788`, bank_account_name: 'PT Simulasi' },
+      bank: {
+        bank_name: 'BCA',
+        bank_account_no: `00${number}7788`,
+        bank_account_name: 'PT Simulasi',
+      },
     }),
   )
   const clientId = v.parse(ClientIdSchema, client['client_id'])

@@ -1,5 +1,10 @@
 import type { SQSBatchResponse } from 'aws-lambda'
-import { DAILY_TIMES, type QueueSource, queuesOf, type ScheduleSpec } from '../../../functions/function-spec.ts'
+import {
+  DAILY_TIMES,
+  type QueueSource,
+  queuesOf,
+  type ScheduleSpec,
+} from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
@@ -13,11 +18,14 @@ import { count, hasFault, lag, queuesDownUntilMs, type World, waitFor } from './
 const QUEUE_CONSUMERS = 5
 
 /** Indexes show a change later than the table. The changes of one item arrive in order. */
-const connectIndexes = (world: World) => {
+function connectIndexes(world: World) {
   const lastMs = new Map<string, number>()
   world.onChange.push((change) => {
     const item = `${change.key.pk} ${change.key.sk}`
-    const atMs = Math.max(world.scheduler.nowMs() + lag(world, world.faults.indexLagMs), lastMs.get(item) ?? 0)
+    const atMs = Math.max(
+      world.scheduler.nowMs() + lag(world, world.faults.indexLagMs),
+      lastMs.get(item) ?? 0,
+    )
     lastMs.set(item, atMs)
     if (atMs - world.scheduler.nowMs() > 1_000) count(world.tally, 'fault indexLagMs')
     world.scheduler.at(atMs, () => world.table.applyToIndexes(change))
@@ -25,7 +33,11 @@ const connectIndexes = (world: World) => {
 }
 
 /** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
-const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurrency }: QueueSource) => {
+function connectQueue(
+  world: World,
+  name: string,
+  { queue, batchSize, maxConcurrency }: QueueSource,
+) {
   const consumers = Math.min(QUEUE_CONSUMERS, maxConcurrency)
   const source = world.queues[queue]
   let busy = 0
@@ -52,7 +64,8 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
       void consume(messages)
     }
     const dueMs = source.nextDueMs()
-    if (dueMs !== undefined && busy < consumers) cancel = world.scheduler.at(Math.max(dueMs, nowMs + 1), poll)
+    if (dueMs !== undefined && busy < consumers)
+      cancel = world.scheduler.at(Math.max(dueMs, nowMs + 1), poll)
   }
 
   const consume = async (messages: readonly ReceivedMessage[]) => {
@@ -72,13 +85,16 @@ const connectQueue = (world: World, name: string, { queue, batchSize, maxConcurr
 }
 
 /** DynamoDB deletes what has expired, up to two days late. */
-const connectExpiry = (world: World) => {
+function connectExpiry(world: World) {
   world.onChange.push(({ key, after }) => {
     const expiresSeconds = after?.[TABLE_SCHEMA.ttl]
     if (typeof expiresSeconds !== 'number') return
     const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
     world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
-      const [ttl, now] = [Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]), world.scheduler.nowMs()]
+      const [ttl, now] = [
+        Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]),
+        world.scheduler.nowMs(),
+      ]
       // It was deleted, or its expiry moved.
       if (!(ttl * 1_000 <= now)) return
       count(world.tally, 'expired item deleted')
@@ -88,15 +104,16 @@ const connectExpiry = (world: World) => {
 }
 
 /** Connects everything that starts a function without a caller. */
-export const connectSources = (world: World): void => {
+export function connectSources(world: World): void {
   connectIndexes(world)
   connectExpiry(world)
-  for (const { name, trigger } of MANIFEST) for (const source of queuesOf(trigger)) connectQueue(world, name, source)
+  for (const { name, trigger } of MANIFEST)
+    for (const source of queuesOf(trigger)) connectQueue(world, name, source)
   connectSchedules(world)
 }
 
 /** When the schedule fires next, at or after a time. */
-const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
+function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
   const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
   const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
   const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
@@ -104,14 +121,18 @@ const nextFiring = (schedule: ScheduleSpec, notBeforeMs: number): number => {
 }
 
 /** EventBridge: on time, twice or not at all. */
-const fireAround = (world: World, fire: () => void): void => {
+function fireAround(world: World, fire: () => void): void {
   if (hasFault(world, 'scheduleMissed')) return
   fire()
   if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
 /** A throttled run is retried until its event is too old. A failed run is not retried. */
-const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: ScheduleSpec): Promise<void> => {
+async function runSoon(
+  world: World,
+  name: string,
+  { maxEventAgeSeconds }: ScheduleSpec,
+): Promise<void> {
   const { nowMs } = world.scheduler
   const endsMs = nowMs() + maxEventAgeSeconds * 1_000
   for (let pauseMs = 1_000; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, 5 * MINUTE_MS)) {
@@ -123,11 +144,11 @@ const runSoon = async (world: World, name: string, { maxEventAgeSeconds }: Sched
 }
 
 /** Returns a function that answers when the first of some due work is due. Every change of an item updates it. */
-const trackDue = (
+function trackDue(
   world: World,
   isMeant: (work: unknown) => boolean,
   onDue: (dueMs: number) => void = () => undefined,
-): (() => number) => {
+): () => number {
   const dueMs = new Map<string, number>()
   world.onChange.push(({ key, after }) => {
     const item = `${key.pk} ${key.sk}`
@@ -140,7 +161,7 @@ const trackDue = (
 }
 
 /** Every minute, one run at a time. Minutes in which nothing is due are skipped, because their runs change nothing. */
-const connectDueWork = (world: World, name: string, schedule: ScheduleSpec) => {
+function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
   let running = false
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined
 
@@ -166,21 +187,27 @@ const connectDueWork = (world: World, name: string, schedule: ScheduleSpec) => {
     armed = { atMs, cancel: world.scheduler.at(atMs, tick) }
   }
   // Work that falls due before the next run makes it earlier.
-  const earliest = trackDue(world, (work) => work !== undefined && work !== 'payout' && work !== 'sync', arm)
+  const earliest = trackDue(
+    world,
+    (work) => work !== undefined && work !== 'payout' && work !== 'sync',
+    arm,
+  )
 }
 
 /** Whether the sync has work: a row that was booked or updated after its head, or a due job. */
-const watchSync = (world: World): (() => boolean) => {
+function watchSync(world: World): () => boolean {
   const earliest = trackDue(world, (work) => work === 'sync')
   return () => {
     if (earliest() <= world.scheduler.nowMs()) return true
     const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
     // A reversed row is updated, but keeps its place before newer rows.
-    return world.provider.transactionRecords().some(({ missing, row }) => !missing && row.updated >= position)
+    return world.provider
+      .transactionRecords()
+      .some(({ missing, row }) => !missing && row.updated >= position)
   }
 }
 
-const connectSchedules = (world: World): void => {
+function connectSchedules(world: World): void {
   const hasSyncWork = watchSync(world)
   for (const { name, trigger } of MANIFEST) {
     if (trigger.kind !== 'schedule') continue
@@ -190,7 +217,8 @@ const connectSchedules = (world: World): void => {
       continue
     }
     const fire = () => {
-      if (name !== 'sync-provider-transactions' || hasSyncWork()) void runSoon(world, name, schedule)
+      if (name !== 'sync-provider-transactions' || hasSyncWork())
+        void runSoon(world, name, schedule)
     }
     const tick = () => {
       fireAround(world, fire)

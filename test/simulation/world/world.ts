@@ -1,12 +1,10 @@
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
-import type { HostedHandler } from '../../../infra/local/functions/function-host.ts'
 import { createSimulatorCore } from '../../../infra/local/provider-simulator/simulator-core.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../../infra/stack/triggers/queue-settings.ts'
 import type { Alert } from '../../../shared/deps.ts'
 import { byQueue, type QueueName } from '../../../shared/queues.ts'
 import { callbackSecretName, providerSecretName, type SealedFor } from '../../../shared/secrets.ts'
 import type { HistorySteps, StageSettings } from '../../../shared/stage-settings.ts'
-import type { Environment } from './environments.ts'
 import { type Faults, NO_FAULTS } from './faults.ts'
 import { createListeners } from './listeners.ts'
 import { createMerchants } from './merchants.ts'
@@ -38,20 +36,20 @@ export type World = ReturnType<typeof createWorld>
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
 /** Calls every listener, including those added later. */
-const toAll =
-  <Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) =>
-  (...args: Args): void => {
+function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
+  return (...args: Args): void => {
     for (const listen of listeners) listen(...args)
   }
+}
 
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
-export const createWorld = ({
+export function createWorld({
   seed,
   tracing = false,
   providerFees = 'deducted',
   historySteps = { rows: 2, pages: 2, block: 3, atOnce: 6 },
   rowsAPage = seed % 4 < 2 && seed % 3 !== 0 ? 4 : MAX_ROWS_A_PAGE,
-}: WorldOptions) => {
+}: WorldOptions) {
   const prng = createPrng(seed)
   const tally: Tally = new Map()
   const scheduler = createScheduler(START_MS)
@@ -64,7 +62,11 @@ export const createWorld = ({
     sendCallback: ({ body, headers }) => border.sendCallback(body, headers),
   })
   if (providerFees === 'invoiced') {
-    provider.orderFault({ target: 'transactions', fault: 'fee_invoiced', times: Number.MAX_SAFE_INTEGER })
+    provider.orderFault({
+      target: 'transactions',
+      fault: 'fee_invoiced',
+      times: Number.MAX_SAFE_INTEGER,
+    })
   }
   /** The listeners of this world, and its faults. */
   const border = {
@@ -115,7 +117,10 @@ export const createWorld = ({
     /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     /** By payment, request or fee: until when the provider does not show it, and its answer meanwhile. */
-    withheld: new Map<string, { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }>(),
+    withheld: new Map<
+      string,
+      { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }
+    >(),
     /** When a process last read a list. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
@@ -149,36 +154,42 @@ export const createWorld = ({
     tracing,
     /** Queues without a consumer: a test takes their messages itself. */
     paused: new Set<QueueName>(),
-    /** The frozen warm environments of each function. */
-    idle: new Map<HostedHandler, Environment[]>(),
   })
 }
 
 /** Adds a line to the story, with simulated time. Without tracing, `line` is never called. */
-export const trace = (world: World, line: () => string): void => {
+export function trace(world: World, line: () => string): void {
   if (!world.tracing) return
   world.story.push(`${new Date(world.scheduler.nowMs()).toISOString()} ${line()}`)
 }
 
 /** Counts a fault that happens now, and calls the listeners. */
-export const noteFault = (world: World, fault: keyof Faults): void => {
+export function noteFault(world: World, fault: keyof Faults): void {
   count(world.tally, `fault ${fault}`)
   for (const listen of world.onFault) listen(fault)
   trace(world, () => `  ! ${fault}`)
 }
 
 /** Draws whether a fault happens now, and counts it if so. */
-export const hasFault = (world: World, fault: keyof Faults): boolean => {
+export function hasFault(world: World, fault: keyof Faults): boolean {
   if (world.faults[fault] === 0 || !world.prng.chance(world.faults[fault])) return false
   noteFault(world, fault)
   return true
 }
 
 /** A random delay up to the worst one; a millisecond if there is none. */
-export const lag = ({ prng }: World, worstMs: number): number => (worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1)
+export function lag({ prng }: World, worstMs: number): number {
+  return worstMs > 0 ? prng.int(0, Math.floor(worstMs)) : 1
+}
 
 /** Whether a lasting fault is on. It is drawn again when its time is over. */
-export const isFaultOn = (world: World, what: string, probability: number, minMs: number, maxMs: number) => {
+export function isFaultOn(
+  world: World,
+  what: string,
+  probability: number,
+  minMs: number,
+  maxMs: number,
+) {
   if (probability === 0) return false
   const nowMs = world.scheduler.nowMs()
   const known = world.lastingFaults.get(what)
@@ -193,29 +204,34 @@ export const isFaultOn = (world: World, what: string, probability: number, minMs
 export const QUEUES_DOWN = 'queues down'
 
 /** Until when no queue can be reached; 0 while they can. */
-export const queuesDownUntilMs = (world: World): number =>
-  isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
+export function queuesDownUntilMs(world: World): number {
+  return isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
     ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
+}
 
 /** How often each thing happened in a history. */
 export type Tally = Map<string, number>
 
-export const count = (tally: Tally, what: string): void => void tally.set(what, (tally.get(what) ?? 0) + 1)
+export function count(tally: Tally, what: string): void {
+  void tally.set(what, (tally.get(what) ?? 0) + 1)
+}
 
-export const addTally = (into: Tally, from: Tally): void => {
+export function addTally(into: Tally, from: Tally): void {
   for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
 }
 
 /** Adds a value to the set of a key; the first value makes the set. */
-export const addTo = <Key, Value>(
+export function addTo<Key, Value>(
   sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
   key: Key,
   value: Value,
-): void => void sets.set(key, (sets.get(key) ?? new Set()).add(value))
+): void {
+  void sets.set(key, (sets.get(key) ?? new Set()).add(value))
+}
 
 /** Advances the simulated time until the promise settles. */
-export const runUntil = async <T>(world: World, promise: Promise<T>): Promise<T> => {
+export async function runUntil<T>(world: World, promise: Promise<T>): Promise<T> {
   const progress = { settled: false }
   const end = () => {
     progress.settled = true
@@ -226,8 +242,11 @@ export const runUntil = async <T>(world: World, promise: Promise<T>): Promise<T>
 }
 
 /** Waits for some simulated time. */
-export const waitFor = ({ scheduler }: World, ms: number): Promise<void> =>
-  new Promise((resolve) => void scheduler.after(ms, resolve))
+export function waitFor({ scheduler }: World, ms: number): Promise<void> {
+  return new Promise((resolve) => void scheduler.after(ms, resolve))
+}
 
 /** Waits until a time; returns at once if it has passed. */
-export const waitUntil = (world: World, ms: number): Promise<void> => waitFor(world, ms - world.scheduler.nowMs())
+export function waitUntil(world: World, ms: number): Promise<void> {
+  return waitFor(world, ms - world.scheduler.nowMs())
+}

@@ -24,19 +24,24 @@ export type Seen = {
   readonly confidential: readonly string[]
 }
 
-export const text = (item: RawItem, attribute: string): string => {
+export function text(item: RawItem, attribute: string): string {
   const value = item[attribute]
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
-export const amount = (item: RawItem, attribute: string): number => Number(item[attribute] ?? 0)
-export const sum = (items: readonly RawItem[], attribute: string): number =>
-  items.reduce((total, item) => total + amount(item, attribute), 0)
+export function amount(item: RawItem, attribute: string): number {
+  return Number(item[attribute] ?? 0)
+}
+export function sum(items: readonly RawItem[], attribute: string): number {
+  return items.reduce((total, item) => total + amount(item, attribute), 0)
+}
 
 /** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
-const clientIn = (part: string): string => part.split('#', 1)[0] ?? ''
+function clientIn(part: string): string {
+  return part.split('#', 1)[0] ?? ''
+}
 
 /** A payment or an event with all it says, by its keys and its places in the indexes too. */
-export const whole = (item: RawItem): RawItem => {
+export function whole(item: RawItem): RawItem {
   const { pk, sk, id, owner, listed_at: listedAt } = item
   const event = {
     event_id: id,
@@ -48,8 +53,9 @@ export const whole = (item: RawItem): RawItem => {
   return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
 }
 
-export const booksOf = (items: readonly RawItem[]) => {
-  const bySk = (matches: (sk: string) => boolean) => items.filter((item) => matches(text(item, 'sk')))
+export function booksOf(items: readonly RawItem[]) {
+  const bySk = (matches: (sk: string) => boolean) =>
+    items.filter((item) => matches(text(item, 'sk')))
   const byPk = (prefix: string) => items.filter(({ pk }) => String(pk).startsWith(prefix))
   const isHouse = ({ pk }: RawItem) => String(pk).startsWith('JOURNAL#house#')
   const payments = bySk((sk) => sk === 'PAYMENT')
@@ -83,59 +89,75 @@ export const booksOf = (items: readonly RawItem[]) => {
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 /** The part of a client that an item of its ledger or journal lies in. */
-export const partIn = (item: RawItem): string => text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
-export const clientOf = (item: RawItem): string => clientIn(partIn(item))
+export function partIn(item: RawItem): string {
+  return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
+}
+export function clientOf(item: RawItem): string {
+  return clientIn(partIn(item))
+}
 
 /** The part of a client that a payment lies in. */
-export const partOf = (payment: RawItem): string => {
+export function partOf(payment: RawItem): string {
   const part = amount(payment, 'part')
   return part === 0 ? text(payment, 'client_id') : `${text(payment, 'client_id')}#${part}`
 }
 
 /** Succeeded payments that are not posted yet. */
-export const isOpen = (payment: RawItem): boolean => payment['open_at'] !== undefined
+export function isOpen(payment: RawItem): boolean {
+  return payment['open_at'] !== undefined
+}
 
 /** What a client still has of an open payment. */
-export const openNet = (payments: readonly RawItem[]): number => {
+export function openNet(payments: readonly RawItem[]): number {
   const open = payments.filter(isOpen)
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
 
 /** Wrong figures, each with what it must be. */
-export const differences = (
+export function differences(
   who: string,
   figures: readonly (readonly [what: string, expected: unknown, found: unknown])[],
-): string[] =>
-  figures.flatMap(([what, expected, found]) =>
+): string[] {
+  return figures.flatMap(([what, expected, found]) =>
     expected === found ? [] : [`${who}: ${what} is ${String(found)}, must be ${String(expected)}`],
   )
+}
 
-export const isRecredit = ({ type }: RawItem): boolean => type === 'recredit'
+export function isRecredit({ type }: RawItem): boolean {
+  return type === 'recredit'
+}
 
 /** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
-export const moving = (entries: readonly RawItem[]): readonly RawItem[] => entries.filter((entry) => !isRecredit(entry))
+export function moving(entries: readonly RawItem[]): readonly RawItem[] {
+  return entries.filter((entry) => !isRecredit(entry))
+}
 
 /**
  * Payments stay in the part they were claimed for, which every reader asks: its shards count and credit them and no
  * others, and its lists have them and their events.
  */
-export const partProblems = ({ payments, events, shards, windows, entries }: Books): string[] => {
+export function partProblems({ payments, events, shards, windows, entries }: Books): string[] {
   const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
   const byPart = Map.groupBy(payments, partOf)
   const byPk = new Map(payments.map((payment) => [payment['pk'], partOf(payment)]))
   const names = new Set([...byPart.keys(), ...[...shards, ...entries].map(partIn)])
   return [
     ...payments
-      .filter((payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0))
+      .filter(
+        (payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0),
+      )
       .map((payment) => `payment ${text(payment, 'payment_id')} is in a part that no reader asks`),
     ...[...payments, ...events].flatMap(({ pk, sk, owner }) =>
-      differences(`${String(pk)} ${String(sk)}`, [['owner', byPk.get(pk) ?? 'that of a payment', owner]]),
+      differences(`${String(pk)} ${String(sk)}`, [
+        ['owner', byPk.get(pk) ?? 'that of a payment', owner],
+      ]),
     ),
     ...[...names].flatMap((part) => {
       const own = byPart.get(part) ?? []
       const ownShards = shards.filter((shard) => partIn(shard) === part)
       const ownEntries = moving(entries.filter((entry) => partIn(entry) === part))
-      const countOf = (status: string) => own.filter((payment) => payment['status'] === status).length
+      const countOf = (status: string) =>
+        own.filter((payment) => payment['status'] === status).length
       return differences(`part ${part}`, [
         ['credited', sum(ownEntries, 'net_minor') + openNet(own), sum(ownShards, 'credited_minor')],
         ...['pending', 'succeeded', 'failed', 'expired', 'cancelled'].map(

@@ -2,10 +2,15 @@ import { createHmac } from 'node:crypto'
 import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 
 /** Each transition and each movement has its event, and each event at most one delivery to an endpoint. */
-export const eventProblems = ({ payments, events, deliveries }: Books, { endpointsOfClient }: Seen): string[] => {
+export function eventProblems(
+  { payments, events, deliveries }: Books,
+  { endpointsOfClient }: Seen,
+): string[] {
   const problems: string[] = []
   for (const payment of payments) {
-    const found = events.filter(({ pk }) => pk === payment['pk']).map((event) => text(event, 'type'))
+    const found = events
+      .filter(({ pk }) => pk === payment['pk'])
+      .map((event) => text(event, 'type'))
     const status = text(payment, 'status')
     const expected = ((payment['movements'] ?? []) as readonly RawItem[]).map(
       (one) => `payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`,
@@ -17,9 +22,13 @@ export const eventProblems = ({ payments, events, deliveries }: Books, { endpoin
   const deliveriesOf = Map.groupBy(deliveries, (item) => item['event_id'])
   for (const event of events) {
     for (const endpoint of endpointsOfClient.get(text(event, 'client_id')) ?? []) {
-      const found = (deliveriesOf.get(event['event_id']) ?? []).filter((item) => item['endpoint_id'] === endpoint)
+      const found = (deliveriesOf.get(event['event_id']) ?? []).filter(
+        (item) => item['endpoint_id'] === endpoint,
+      )
       if (found.length > 1)
-        problems.push(`event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`)
+        problems.push(
+          `event ${text(event, 'event_id')} has ${found.length} deliveries to ${endpoint}`,
+        )
       else if ((found[0]?.['body'] ?? event['body']) !== event['body'])
         problems.push(`event ${text(event, 'event_id')} is delivered with other bytes`)
     }
@@ -33,20 +42,27 @@ export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => 
 type Post = Seen['webhooks'][number]
 
 /** What was seen stays as it was: each of it is read once, however often everything is checked. */
-const known = new WeakMap<Post, { readonly client: unknown; readonly secret: string; readonly signature: string }>()
+const known = new WeakMap<
+  Post,
+  { readonly client: unknown; readonly secret: string; readonly signature: string }
+>()
 
 /** Whose payment a webhook's bytes are about (a test event names its client too), and how this secret signs them. */
-const readPost = (post: Post, secret: string) => {
+function readPost(post: Post, secret: string) {
   const before = known.get(post)
   if (before?.secret === secret) return before
   const signature = createHmac('sha256', secret).update(post.body).digest('hex')
-  const found = { client: Object(Object(JSON.parse(post.body)).data).client_id as unknown, secret, signature }
+  const found = {
+    client: Object(Object(JSON.parse(post.body)).data).client_id as unknown,
+    secret,
+    signature,
+  }
   known.set(post, found)
   return found
 }
 
 /** Each attempt is at its time, to whom it belongs, with the same bytes, signed. */
-export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: Seen): string[] => {
+export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen): string[] {
   const postsOf = Map.groupBy(seen.webhooks, ({ deliveryId }) => deliveryId)
   const rowsOf = Map.groupBy(attempts, ({ pk }) => pk)
   const eventOf = new Map(events.map((event) => [event['event_id'], event]))
@@ -63,7 +79,8 @@ export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: 
       problems.push(`delivery ${id} is listed by its status and is not`)
     if (round > 8) problems.push(`delivery ${id}: ${round} attempts in one round`)
     const live = delivery['claim_token'] === undefined ? 0 : 1
-    if (posts.length > made + live) problems.push(`delivery ${id}: ${posts.length} POSTs for ${made} attempts`)
+    if (posts.length > made + live)
+      problems.push(`delivery ${id}: ${posts.length} POSTs for ${made} attempts`)
     if (delivery['status'] === 'succeeded' && !posts.some(({ answered }) => answered === 200))
       problems.push(`delivery ${id} succeeded unheard`)
     const bytes = delivery['body'] ?? eventOf.get(delivery['event_id'])?.['body']
@@ -71,21 +88,26 @@ export const deliveryProblems = ({ deliveries, attempts, events }: Books, seen: 
     const owner = text(delivery, 'client_id')
     // One whose registration was not answered is unknown, with its secret.
     const endpointId = text(delivery, 'endpoint_id')
-    const isKnown = [...seen.endpointsOfClient.values()].some((endpoints) => endpoints.includes(endpointId))
+    const isKnown = [...seen.endpointsOfClient.values()].some((endpoints) =>
+      endpoints.includes(endpointId),
+    )
     if (isKnown && seen.endpointsOfClient.get(owner)?.includes(endpointId) === false)
       problems.push(`delivery ${id} goes to an endpoint of another client`)
     for (const post of posts) {
       const { client, signature } = readPost(post, seen.secretOfUrl.get(post.url) ?? '')
       if (client !== owner) problems.push(`delivery ${id} told one client of another's payment`)
-      if (isKnown && signature !== post.signature) problems.push(`delivery ${id}: a wrong signature`)
+      if (isKnown && signature !== post.signature)
+        problems.push(`delivery ${id}: a wrong signature`)
     }
     if (amount(delivery, 'round_start') === 0) {
       const inOrder = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
       for (const [at, row] of inOrder.slice(1).entries()) {
         const apartMs = Date.parse(text(row, 'at')) - Date.parse(text(inOrder[at] ?? {}, 'at'))
         // What was lost with its worker is tried again at once, the second time in a row after its wait.
-        const isLost = inOrder[at]?.['error'] === 'unknown' && inOrder[at - 1]?.['error'] !== 'unknown'
-        if (apartMs < (isLost ? 0 : (WAITS_MS[at] ?? 0))) problems.push(`delivery ${id}: attempt ${at + 2} came early`)
+        const isLost =
+          inOrder[at]?.['error'] === 'unknown' && inOrder[at - 1]?.['error'] !== 'unknown'
+        if (apartMs < (isLost ? 0 : (WAITS_MS[at] ?? 0)))
+          problems.push(`delivery ${id}: attempt ${at + 2} came early`)
       }
     }
     return problems

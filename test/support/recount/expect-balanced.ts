@@ -11,11 +11,12 @@ import { moneyProblemsOf } from './invariants.ts'
 
 const PAGE = 100
 
-const itemsOf = async (deps: Deps, pk: string): Promise<readonly RawItem[]> =>
-  (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
+async function itemsOf(deps: Deps, pk: string): Promise<readonly RawItem[]> {
+  return (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
+}
 
 /** All partitions with items that an index lists, each of them whole. */
-const listedItems = async (deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> => {
+async function listedItems(deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> {
   const rows = await queryAll(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })
   const pks = new Set(rows.map(({ pk }) => String(pk)))
   return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
@@ -25,7 +26,7 @@ const listedItems = async (deps: Deps, owner: string, entity: string): Promise<r
  * A recount of a client's money that shares nothing with the gateway finds no problem, and neither does the audit. The
  * last line of every test that moves money.
  */
-export const expectBalanced = async (deps: Deps, clientId: ClientId): Promise<void> => {
+export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
   const { parts } = await readWindow(deps, clientId)
   // Everything that says something of the client's money.
   const stored = await Promise.all([

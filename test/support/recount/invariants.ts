@@ -2,18 +2,30 @@
  * What must be true of the whole gateway, checked on the table's raw items and on what the outside world has seen, by
  * arithmetic that shares nothing with the gateway's own.
  */
-import { amount, type Books, booksOf, partProblems, type RawItem, type Seen, text } from './books.ts'
+import {
+  amount,
+  type Books,
+  booksOf,
+  partProblems,
+  type RawItem,
+  type Seen,
+  text,
+} from './books.ts'
 import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 
-const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen): string[] => {
+function moneyProblems({ payments, suspense }: Books, { captured, turned }: Seen): string[] {
   const credited = new Map(
     payments.flatMap((item) =>
-      item['credited_provider_payment_id'] ? [[text(item, 'credited_provider_payment_id'), item] as const] : [],
+      item['credited_provider_payment_id']
+        ? [[text(item, 'credited_provider_payment_id'), item] as const]
+        : [],
     ),
   )
-  const held = new Set(suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')))
+  const held = new Set(
+    suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')),
+  )
   const inSuspense = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
   return [...captured].flatMap(([providerPaymentId, received]) => {
     const payment = credited.get(providerPaymentId)
@@ -28,13 +40,23 @@ const moneyProblems = ({ payments, suspense }: Books, { captured, turned }: Seen
   })
 }
 
-const paymentsThat = (problem: string, { payments }: Books, isWrong: (payment: RawItem) => boolean): string[] =>
-  payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
+function paymentsThat(
+  problem: string,
+  { payments }: Books,
+  isWrong: (payment: RawItem) => boolean,
+): string[] {
+  return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
+}
 
 /** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
-const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, { reversalRowIds }: Seen): string[] => {
+function bookedBackProblems(
+  { payments, suspense, houseEntries }: Books,
+  { reversalRowIds }: Seen,
+): string[] {
   const moved = payments.flatMap((item) =>
-    ((item['movements'] ?? []) as readonly RawItem[]).map((movement) => text(movement, 'transactionId')),
+    ((item['movements'] ?? []) as readonly RawItem[]).map((movement) =>
+      text(movement, 'transactionId'),
+    ),
   )
   const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
   const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
@@ -48,12 +70,12 @@ const bookedBackProblems = ({ payments, suspense, houseEntries }: Books, { rever
  * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
  * payment is of a create that did not commit, and read as none.
  */
-const ledProblems = (
+function ledProblems(
   payments: readonly RawItem[],
   pointers: readonly RawItem[],
   name: string,
   isFound: (payment: RawItem) => boolean,
-): string[] => {
+): string[] {
   const pointed = new Set(pointers.map((item) => text(item, 'payment_id')))
   return payments.flatMap((payment) => {
     const id = text(payment, 'payment_id')
@@ -63,23 +85,32 @@ const ledProblems = (
 }
 
 /** An operator finds every merchant's payment by the account its customer was shown, a merchant its own by what it called it. */
-const pointerProblems = ({ payments, pointers, references }: Books): string[] => {
-  const places = new Set(payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`))
+function pointerProblems({ payments, pointers, references }: Books): string[] {
+  const places = new Set(
+    payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
+  )
   const right = pointers.filter((item) => places.has(text(item, 'sk')))
   return [
     ...ledProblems(payments, right, 'destination', (item) => item['method'] === 'virtual_account'),
-    ...ledProblems(payments, references, 'reference', (item) => text(item, 'external_reference') !== ''),
+    ...ledProblems(
+      payments,
+      references,
+      'reference',
+      (item) => text(item, 'external_reference') !== '',
+    ),
   ]
 }
 
 /** Lines that hold no secret stay so: how many were read for each. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
 
-const logProblems = ({ logLines, confidential }: Seen): string[] => {
+function logProblems({ logLines, confidential }: Seen): string[] {
   const read = readLines.get(logLines) ?? new Map<string, number>()
   readLines.set(logLines, read)
   return confidential.flatMap((secret) => {
-    const line = logLines.find((candidate, at) => at >= (read.get(secret) ?? 0) && candidate.includes(secret))
+    const line = logLines.find(
+      (candidate, at) => at >= (read.get(secret) ?? 0) && candidate.includes(secret),
+    )
     if (line === undefined) read.set(secret, logLines.length)
     return line === undefined ? [] : [`a log line holds something confidential: ${line}`]
   })
@@ -89,7 +120,7 @@ const logProblems = ({ logLines, confidential }: Seen): string[] => {
  * What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). `block`:
  * entries of one block of a settlement's digest.
  */
-export const moneyProblemsOf = (items: readonly RawItem[], block = 1_000): readonly string[] => {
+export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): readonly string[] {
   const books = booksOf(items)
   return [
     ...entryProblems(books),
@@ -100,14 +131,15 @@ export const moneyProblemsOf = (items: readonly RawItem[], block = 1_000): reado
 }
 
 /** What must hold whenever nothing is half done between two writes: after every step of a history. */
-export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly string[] => {
+export function problemsOf(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
   return [
     ...moneyProblemsOf(items, seen.digestBlock),
     ...paymentsThat(
       'expired before it was created',
       books,
-      (item) => item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'),
+      (item) =>
+        item['expires_at'] !== undefined && text(item, 'expires_at') <= text(item, 'created_at'),
     ),
     ...deliveryProblems(books, seen),
     // No event announces a cancel: only where the merchant asked for it, before the expiry.
@@ -121,17 +153,26 @@ export const problemsOf = (items: readonly RawItem[], seen: Seen): readonly stri
     ...[...seen.destinationsOfKey].flatMap(([key, { size }]) =>
       size > 1 ? [`${key} was shown two destinations`] : [],
     ),
-    ...[...seen.paymentsOfKey].flatMap(([key, { size }]) => (size > 1 ? [`${key} became two payments`] : [])),
+    ...[...seen.paymentsOfKey].flatMap(([key, { size }]) =>
+      size > 1 ? [`${key} became two payments`] : [],
+    ),
     ...logProblems(seen),
   ]
 }
 
-const dueOf = (items: readonly RawItem[]) => items.filter((item) => item['work'] !== undefined)
+function dueOf(items: readonly RawItem[]) {
+  return items.filter((item) => item['work'] !== undefined)
+}
 
 /** What must also hold when nothing is due or in flight. */
-export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly string[] => {
+export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
-  const notTerminal = (kind: string, found: readonly RawItem[], id: string, resting: readonly string[]) =>
+  const notTerminal = (
+    kind: string,
+    found: readonly RawItem[],
+    id: string,
+    resting: readonly string[],
+  ) =>
     found
       .filter((item) => !resting.includes(text(item, 'status')))
       .map((item) => `${kind} ${text(item, id)} does not rest: ${text(item, 'status')}`)
@@ -141,16 +182,31 @@ export const problemsAtRest = (items: readonly RawItem[], seen: Seen): readonly 
     ...paymentsThat(
       'does not show that its money went back',
       books,
-      (item) => seen.turned.includes(text(item, 'credited_provider_payment_id')) && item['reversal'] === undefined,
+      (item) =>
+        seen.turned.includes(text(item, 'credited_provider_payment_id')) &&
+        item['reversal'] === undefined,
     ),
     ...bookedBackProblems(books, seen),
     ...eventProblems(books, seen),
-    ...notTerminal('payment', books.payments, 'payment_id', ['succeeded', 'failed', 'expired', 'cancelled']),
-    ...notTerminal('delivery', books.deliveries, 'delivery_id', ['succeeded', 'abandoned', 'skipped']),
+    ...notTerminal('payment', books.payments, 'payment_id', [
+      'succeeded',
+      'failed',
+      'expired',
+      'cancelled',
+    ]),
+    ...notTerminal('delivery', books.deliveries, 'delivery_id', [
+      'succeeded',
+      'abandoned',
+      'skipped',
+    ]),
     ...books.deliveries
       .filter((item) => item['status'] === 'abandoned' && item['due_at'] !== undefined)
       .map((item) => `operators were not told of delivery ${text(item, 'delivery_id')}`),
-    ...dueOf(books.suspense).map((item) => `operators were not told of ${text(item, 'suspense_id')}`),
-    ...dueOf(books.creating).map((item) => `payment ${text(item, 'payment_id')} is created for ever`),
+    ...dueOf(books.suspense).map(
+      (item) => `operators were not told of ${text(item, 'suspense_id')}`,
+    ),
+    ...dueOf(books.creating).map(
+      (item) => `payment ${text(item, 'payment_id')} is created for ever`,
+    ),
   ]
 }

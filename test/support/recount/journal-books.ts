@@ -15,7 +15,7 @@ import {
 } from './books.ts'
 
 /** A settlement's entries in the order of the journal, over all parts; not those that it has noted as outside of it. */
-export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
+export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
   return entries
@@ -25,26 +25,37 @@ export const sweptBy = (settlement: RawItem, entries: readonly RawItem[]) => {
 }
 
 /** Both equations of every entry; none may be settled before it was written. */
-export const entryProblems = ({ entries, houseEntries }: Books): string[] =>
-  [...entries, ...houseEntries.map((entry) => ({ ...entry, eligible_at: entry['posted_at'] }))].flatMap((entry) => {
+export function entryProblems({ entries, houseEntries }: Books): string[] {
+  return [
+    ...entries,
+    ...houseEntries.map((entry) => ({ ...entry, eligible_at: entry['posted_at'] })),
+  ].flatMap((entry) => {
     const of = (name: string) => amount(entry, name)
     return [
       ...differences(`entry ${text(entry, 'sk')}`, [
         ['net', of('gross_minor') - of('fee_minor') - of('markup_minor'), of('net_minor')],
-        ['house', of('provider_minor') + of('bank_minor') - of('net_minor') - of('suspense_minor'), of('house_minor')],
+        [
+          'house',
+          of('provider_minor') + of('bank_minor') - of('net_minor') - of('suspense_minor'),
+          of('house_minor'),
+        ],
       ]),
-      ...(text(entry, 'eligible_at') < text(entry, 'posted_at') ? [`${text(entry, 'sk')} is eligible too early`] : []),
+      ...(text(entry, 'eligible_at') < text(entry, 'posted_at')
+        ? [`${text(entry, 'sk')} is eligible too early`]
+        : []),
     ]
   })
+}
 
 type OwnBooks = ReturnType<typeof booksOfClients>[number]
 
-const booksOfClients = ({ windows, shards, payments, entries, settlements }: Books) =>
-  windows.map((window) => {
+function booksOfClients({ windows, shards, payments, entries, settlements }: Books) {
+  return windows.map((window) => {
     const client = clientOf(window)
     const isOwn = (item: RawItem) => clientOf(item) === client
     const isOf = (item: RawItem) => item['client_id'] === client
-    const inTime = (a: RawItem, b: RawItem) => (text(a, 'swept_from') < text(b, 'swept_from') ? -1 : 1)
+    const inTime = (a: RawItem, b: RawItem) =>
+      text(a, 'swept_from') < text(b, 'swept_from') ? -1 : 1
     return {
       window,
       shards: shards.filter(isOwn),
@@ -54,14 +65,20 @@ const booksOfClients = ({ windows, shards, payments, entries, settlements }: Boo
       settlements: settlements.filter(isOf).toSorted(inTime),
     }
   })
+}
 
-export const isPaidOut = ({ status }: RawItem): boolean => status === 'manual_paid'
-export const isInSettlement = (settlement: RawItem): boolean =>
-  !isPaidOut(settlement) && settlement['recredited_at'] === undefined
+export function isPaidOut({ status }: RawItem): boolean {
+  return status === 'manual_paid'
+}
+export function isInSettlement(settlement: RawItem): boolean {
+  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
+}
 
 /** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
-const windowProblems = ({ window, shards, payments, entries, settlements }: OwnBooks): string[] => {
-  const unswept = entries.filter((entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'))
+function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks): string[] {
+  const unswept = entries.filter(
+    (entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'),
+  )
   const taken = ['available_minor', 'in_settlement_minor', 'paid_out_minor'] as const
   const credited = sum(shards, 'credited_minor')
   const pending = credited - taken.reduce((total, name) => total + amount(window, name), 0)
@@ -70,42 +87,63 @@ const windowProblems = ({ window, shards, payments, entries, settlements }: OwnB
     ['credited', sum(moving(entries), 'net_minor') + openNet(payments), credited],
     ['pending', sum(moving(unswept), 'net_minor') + openNet(payments), pending],
     ['available', sum(unswept.filter(isRecredit), 'net_minor'), amount(window, 'available_minor')],
-    ['in settlement', sum(settlements.filter(isInSettlement), 'net_minor'), amount(window, 'in_settlement_minor')],
+    [
+      'in settlement',
+      sum(settlements.filter(isInSettlement), 'net_minor'),
+      amount(window, 'in_settlement_minor'),
+    ],
     ['paid out', sum(settlements.filter(isPaidOut), 'net_minor'), amount(window, 'paid_out_minor')],
     ['written off', sum(writtenOff, 'net_minor'), amount(window, 'written_off_minor')],
     // What the house gave up is never taken back twice.
     ['less than nothing written off', false, amount(window, 'written_off_minor') < 0],
-    ['settled until', settlements.at(-1)?.['swept_until'] ?? window['settled_until'], window['settled_until']],
+    [
+      'settled until',
+      settlements.at(-1)?.['swept_until'] ?? window['settled_until'],
+      window['settled_until'],
+    ],
     ['last settlement', settlements.at(-1)?.['settlement_id'], window['last_settlement_id']],
   ])
 }
 
 /** Windows without a gap, so each entry is in one settlement or in none yet; and no entry may come into one. */
-const spanProblems = ({ window, shards, settlements }: OwnBooks): string[] => [
-  ...settlements.flatMap((settlement, at) => {
-    const before = settlements[at - 1]
-    if (before === undefined) return []
-    return differences(`settlement ${text(settlement, 'settlement_id')}`, [
-      ['start', before['swept_until'], settlement['swept_from']],
-      ['settlement before', before['settlement_id'], settlement['previous_id']],
-    ])
-  }),
-  // A shard of a part that the client does not have yet is raised again when the client gets the part.
-  ...[window, ...shards.filter((shard) => Number(partIn(shard).split('#')[1] ?? 0) < amount(window, 'parts'))]
-    .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
-    .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
-]
+function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
+  return [
+    ...settlements.flatMap((settlement, at) => {
+      const before = settlements[at - 1]
+      if (before === undefined) return []
+      return differences(`settlement ${text(settlement, 'settlement_id')}`, [
+        ['start', before['swept_until'], settlement['swept_from']],
+        ['settlement before', before['settlement_id'], settlement['previous_id']],
+      ])
+    }),
+    // A shard of a part that the client does not have yet is raised again when the client gets the part.
+    ...[
+      window,
+      ...shards.filter(
+        (shard) => Number(partIn(shard).split('#')[1] ?? 0) < amount(window, 'parts'),
+      ),
+    ]
+      .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
+      .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
+  ]
+}
 
 /** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
-const entryText = (entry: RawItem): string => {
+function entryText(entry: RawItem): string {
   const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
-  const spelled = Object.entries({ ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])), ...entry })
+  const spelled = Object.entries({
+    ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),
+    ...entry,
+  })
     .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
-    .map(([name, value]) => [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const)
+    .map(
+      ([name, value]) =>
+        [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const,
+    )
   return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-const digestOf = (before: string, entries: readonly RawItem[], block: number): string => {
+function digestOf(before: string, entries: readonly RawItem[], block: number): string {
   let digest = before
   for (let at = 0; at < entries.length; at += block) {
     const hash = createHash('sha256').update(digest)
@@ -115,40 +153,52 @@ const digestOf = (before: string, entries: readonly RawItem[], block: number): s
   return digest
 }
 
-const paymentsIn = (entry: RawItem): number =>
-  entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
+function paymentsIn(entry: RawItem): number {
+  return entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
+}
 
 /** What no settled row of the provider proves of a settlement. */
-const unprovenIn = (settlement: RawItem, entries: readonly RawItem[]): number =>
-  entries.reduce((total, entry) => {
+function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
+  return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
     const net = amount(entry, 'net_minor')
     if (type === 'payment' && row === undefined) return total + net
     if (type === 'correction' || type === 'written_off') return total + net
-    if (isRecredit(entry) && entry['proven_minor'] !== undefined) return total + net - amount(entry, 'proven_minor')
+    if (isRecredit(entry) && entry['proven_minor'] !== undefined)
+      return total + net - amount(entry, 'proven_minor')
     const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
     return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
   }, 0)
+}
 
 /** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
-const settlementProblems = ({ settlements, entries }: OwnBooks, block: number): string[] =>
-  settlements.flatMap((settlement, at) => {
+function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
+  return settlements.flatMap((settlement, at) => {
     const own = sweptBy(settlement, entries)
     return differences(`settlement ${text(settlement, 'settlement_id')}`, [
       ['gross', sum(own, 'gross_minor'), settlement['gross_minor']],
       ['provider fees', sum(own, 'fee_minor'), settlement['fee_minor']],
       ['markup', sum(own, 'markup_minor'), settlement['markup_minor']],
       ['net', sum(own, 'net_minor'), settlement['net_minor']],
-      ['number of payments', own.reduce((count, entry) => count + paymentsIn(entry), 0), settlement['payment_count']],
+      [
+        'number of payments',
+        own.reduce((count, entry) => count + paymentsIn(entry), 0),
+        settlement['payment_count'],
+      ],
       ['number of entries', own.length, settlement['entry_count']],
       ['re-credited', sum(own.filter(isRecredit), 'net_minor'), settlement['recredited_minor']],
       ['unproven', unprovenIn(settlement, own), settlement['unproven_minor']],
-      ['digest', digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block), settlement['digest']],
+      [
+        'digest',
+        digestOf(text(settlements[at - 1] ?? {}, 'digest'), own, block),
+        settlement['digest'],
+      ],
     ])
   })
+}
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */
-const recreditProblems = ({ settlements, entries }: OwnBooks): string[] => {
+function recreditProblems({ settlements, entries }: OwnBooks): string[] {
   const bySettlement = Map.groupBy(entries, (entry) => entry['recredited_settlement_id'])
   const ids = new Set([undefined, ...settlements.map(({ settlement_id: id }) => id)])
   const strays = [...bySettlement.keys()].filter((id) => !ids.has(id))
@@ -174,10 +224,11 @@ const recreditProblems = ({ settlements, entries }: OwnBooks): string[] => {
   ]
 }
 
-export const ledgerProblems = (books: Books, block: number): string[] =>
-  booksOfClients(books).flatMap((own) => [
+export function ledgerProblems(books: Books, block: number): string[] {
+  return booksOfClients(books).flatMap((own) => [
     ...windowProblems(own),
     ...spanProblems(own),
     ...settlementProblems(own, block),
     ...recreditProblems(own),
   ])
+}

@@ -5,14 +5,25 @@ import { PaymentSchema } from '../../../shared/payment/payment-store.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { fromItem } from '../../../shared/table/attributes.ts'
 import { modelOf } from '../money-model.ts'
-import { amount, type Books, differences, isOpen, partIn, partOf, type RawItem, sum, text } from './books.ts'
+import {
+  amount,
+  type Books,
+  differences,
+  isOpen,
+  partIn,
+  partOf,
+  type RawItem,
+  sum,
+  text,
+} from './books.ts'
 
 /** The provider's rows that moved a payment's money. */
-const movementsOf = (payment: RawItem): readonly Movement[] =>
-  (payment['movements'] as readonly Movement[] | undefined) ?? []
+function movementsOf(payment: RawItem): readonly Movement[] {
+  return (payment['movements'] as readonly Movement[] | undefined) ?? []
+}
 
 /** The remaining money of a payment, counted from its price and those rows. */
-const standing = (payment: RawItem): number => {
+function standing(payment: RawItem): number {
   const of = (name: string) => amount(payment, name)
   const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
   for (const movement of movementsOf(payment)) model.apply(movement)
@@ -20,24 +31,27 @@ const standing = (payment: RawItem): number => {
 }
 
 /** The payment's own row, if it was read: it stores the gain only if that is another than notional less fee. */
-export const ownRowsOf = (payment: RawItem) => {
+export function ownRowsOf(payment: RawItem) {
   const transactionId = text(payment, 'transaction_id')
   const usual = amount(payment, 'notional_minor') - amount(payment, 'provider_fee_minor')
-  const providerMinor = payment['transaction_minor'] === undefined ? usual : amount(payment, 'transaction_minor')
+  const providerMinor =
+    payment['transaction_minor'] === undefined ? usual : amount(payment, 'transaction_minor')
   return transactionId === '' ? [] : [{ transactionId, providerMinor }]
 }
 
 /** What our account at the provider gained by a payment. A row that is void gave nothing, and has no second void. */
-const gained = (payment: RawItem): number => {
+function gained(payment: RawItem): number {
   const movements = movementsOf(payment)
-  const voided = movements.filter(({ type }) => type === 'reversal').map(({ transactionId }) => transactionId)
+  const voided = movements
+    .filter(({ type }) => type === 'reversal')
+    .map(({ transactionId }) => transactionId)
   const kept = movements.filter(({ transactionId }) => !voided.includes(transactionId))
   const isVoid = movements.some(({ isOwnRow }) => isOwnRow === true)
   const own = isVoid ? [] : ownRowsOf(payment)
   return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
 }
 
-const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] => {
+function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
   const id = text(payment, 'payment_id')
   const hasSucceeded = payment['status'] === 'succeeded'
   const isPosted = hasSucceeded && !isOpen(payment)
@@ -65,12 +79,14 @@ const ownProblems = (payment: RawItem, entries: readonly RawItem[]): string[] =>
 }
 
 /** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
-export const paymentEntryProblems = ({ payments, entries }: Books): string[] => {
+export function paymentEntryProblems({ payments, entries }: Books): string[] {
   const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
   const known = new Set(payments.map((payment) => text(payment, 'payment_id')))
   const strays = [...byPayment.keys()].filter((id) => id !== '' && !known.has(id))
   return [
     ...strays.map((id) => `an entry is about payment ${id}, which is not there`),
-    ...payments.flatMap((payment) => ownProblems(payment, byPayment.get(text(payment, 'payment_id')) ?? [])),
+    ...payments.flatMap((payment) =>
+      ownProblems(payment, byPayment.get(text(payment, 'payment_id')) ?? []),
+    ),
   ]
 }

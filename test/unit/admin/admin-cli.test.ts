@@ -4,15 +4,17 @@ import { cut, json, type Script } from '../../support/scripted-server.ts'
 
 const CLIENT = json(200, { status: 200, body: { client_id: 'c1', name: 'Warung' } })
 
-const containing = (text: string): unknown => expect.stringContaining(text)
+function containing(text: string): unknown {
+  return expect.stringContaining(text)
+}
 
-const raw =
-  (status: number, headers: Record<string, string>, body: string): Script =>
-  (response) => {
+function raw(status: number, headers: Record<string, string>, body: string): Script {
+  return (response) => {
     response.writeHead(status, headers).end(body)
   }
+}
 
-const uncalled = async (...argv: string[]) => {
+async function uncalled(...argv: string[]) {
   const { run, server } = await cli(CLIENT)
   const result = await run(...argv)
   expect(server.requests).toHaveLength(0)
@@ -23,11 +25,21 @@ describe('npm run admin', () => {
   it('invokes the function of the action with the caller’s duty, and prints its answer', async () => {
     const { run, called, server } = await cli(CLIENT, { GATEWAY_DUTY: 'support' })
 
-    const result = await run('create-client', '--name', 'Warung', '--settlement-floor-minor', '5', '--operator', 'sari')
+    const result = await run(
+      'create-client',
+      '--name',
+      'Warung',
+      '--settlement-floor-minor',
+      '5',
+      '--operator',
+      'sari',
+    )
 
     expect(result).toStrictEqual({ code: 0, out: 'client_id  c1\nname       Warung', err: '' })
     const url = '/2015-03-31/functions/gateway-local-create-client/invocations'
-    expect(called()).toStrictEqual([{ url, body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' } }])
+    expect(called()).toStrictEqual([
+      { url, body: { name: 'Warung', settlement_floor_minor: 5, operator: 'sari' } },
+    ])
     expect(server.requests[0]?.headers['x-local-duty']).toBe('support')
   })
 
@@ -46,15 +58,19 @@ describe('npm run admin', () => {
   })
 
   it('says what to set when no region is', async () => {
-    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE']) vi.stubEnv(name, undefined)
-    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE']) vi.stubEnv(name, '/dev/null')
+    for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE'])
+      vi.stubEnv(name, undefined)
+    for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE'])
+      vi.stubEnv(name, '/dev/null')
 
     const result = await uncalled('get-client', 'c1', '--stage', 'prod')
 
     expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
   })
 
-  const NOT_INVOKED: unknown = expect.stringMatching(/^gateway-local-recredit-settlement could not be invoked: /)
+  const NOT_INVOKED: unknown = expect.stringMatching(
+    /^gateway-local-recredit-settlement could not be invoked: /,
+  )
 
   it.each<[string, Script, unknown]>([
     ['the connection is cut', cut, NOT_INVOKED],
@@ -67,7 +83,11 @@ describe('npm run admin', () => {
     ],
     [
       'the function is not there',
-      raw(404, { 'x-amzn-errortype': 'ResourceNotFoundException' }, '{"Message":"Function not found"}'),
+      raw(
+        404,
+        { 'x-amzn-errortype': 'ResourceNotFoundException' },
+        '{"Message":"Function not found"}',
+      ),
       'there is no function gateway-local-recredit-settlement',
     ],
     [
@@ -75,12 +95,19 @@ describe('npm run admin', () => {
       raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
       'you may not invoke gateway-local-recredit-settlement: it needs the duty finance (docs/operations.md, "Who may do what")',
     ],
-  ])('ends with 1 when %s, and does not call again: a change may have happened', async (_, script, message) => {
-    const { run, server } = await cli(script)
+  ])(
+    'ends with 1 when %s, and does not call again: a change may have happened',
+    async (_, script, message) => {
+      const { run, server } = await cli(script)
 
-    expect(await run('recredit-settlement', '--settlement_id', 's1')).toStrictEqual({ code: 1, out: '', err: message })
-    expect(server.requests).toHaveLength(1)
-  })
+      expect(await run('recredit-settlement', '--settlement_id', 's1')).toStrictEqual({
+        code: 1,
+        out: '',
+        err: message,
+      })
+      expect(server.requests).toHaveLength(1)
+    },
+  )
 
   it('says that the gateway does not run, and refuses an invalid PORT', async () => {
     const { run, server } = await cli(cut)
@@ -89,14 +116,20 @@ describe('npm run admin', () => {
 
     const message = `nothing listens at ${server.url}; start the gateway: npm start`
     expect(await run('get-client')).toMatchObject({ code: 1, err: message })
-    expect(await elsewhere('get-client')).toMatchObject({ code: 2, err: 'PORT must be a number from 1 to 65534' })
+    expect(await elsewhere('get-client')).toMatchObject({
+      code: 2,
+      err: 'PORT must be a number from 1 to 65534',
+    })
   })
 
   it.each([
     [[], 'Actions of support:'],
     [['crate-client'], "unknown command 'crate-client'\n(Did you mean create-client?)"],
     [['get-client', '--client\u001b-id'], String.raw`unknown option '--client\u001b-id'`],
-    [['get-client', 'c1', '--nme', 'x'], '\nnpm run admin -- --help shows the actions, <action> --help its fields.'],
+    [
+      ['get-client', 'c1', '--nme', 'x'],
+      '\nnpm run admin -- --help shows the actions, <action> --help its fields.',
+    ],
     // Scheduled work would ignore the option and really run.
     [['sweep-settlements', '--dry-run', 'true'], "unknown option '--dry-run'"],
     // These take no input of an operator.
@@ -109,20 +142,30 @@ describe('npm run admin', () => {
   })
 })
 
-const refused = (message: string) => ({ status: 422, body: { message, code: 'validation' } })
-const text = (value: unknown) => JSON.stringify(value, null, 2)
-const part = (more: object = {}) => ({ body: { continuing: true, cursor: 'c1', ...more } })
-const leftOut = (id: string) => ({ left_out: [{ settlement_id: id, reason: 'not audited yet' }] })
+function refused(message: string) {
+  return { status: 422, body: { message, code: 'validation' } }
+}
+function jsonText(value: unknown) {
+  return JSON.stringify(value, null, 2)
+}
+function part(more: object = {}) {
+  return { body: { continuing: true, cursor: 'c1', ...more } }
+}
+function leftOut(id: string) {
+  return { left_out: [{ settlement_id: id, reason: 'not audited yet' }] }
+}
 
 const books = { figures: [{ name: 'fees', amount_minor: 5 }], balanced: true }
-const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(' ')
+const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --since 2026-11-20'.split(
+  ' ',
+)
 
 it.each<[string, { status?: number; body: object }[], string[], object]>([
   [
     'follows the cursor to the last run, and shows that one',
     [part(), part({ cursor: 'c2' }), { body: books }],
     ['get-books', '--json'],
-    { code: 0, out: text(books), err: '', cursors: [undefined, 'c1', 'c2'] },
+    { code: 0, out: jsonText(books), err: '', cursors: [undefined, 'c1', 'c2'] },
   ],
   [
     'prints the parts of a CSV as one',
@@ -134,13 +177,17 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     'shows the parts of a list as one',
     [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
     ['list-settlements', '--status', 'failed', '--json'],
-    { out: text({ data: [{ id: 'a' }, { id: 'b' }] }) },
+    { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
   ],
   [
     'names what is left out of every run beside the file',
     [part({ csv: 'id\n"a"\n', ...leftOut('s1') }), { body: { csv: '"b"\n', ...leftOut('s2') } }],
     ['list-settlements', '--status', 'recorded', '--format', 'csv'],
-    { code: 0, out: 'id\n"a"\n"b"', err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet' },
+    {
+      code: 0,
+      out: 'id\n"a"\n"b"',
+      err: 'Left out: s1: not audited yet\nLeft out: s2: not audited yet',
+    },
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',
@@ -152,19 +199,37 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     'gives up when no run is the last one',
     [part()],
     ['get-books'],
-    { code: 1, out: '', err: 'get-books was not finished after 500 runs', cursors: { length: 500 } },
+    {
+      code: 1,
+      out: '',
+      err: 'get-books was not finished after 500 runs',
+      cursors: { length: 500 },
+    },
   ],
   [
     'goes on with a redelivery by --all until nothing is left, and prints the sums',
-    [{ body: { count: 100, next: 'n1' } }, { body: { count: 0, passed_over: 3, next: 'n2' } }, { body: { count: 7 } }],
+    [
+      { body: { count: 100, next: 'n1' } },
+      { body: { count: 0, passed_over: 3, next: 'n2' } },
+      { body: { count: 7 } },
+    ],
     [...redeliver, '--all', '--json'],
-    { code: 0, out: text({ count: 107, passed_over: 3 }), err: '', cursors: [undefined, 'n1', 'n2'] },
+    {
+      code: 0,
+      out: jsonText({ count: 107, passed_over: 3 }),
+      err: '',
+      cursors: [undefined, 'n1', 'n2'],
+    },
   ],
   [
     'says of a redelivery without --all that there is more',
     [{ body: { count: 100, next: 'n1' } }],
     redeliver,
-    { code: 0, err: 'More is left: --all repeats the action until nothing is left', cursors: [undefined] },
+    {
+      code: 0,
+      err: 'More is left: --all repeats the action until nothing is left',
+      cursors: [undefined],
+    },
   ],
   [
     'ends a redelivery with a later refusal, and says how far it was',
@@ -176,7 +241,10 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   let asked = 0
   // The last answer is given for ever.
   const { run, called } = await cli((response, request) =>
-    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(response, request),
+    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(
+      response,
+      request,
+    ),
   )
 
   const result = await run(...argv)

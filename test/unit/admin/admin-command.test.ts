@@ -18,12 +18,12 @@ const INPUT = v.strictObject({
 })
 const ACTION = { summary: 'Does it.', input: INPUT }
 
-const payloadOf = (args: string, operator?: string) => {
+function payloadOf(args: string, operator?: string) {
   const { asked, error } = askedOf(ACTION, args.split(' ').filter(Boolean), operator)
   expect(error).toBe('')
   return asked?.payload
 }
-const refusalOf = (...args: readonly string[]) => {
+function refusalOf(...args: readonly string[]) {
   const { asked, error } = askedOf(ACTION, args)
   expect(asked).toBeUndefined()
   return error
@@ -64,15 +64,23 @@ describe('a command line', () => {
     expect(askedOf(reads, ['--page', '1'], 'sari').asked?.payload).toStrictEqual({ page: 1 })
   })
 
-  it.each(['10.000', '1e3', '0x10', '１０', '9007199254740992'])('refuses %j where a number is wanted', (text) => {
-    const rule = `${text} is not a whole number of at most 9007199254740991, in digits alone: 10000, not 10.000 or 1e4.`
+  it.each(['10.000', '1e3', '0x10', '１０', '9007199254740992'])(
+    'refuses %j where a number is wanted',
+    (text) => {
+      const rule = `${text} is not a whole number of at most 9007199254740991, in digits alone: 10000, not 10.000 or 1e4.`
 
-    expect(refusalOf(`--floor=${text}`)).toBe(`option '--floor <whole number>' argument '${text}' is invalid. ${rule}`)
-  })
+      expect(refusalOf(`--floor=${text}`)).toBe(
+        `option '--floor <whole number>' argument '${text}' is invalid. ${rule}`,
+      )
+    },
+  )
 
   it.each([
     ['{"floor":10000.000000000000000001}', '10000.000000000000000001 is not a whole number'],
-    ['{"floor":9007199254740993}', '9007199254740993 is not a whole number of at most 9007199254740991'],
+    [
+      '{"floor":9007199254740993}',
+      '9007199254740993 is not a whole number of at most 9007199254740991',
+    ],
     ['{"a":{"b":[1,1.5]}}', '1.5 is not a whole number'],
     ['{"floor":1,"floor":2}', 'a key appears twice'],
     ['{"bank":{"no":"1","n\\u006f":"2"}}', 'a key appears twice'],
@@ -87,7 +95,10 @@ describe('a command line', () => {
   it.each([
     ['--name a --name b', "'--name <text>' argument 'b' is invalid. It is given twice."],
     ['c1 --client_id c2', "value 'c1' is invalid for argument 'client_id'. It is given twice."],
-    ['--name PT Kopi --client_id c1', "value 'Kopi' is invalid for argument 'client_id'. It is given twice."],
+    [
+      '--name PT Kopi --client_id c1',
+      "value 'Kopi' is invalid for argument 'client_id'. It is given twice.",
+    ],
     ['c1 c2', 'Expected 1 argument but got 2'],
     ['c1 --enabled maybe', "argument 'maybe' is invalid. It is true or false."],
     ['c1 --name null', "option '--name <text>' argument 'null' is invalid. It cannot be null."],
@@ -97,7 +108,10 @@ describe('a command line', () => {
     ['c1 --bank.nme x', "unknown option '--bank.nme'\n(Did you mean --bank.name?)"],
     ['--stage prod --stage dev', 'It is given twice.'],
     ['--payload {"a":1} --name x', 'give --payload or fields, not both'],
-    ['--bank null --bank.name BCA', "'--bank <null>' cannot be used with option '--bank.name <text>'"],
+    [
+      '--bank null --bank.name BCA',
+      "'--bank <null>' cannot be used with option '--bank.name <text>'",
+    ],
     ['--name', "option '--name <text>' argument missing"],
     ['--name --json', "option '--name <text>' argument '--json' is invalid. It needs a value."],
     ['--name=', 'It needs a value.'],
@@ -106,10 +120,14 @@ describe('a command line', () => {
   })
 })
 
-const helpOf = async (...argv: string[]): Promise<string> => {
+async function helpOf(...argv: string[]): Promise<string> {
   const out: string[] = []
   const err: string[] = []
-  const io = { out: (text: string) => out.push(text), err: (text: string) => err.push(text), env: { PORT: 'none' } }
+  const io = {
+    out: (text: string) => out.push(text),
+    err: (text: string) => err.push(text),
+    env: { PORT: 'none' },
+  }
 
   expect({ code: await runAdmin(argv, io), err }).toStrictEqual({ code: 0, err: [] })
   return out.join('\n')
@@ -131,18 +149,27 @@ describe('the help of npm run admin', () => {
       expect(help.replace(/\s+/g, ' ')).toContain(summary)
       const own = { 'mark-settlement-paid': ['file'], redeliver: ['all'] }[spec.name] ?? []
       const options = [...fields, 'stage', 'json', ...(input ? ['payload'] : []), ...own]
-      expect([spec.name, ...[...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name)]).toStrictEqual([
+      expect([
         spec.name,
-        ...options,
+        ...[...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name),
+      ]).toStrictEqual([spec.name, ...options])
+      expect([spec.name, fields.length > 0]).toStrictEqual([
+        spec.name,
+        spec.trigger.kind === 'operator',
       ])
-      expect([spec.name, fields.length > 0]).toStrictEqual([spec.name, spec.trigger.kind === 'operator'])
     }
   })
 
   it.each([
     ['create-client', '--operator <text> required; must name who requests the change'],
-    ['create-client', '--enabled [true|false] default true --settlement_floor_minor <whole number> default 10000'],
-    ['create-client', '--bank <null> null clears it --bank.bank_name <text> with the others; must not be empty'],
+    [
+      'create-client',
+      '--enabled [true|false] default true --settlement_floor_minor <whole number> default 10000',
+    ],
+    [
+      'create-client',
+      '--bank <null> null clears it --bank.bank_name <text> with the others; must not be empty',
+    ],
     ['list-settlements', 'Together: give client_id, status, from or to.'],
     ['register-endpoint', 'repeat it, or separate with commas'],
     ['get-settlement-statement', 'default json; one of json, csv'],

@@ -6,23 +6,26 @@ import { cli } from '../../support/admin-command.ts'
 import { cut, json, type Script } from '../../support/scripted-server.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
 
-const PAID = { status: 200, body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' } }
+const PAID = {
+  status: 200,
+  body: { id: 's', status: 'manual_paid', bank_account_no: '0012345678' },
+}
 
 const HEAD = 'settlement_id,bank_reference'
 
-const fileOf = (...lines: readonly string[]) => {
+function fileOf(...lines: readonly string[]) {
   const path = join(tempDirectory(), 'answer.csv')
   writeFileSync(path, `${lines.join('\n')}\n`)
   return path
 }
 
 /** Pays every settlement but those that are named, which are answered so. */
-const bank =
-  (others: Readonly<Record<string, Script>> = {}): Script =>
-  (response, request) =>
+function bank(others: Readonly<Record<string, Script>> = {}): Script {
+  return (response, request) =>
     (others[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)
+}
 
-const run = async (script: Script, ...argv: readonly string[]) => {
+async function run(script: Script, ...argv: readonly string[]) {
   const tool = await cli(script, { GATEWAY_OPERATOR: 'sari' })
   const result = await tool.run('mark-settlement-paid', ...argv)
   return { ...result, bodies: tool.called().map(({ body }) => body) }
@@ -53,7 +56,9 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     }
     const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3')
 
-    expect(await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file)).toMatchObject({
+    expect(
+      await run(bank({ s2: json(200, { status: 422, body: refusal }) }), '--file', file),
+    ).toMatchObject({
       code: 1,
       out: 'line 2  s1  done\nline 4  s3  done\n2 of 3 done',
       err: [
@@ -71,8 +76,19 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     const file = fileOf(columns, 's1,TRX-1,95900,,', `s2,TRX-2,,true,"${notes}"`)
 
     expect((await run(bank(), '--file', file, '--operator', 'budi')).bodies).toStrictEqual([
-      { operator: 'budi', settlement_id: 's1', bank_reference: 'TRX-1', confirm: { unproven: 95_900 } },
-      { operator: 'budi', settlement_id: 's2', bank_reference: 'TRX-2', confirm: { new_bank: true }, notes },
+      {
+        operator: 'budi',
+        settlement_id: 's1',
+        bank_reference: 'TRX-1',
+        confirm: { unproven: 95_900 },
+      },
+      {
+        operator: 'budi',
+        settlement_id: 's2',
+        bank_reference: 'TRX-2',
+        confirm: { new_bank: true },
+        notes,
+      },
     ])
   })
 
@@ -80,7 +96,11 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     const file = fileOf(HEAD, 's1,TRX-1', 's2,TRX-2', 's3,TRX-3', 's4,TRX-4')
     const { code, out, err, bodies } = await run(bank({ s2: cut }), '--file', file)
 
-    expect({ code, out, calls: bodies.length }).toStrictEqual({ code: 1, out: 'line 2  s1  done', calls: 2 })
+    expect({ code, out, calls: bodies.length }).toStrictEqual({
+      code: 1,
+      out: 'line 2  s1  done',
+      calls: 2,
+    })
     expect(err).toMatch(/^line 3 {2}s2 {2}no answer: /)
     expect(err).toMatch(/\n1 of 4 done; 2 lines after line 3 were not sent$/)
   })
@@ -91,7 +111,10 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     [['settlement_id', 's1'], /lacks the column bank_reference/],
     [[HEAD, 's1'], /line 2 has 1 cells instead of 2/],
     [[HEAD, 's1,TRX-1', 's2,'], /line 3: bank_reference is empty/],
-    [[`${HEAD},confirm.unproven`, 's1,TRX-1,1.000'], /line 2: confirm.unproven: 1.000 is not a whole/],
+    [
+      [`${HEAD},confirm.unproven`, 's1,TRX-1,1.000'],
+      /line 2: confirm.unproven: 1.000 is not a whole/,
+    ],
     [[HEAD, '"s1,TRX-1'], /a quote is misplaced/],
     [[HEAD], /has no line after its column names/],
   ])('calls nothing for a file that is wrong: %j', async (lines, message) => {
@@ -104,7 +127,10 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
   it('refuses a file beside fields, and one that is not there', async () => {
     const file = fileOf(HEAD, 's1,TRX-1')
 
-    expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({ code: 2, bodies: [] })
+    expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({
+      code: 2,
+      bodies: [],
+    })
     const missing = { code: 2, err: `${file}.txt cannot be read`, bodies: [] }
     expect(await run(bank(), '--file', `${file}.txt`)).toMatchObject(missing)
   })

@@ -6,10 +6,17 @@ import { ok, renderFindings } from '../../../infra/operate/check/finding.ts'
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
 
-const listed = (...data: readonly object[]) => ({ data, pagination: { page: 1, per_page: 25 } })
+function listed(...data: readonly object[]) {
+  return { data, pagination: { page: 1, per_page: 25 } }
+}
 
 describe('an answer for people', () => {
-  const about = { event: 'payment.succeeded', client_id: 'c-1', url: 'https://m.example', status: 'scheduled' }
+  const about = {
+    event: 'payment.succeeded',
+    client_id: 'c-1',
+    url: 'https://m.example',
+    status: 'scheduled',
+  }
   const FIRST = { number: 1, http_status: null, error: 'timeout', response_body: null }
 
   it.each<[string, string, object, string]>([
@@ -18,7 +25,14 @@ describe('an answer for people', () => {
       'some-action',
       {
         data: [
-          { id: 'a-1', net_minor: 95_460, notes: null, bank: { no: '0012' }, types: ['x', 'y'], parts: [{ n: 1 }] },
+          {
+            id: 'a-1',
+            net_minor: 95_460,
+            notes: null,
+            bank: { no: '0012' },
+            types: ['x', 'y'],
+            parts: [{ n: 1 }],
+          },
           { id: 'b-22', net_minor: -5, notes: null, bank: { no: null }, types: [], parts: [] },
         ],
         pagination: { page: 2, per_page: 25 },
@@ -40,7 +54,13 @@ page 2, 25 per page`,
     [
       'name by name for an object, with lists of objects as tables below',
       'some-action',
-      { id: 'a', ok: true, bank: { name: 'BCA', no: null }, empty: [], attempts: [{ number: 1, at: 'now' }] },
+      {
+        id: 'a',
+        ok: true,
+        bank: { name: 'BCA', no: null },
+        empty: [],
+        attempts: [{ number: 1, at: 'now' }],
+      },
       `id         a
 ok         true
 bank.name  BCA
@@ -79,7 +99,9 @@ page 1, 25 per page`,
   it('shows the whole prefix of a key, because keys differ at its end', () => {
     const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
 
-    expect(renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' }))).toContain(prefix)
+    expect(
+      renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' })),
+    ).toContain(prefix)
   })
 
   it.each([
@@ -114,15 +136,19 @@ describe('what npm run admin prints', () => {
   })
 
   it('shows metadata with the digits of its numbers', async () => {
-    const metadata = '{"9":{"0":-0,"1":[],"x":12345678901234567890123,"y":[1.0,1e2,null]},"10":2,"b":1}'
+    const metadata =
+      '{"9":{"0":-0,"1":[],"x":12345678901234567890123,"y":[1.0,1e2,null]},"10":2,"b":1}'
     const payment = `{"id":"p1","metadata":${metadata}}`
     const answered = async (status: number, ...argv: string[]) => {
-      const { run } = await cli((response) => response.writeHead(200).end(`{"status":${status},"body":${payment}}`))
+      const { run } = await cli((response) =>
+        response.writeHead(200).end(`{"status":${status},"body":${payment}}`),
+      )
       const { out, err } = await run('get-payment', 'p1', ...argv)
       return out + err
     }
 
-    for (const status of [200, 422]) expect((await answered(status, '--json')).replaceAll(/\s/g, '')).toBe(payment)
+    for (const status of [200, 422])
+      expect((await answered(status, '--json')).replaceAll(/\s/g, '')).toBe(payment)
     expect(await answered(200)).toBe(`id            p1
 metadata.9.0  -0
 metadata.9.1  none
@@ -150,7 +176,11 @@ metadata.b    1`)
 Hint: Correct the fields.`,
     })
     const asJson = await run('create-client', '--json')
-    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({ code: 1, out: '', err: body })
+    expect({ ...asJson, err: JSON.parse(asJson.err) as unknown }).toStrictEqual({
+      code: 1,
+      out: '',
+      err: body,
+    })
   })
 })
 
@@ -165,7 +195,9 @@ describe('text from outside on a terminal', () => {
   it('is written without one character that could be a command to it', () => {
     expect(COMMANDS.length).toBeGreaterThan(200)
     expect(printable(COMMANDS.join(''))).toMatch(NO_COMMAND)
-    expect(printable('\u001b[31m \u009b \u202e \u{e0001}')).toBe(String.raw`\u001b[31m \u009b \u202e \udb40\udc01`)
+    expect(printable('\u001b[31m \u009b \u202e \u{e0001}')).toBe(
+      String.raw`\u001b[31m \u009b \u202e \udb40\udc01`,
+    )
   })
 
   it('keeps the lines of our own layout, and the meaning of JSON', () => {
@@ -177,7 +209,10 @@ describe('text from outside on a terminal', () => {
 
   it('passes through it in every line and finding of the tools, and in the local log, which stays JSON', () => {
     const printed: string[] = []
-    const io = onTerminal({ out: (text: string) => printed.push(text), err: (text: string) => printed.push(text) })
+    const io = onTerminal({
+      out: (text: string) => printed.push(text),
+      err: (text: string) => printed.push(text),
+    })
 
     io.out('\u001b[2J\nb')
     io.err('\u202e')

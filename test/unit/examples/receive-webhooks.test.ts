@@ -34,7 +34,7 @@ const BODY = envelopeBody('payment.succeeded', EVENT_ID, timestampOf(Date.UTC(20
   metadata: { b: 1, a: [2] },
 })
 
-const standardOf = (secret: string, body: string, seconds = NOW_SECONDS, id = EVENT_ID) => {
+function standardOf(secret: string, body: string, seconds = NOW_SECONDS, id = EVENT_ID) {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return {
     'webhook-id': id,
@@ -43,14 +43,20 @@ const standardOf = (secret: string, body: string, seconds = NOW_SECONDS, id = EV
   }
 }
 
-const sent = (body = BODY, secret = SECRET) => ({
-  'content-length': String(Buffer.byteLength(body)),
-  'X-Gateway-Signature': signatureOf(secret, Buffer.from(body)),
-  ...standardOf(secret, body),
-})
+function sent(body = BODY, secret = SECRET) {
+  return {
+    'content-length': String(Buffer.byteLength(body)),
+    'X-Gateway-Signature': signatureOf(secret, Buffer.from(body)),
+    ...standardOf(secret, body),
+  }
+}
 
 /** What `verifyWebhook` says of a request: the event's id, or the code of the refusal. */
-const verdict = (headers: Readonly<Record<string, string>>, body: unknown, secrets: readonly string[] = [SECRET]) => {
+function verdict(
+  headers: Readonly<Record<string, string>>,
+  body: unknown,
+  secrets: readonly string[] = [SECRET],
+) {
   try {
     return verifyWebhook({ headers, body }, secrets, NOW_SECONDS).event_id
   } catch (error) {
@@ -58,8 +64,9 @@ const verdict = (headers: Readonly<Record<string, string>>, body: unknown, secre
   }
 }
 
-const without = (headers: Readonly<Record<string, string>>, ...names: readonly string[]) =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+function without(headers: Readonly<Record<string, string>>, ...names: readonly string[]) {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+}
 
 const STANDARD = Object.keys(standardOf(SECRET, BODY))
 const OTHER = `whsec_${randomBytes(32).toString('base64')}`
@@ -73,26 +80,56 @@ it.each<[string, string, ...Parameters<typeof verdict>]>([
   ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
   ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
   ['one of several standard signatures', EVENT_ID, { ...sent(), ...SEVERAL }, BODY],
-  ['a timestamp five minutes old', EVENT_ID, { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) }, BODY],
+  [
+    'a timestamp five minutes old',
+    EVENT_ID,
+    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) },
+    BODY,
+  ],
   ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
   ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
   ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
   ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
   ['a body that was parsed', 'changed_body', sent(), parsed],
-  ['a body that was parsed and written with spaces', 'changed_body', sent(), JSON.stringify(parsed, null, 1)],
+  [
+    'a body that was parsed and written with spaces',
+    'changed_body',
+    sent(),
+    JSON.stringify(parsed, null, 1),
+  ],
   ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
   ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
-  ['a later timestamp put in', 'changed_headers', { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) }, BODY],
+  [
+    'a later timestamp put in',
+    'changed_headers',
+    { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) },
+    BODY,
+  ],
   ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
   ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
-  ['a timestamp too old', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) }, BODY],
-  ['a timestamp too far ahead', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) }, BODY],
-  ['a timestamp that is no number', 'too_old', { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) }, BODY],
+  [
+    'a timestamp too old',
+    'too_old',
+    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) },
+    BODY,
+  ],
+  [
+    'a timestamp too far ahead',
+    'too_old',
+    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) },
+    BODY,
+  ],
+  [
+    'a timestamp that is no number',
+    'too_old',
+    { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) },
+    BODY,
+  ],
 ])('verifyWebhook, which merchants copy: %s: %s', (_, expected, headers, body, secrets) => {
   expect(verdict(headers, body, secrets)).toBe(expected)
 })
 
-const aReceiver = (fails = 0) => {
+function aReceiver(fails = 0) {
   const handled: string[] = []
   const reported: unknown[] = []
   let left = fails
@@ -108,13 +145,20 @@ const aReceiver = (fails = 0) => {
 
 it('receiveWebhook works once for an event that comes several times, at once and later, also after work that failed', async () => {
   const { receiver, handled, reported } = aReceiver(1)
-  const request = { headers: { ...sent(), ...standardOf(SECRET, BODY, Math.floor(Date.now() / 1_000)) }, body: BODY }
+  const request = {
+    headers: { ...sent(), ...standardOf(SECRET, BODY, Math.floor(Date.now() / 1_000)) },
+    body: BODY,
+  }
 
   const failed = await receiveWebhook(receiver, request)
-  const together = await Promise.all(Array.from({ length: 4 }, () => receiveWebhook(receiver, request)))
+  const together = await Promise.all(
+    Array.from({ length: 4 }, () => receiveWebhook(receiver, request)),
+  )
   const later = await receiveWebhook(receiver, request)
 
-  expect([failed, ...together, later].map(({ status }) => status)).toStrictEqual([500, 200, 200, 200, 200, 200])
+  expect([failed, ...together, later].map(({ status }) => status)).toStrictEqual([
+    500, 200, 200, 200, 200, 200,
+  ])
   expect(handled).toStrictEqual([EVENT_ID])
   expect(reported).toStrictEqual([new Error('the database is away')])
 })
@@ -137,15 +181,22 @@ async function* endless() {
 it('the gateway’s headers verify with Standard Webhooks, beside those of the specification (6.2, 6.3)', () => {
   const [body, hexKey] = [Buffer.from(BODY), `hexkey:${Buffer.from(SECRET).toString('hex')}`]
   const deliveryId = v.parse(DeliveryIdSchema, '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d')
-  const event = { eventName: 'payment.succeeded', eventId: v.parse(EventIdSchema, EVENT_ID), deliveryId } as const
-  const made = (sentAtMs: number) => webhookHeaders(event, { body, signingSecret: SECRET, sentAtMs })
+  const event = {
+    eventName: 'payment.succeeded',
+    eventId: v.parse(EventIdSchema, EVENT_ID),
+    deliveryId,
+  } as const
+  const made = (sentAtMs: number) =>
+    webhookHeaders(event, { body, signingSecret: SECRET, sentAtMs })
   const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
 
   for (const library of [new Webhook(SECRET), new Webhook(key, { format: 'raw' })]) {
     expect(library.verify(body, made(Date.now()))).toStrictEqual(parsed)
   }
   // The key of the specification is the whole text of the secret.
-  const openssl = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', hexKey], { input: body })
+  const openssl = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', hexKey], {
+    input: body,
+  })
   expect(made(1_700_000_000_999)).toStrictEqual({
     'Content-Type': 'application/json',
     'X-Gateway-Event': 'payment.succeeded',

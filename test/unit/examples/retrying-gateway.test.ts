@@ -12,7 +12,7 @@ const BODY: CreatePayment = { method: 'qris', amount: 20_000, currency: 'IDR' }
 const PAYMENT = { id: 'p1', status: 'pending' }
 
 /** A client whose gateway answers by the script, its last line again and again. */
-const scripted = (script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) => {
+function scripted(script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) {
   const requests: { path: string; key: string | null; auth: string | null }[] = []
   const waits: number[] = []
   let nowMs = 0
@@ -25,7 +25,10 @@ const scripted = (script: readonly Scripted[], { deadlineMs = 60_000, random = 0
     const line = script[Math.min(requests.length, script.length) - 1]
     if (line === undefined || line instanceof Error) throw line ?? new Error('no script')
     const [status, body, given] = line
-    return new Response(typeof body === 'string' ? body : JSON.stringify(body), { status, headers: given ?? {} })
+    return new Response(typeof body === 'string' ? body : JSON.stringify(body), {
+      status,
+      headers: given ?? {},
+    })
   }
   const client = gatewayClient({
     baseUrl: 'https://gateway.example',
@@ -45,10 +48,14 @@ const scripted = (script: readonly Scripted[], { deadlineMs = 60_000, random = 0
   return { client, requests, waits }
 }
 
-const statusOf = (code: string) => HTTP_STATUS[code as keyof typeof HTTP_STATUS]
-const refusedWith = (code: string): Scripted => [statusOf(code), { code, message: 'no' }, { 'x-request-id': 'r-1' }]
+function statusOf(code: string) {
+  return HTTP_STATUS[code as keyof typeof HTTP_STATUS]
+}
+function refusedWith(code: string): Scripted {
+  return [statusOf(code), { code, message: 'no' }, { 'x-request-id': 'r-1' }]
+}
 
-const reasonOf = async (asked: Promise<unknown>): Promise<GatewayRefused> => {
+async function reasonOf(asked: Promise<unknown>): Promise<GatewayRefused> {
   const reason = await asked.catch((error: unknown) => error)
   if (reason instanceof GatewayRefused) return reason
   throw new Error('it was answered', { cause: reason })
@@ -81,7 +88,11 @@ describe('the client', () => {
   })
 
   it('creates with one random key through all tries of a call, and another key in the next', async () => {
-    const { client, requests } = scripted([new TypeError('reset'), refusedWith('internal_error'), [201, PAYMENT]])
+    const { client, requests } = scripted([
+      new TypeError('reset'),
+      refusedWith('internal_error'),
+      [201, PAYMENT],
+    ])
 
     await client.createPayment(BODY)
     await client.createPayment(BODY)
@@ -100,8 +111,18 @@ describe('the client', () => {
   ]
 
   it.each([
-    ['1, 2, 4, 8, 16 seconds, and ends before its deadline', FAR, {}, [1_000, 2_000, 4_000, 8_000, 16_000, 16_000]],
-    ['a random part less, up to a half', FAR, { random: 0.999, deadlineMs: 4_000 }, [500, 1_000, 2_000]],
+    [
+      '1, 2, 4, 8, 16 seconds, and ends before its deadline',
+      FAR,
+      {},
+      [1_000, 2_000, 4_000, 8_000, 16_000, 16_000],
+    ],
+    [
+      'a random part less, up to a half',
+      FAR,
+      { random: 0.999, deadlineMs: 4_000 },
+      [500, 1_000, 2_000],
+    ],
     ['as long as Retry-After says', after('5'), {}, [5_000]],
     ['a second where Retry-After says none', after('0'), {}, [1_000]],
     ['a second where Retry-After is a date', after('Fri, 01 Jan 2027 00:00:00 GMT'), {}, [1_000]],
@@ -116,7 +137,10 @@ describe('the client', () => {
   it('does not wait for a Retry-After beyond its deadline', async () => {
     const { client, waits } = scripted([[429, { code: 'rate_limit' }, { 'retry-after': '61' }]])
 
-    expect(await reasonOf(client.getBalance())).toMatchObject({ status: 429, message: 'HTTP status 429' })
+    expect(await reasonOf(client.getBalance())).toMatchObject({
+      status: 429,
+      message: 'HTTP status 429',
+    })
     expect(waits).toStrictEqual([])
   })
 
@@ -125,7 +149,10 @@ describe('the client', () => {
       [422, { code: 'validation', message: `payment cannot be cancelled in status=${status}` }],
       [200, { ...PAYMENT, status }],
     ]
-    const [done, paid] = [scripted([new TypeError('reset'), ...ended('cancelled')]), scripted(ended('succeeded'))]
+    const [done, paid] = [
+      scripted([new TypeError('reset'), ...ended('cancelled')]),
+      scripted(ended('succeeded')),
+    ]
 
     expect(await done.client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
     expect(await reasonOf(paid.client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
@@ -137,7 +164,10 @@ describe('the client', () => {
 
     await limited.client.redeliverWebhook('d1')
 
-    expect(await reasonOf(broken.client.redeliverWebhook('d1'))).toMatchObject({ status: 0, code: undefined })
+    expect(await reasonOf(broken.client.redeliverWebhook('d1'))).toMatchObject({
+      status: 0,
+      code: undefined,
+    })
     expect([limited.requests.length, broken.requests.length]).toStrictEqual([2, 1])
   })
 
@@ -160,7 +190,9 @@ describe('the client', () => {
 
   it('lists every page, and a row once that a new one moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
-    const { client, requests } = scripted([rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }]))
+    const { client, requests } = scripted(
+      [rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }]),
+    )
 
     const seen: Payment[] = []
     for await (const payment of client.listPayments({ status: 'pending' })) seen.push(payment)

@@ -6,7 +6,12 @@
 
 import { expect, it } from 'vitest'
 import { figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
-import { type MoneyRow, moneyAfter, moveMoney, untouched } from '../../../shared/journal/payment-money.ts'
+import {
+  type MoneyRow,
+  moneyAfter,
+  moveMoney,
+  untouched,
+} from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import type { Reversal } from '../../../shared/payment/payment.ts'
 import { reversalAfter } from '../../../shared/posting/reversal-after.ts'
@@ -21,9 +26,18 @@ const HISTORIES = 200_000
 /** Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row, seldom. */
 const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   ...['r1', 'r2', 'r3'].map((transactionId) => ({ type: 'refund' as const, transactionId })),
-  ...['c1', 'c2', 'c1', 'c2'].map((transactionId) => ({ type: 'chargeback' as const, transactionId })),
-  ...['w1', 'w2', 'w3', 'w1'].map((transactionId) => ({ type: 'dispute_won' as const, transactionId })),
-  ...['r1', 'r2', 'c1', 'c2', 'w1'].map((transactionId) => ({ type: 'reversal' as const, transactionId })),
+  ...['c1', 'c2', 'c1', 'c2'].map((transactionId) => ({
+    type: 'chargeback' as const,
+    transactionId,
+  })),
+  ...['w1', 'w2', 'w3', 'w1'].map((transactionId) => ({
+    type: 'dispute_won' as const,
+    transactionId,
+  })),
+  ...['r1', 'r2', 'c1', 'c2', 'w1'].map((transactionId) => ({
+    type: 'reversal' as const,
+    transactionId,
+  })),
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
 
@@ -35,7 +49,7 @@ const PRICES = [
 ] as const
 
 /** Plays one history. Answers the rows up to the first that the model contradicts. */
-const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
+function contradicted(prng: Prng): readonly MoneyRow[] | undefined {
   const [gross, fee, markup] = prng.pick(PRICES)
   const model = modelOf(gross, fee, markup)
   let money = untouched(figuresOf(minor(gross), minor(fee), minor(markup)))
@@ -48,7 +62,8 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
     rows.push(row)
     model.apply(row)
     const moved = moveMoney(money, row)
-    if (moved) [money, sum] = [moved.money, lessFigures(sum, lessFigures(NO_FIGURES, moved.figures))]
+    if (moved)
+      [money, sum] = [moved.money, lessFigures(sum, lessFigures(NO_FIGURES, moved.figures))]
     const figures = [sum.grossMinor, sum.feeMinor, sum.markupMinor, sum.netMinor]
     if (model.figures().some((expected, at) => expected !== figures[at])) return rows
   }
@@ -56,7 +71,13 @@ const contradicted = (prng: Prng): readonly MoneyRow[] | undefined => {
 }
 
 it('the reversal of a void payment without a net is not undone', () => {
-  const row = { type: 'reversal', transactionId: 'own', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
+  const row = {
+    type: 'reversal',
+    transactionId: 'own',
+    amountMinor: minor(10),
+    providerMinor: ZERO,
+    at: AT,
+  } as const
   const money = moneyAfter(figuresOf(minor(10), minor(9), minor(1)), [{ ...row, isOwnRow: true }])
   const before = { kind: 'voided', amountMinor: minor(10), at: AT } as const
 
@@ -81,7 +102,13 @@ it('a reversal is no longer undone if a void win takes money back again', () => 
 
 it('a movement whose entries would not add up is refused', () => {
   const price = figuresOf(minor(100), minor(9), minor(1))
-  const row = { type: 'refund', transactionId: 'r1', amountMinor: minor(10), providerMinor: ZERO, at: AT } as const
+  const row = {
+    type: 'refund',
+    transactionId: 'r1',
+    amountMinor: minor(10),
+    providerMinor: ZERO,
+    at: AT,
+  } as const
 
   expect(() => moveMoney({ ...untouched(price), isVoid: true }, row)).toThrow('do not add up')
 })
@@ -89,7 +116,8 @@ it('a movement whose entries would not add up is refused', () => {
 it(`every prefix of every history adds up to what a model of its own counts, ${HISTORIES} times`, () => {
   const prng = createPrng(20_261_122)
   let wrong: readonly MoneyRow[] | undefined
-  for (let history = 0; history < HISTORIES && wrong === undefined; history++) wrong = contradicted(prng)
+  for (let history = 0; history < HISTORIES && wrong === undefined; history++)
+    wrong = contradicted(prng)
 
   expect(wrong).toBeUndefined()
 })

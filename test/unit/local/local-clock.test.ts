@@ -13,16 +13,22 @@ beforeEach(() => void vi.useFakeTimers({ now: START_MS }))
 afterEach(() => void vi.useRealTimers())
 
 /** A clock, and which of its timers ran. */
-const aClock = () => {
+function aClock() {
   const clock = startLocalClock()
   const ran: string[] = []
-  const at = (seconds: number, name: string) => clock.at(START_MS + seconds * 1_000, () => ran.push(name))
+  const at = (seconds: number, name: string) =>
+    clock.at(START_MS + seconds * 1_000, () => ran.push(name))
   return { clock, ran, at }
 }
 
 it.each([
   ['when their time comes by itself', 0, 1, ['first', 'second']],
-  ['when a jump makes them due, after its listeners', 60, 0, ['a jump', 'first', 'second', 'third']],
+  [
+    'when a jump makes them due, after its listeners',
+    60,
+    0,
+    ['a jump', 'first', 'second', 'third'],
+  ],
 ])(
   'the local clock (design section 6) runs timers %s, in due order, equal ones as they were set',
   (_case, jump, pass, expected) => {
@@ -47,11 +53,27 @@ it.each([
   const { clock } = aClock()
   const attempt = Promise.withResolvers<void>()
   if (Number.isFinite(endsAfterMs)) setTimeout(attempt.resolve, endsAfterMs)
-  const parts = { clock, alerts: () => [], attemptsEnded: () => attempt.promise, log: localLog(clock) }
+  const parts = {
+    clock,
+    alerts: () => [],
+    attemptsEnded: () => attempt.promise,
+    log: localLog(clock),
+  }
   const body = Buffer.from('{"advance_seconds":3600}')
-  const request = { method: 'POST', path: '/_local/clock', query: new URLSearchParams(), headers: {}, body }
+  const request = {
+    method: 'POST',
+    path: '/_local/clock',
+    query: new URLSearchParams(),
+    headers: {},
+    body,
+  }
 
-  const jumped = answerControl(parts, { ...request, search: '', rawHeaders: [], remoteAddress: '127.0.0.1' })
+  const jumped = answerControl(parts, {
+    ...request,
+    search: '',
+    rawHeaders: [],
+    remoteAddress: '127.0.0.1',
+  })
   await vi.advanceTimersByTimeAsync(jumpsAfterMs - 1)
   const before = clock.nowMs()
   await vi.advanceTimersByTimeAsync(1)
@@ -84,20 +106,35 @@ describe('schedules on the one clock (design section 6)', () => {
   })
 
   it.each<[string, object, readonly number[], readonly number[]]>([
-    ['a rate, which keeps its rhythm', { everyMinutes: 1 }, [150, 3_600, 60], [60, 120, 3_750, 3_780]],
+    [
+      'a rate, which keeps its rhythm',
+      { everyMinutes: 1 },
+      [150, 3_600, 60],
+      [60, 120, 3_750, 3_780],
+    ],
     ['02:00 UTC when it comes, day after day', DAILY, [0, 0, 25 * HOUR], [HOUR, 25 * HOUR]],
-    ['02:00 UTC at the jump that passes it', DAILY, [0, 2 * HOUR, 23 * HOUR], [2 * HOUR, 25 * HOUR]],
-  ])('fires %s (%j), as time passes, jumps and passes again for %j seconds', (_, rhythm, seconds, firedAt) => {
-    const { clock } = aClock()
-    const fired: number[] = []
-    const [before = 0, jump = 0, after = 0] = seconds
-    const schedule = { ...rhythm, maxEventAgeSeconds: 60 } as ScheduleSpec
-    startScheduler(clock, DAILY_TIMES, [{ schedule, run: () => fired.push(clock.nowMs() - START_MS) }])
+    [
+      '02:00 UTC at the jump that passes it',
+      DAILY,
+      [0, 2 * HOUR, 23 * HOUR],
+      [2 * HOUR, 25 * HOUR],
+    ],
+  ])(
+    'fires %s (%j), as time passes, jumps and passes again for %j seconds',
+    (_, rhythm, seconds, firedAt) => {
+      const { clock } = aClock()
+      const fired: number[] = []
+      const [before = 0, jump = 0, after = 0] = seconds
+      const schedule = { ...rhythm, maxEventAgeSeconds: 60 } as ScheduleSpec
+      startScheduler(clock, DAILY_TIMES, [
+        { schedule, run: () => fired.push(clock.nowMs() - START_MS) },
+      ])
 
-    vi.advanceTimersByTime(before * 1_000)
-    clock.advance(jump)
-    vi.advanceTimersByTime(after * 1_000)
+      vi.advanceTimersByTime(before * 1_000)
+      clock.advance(jump)
+      vi.advanceTimersByTime(after * 1_000)
 
-    expect(fired).toStrictEqual(firedAt.map((second) => second * 1_000))
-  })
+      expect(fired).toStrictEqual(firedAt.map((second) => second * 1_000))
+    },
+  )
 })

@@ -7,11 +7,19 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { createTable } from '../../../infra/local/emulators/create-table.ts'
 import { dockerCommand } from '../../../infra/local/emulators/dynamodb-command.ts'
-import { localAws, NoDynamoDbLocal, startDynamoDbLocal } from '../../../infra/local/emulators/dynamodb-local.ts'
+import {
+  localAws,
+  NoDynamoDbLocal,
+  startDynamoDbLocal,
+} from '../../../infra/local/emulators/dynamodb-local.ts'
 import { createMemoryTable } from '../../../infra/local/emulators/memory-table/memory-table.ts'
 import { openDataDirectory } from '../../../infra/local/process/data-directory.ts'
 import { readJsonFile } from '../../../infra/local/process/json-file.ts'
-import { commandOf, runningProcess, writeProcessRecord } from '../../../infra/local/process/process-record.ts'
+import {
+  commandOf,
+  runningProcess,
+  writeProcessRecord,
+} from '../../../infra/local/process/process-record.ts'
 import { exists, guard, put, update } from '../../../shared/table/step.ts'
 import { describeOnDynamoDb, dynamoDb } from '../../support/dynamodb.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -22,18 +30,25 @@ it('DynamoDB Local in Docker, for a machine without Java, runs on a loopback por
   const name = args.find((arg) => arg.startsWith('--name='))?.slice('--name='.length)
 
   const started = [program, ...args].join(' ')
-  expect(started).toMatch(/^docker run --rm .* -jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath \/data$/)
-  for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data']) expect(args).toContain(place)
+  expect(started).toMatch(
+    /^docker run --rm .* -jar DynamoDBLocal.jar -disableTelemetry -port 8123 -dbPath \/data$/,
+  )
+  for (const place of ['--publish=127.0.0.1:8123:8123', '--volume=/data/table:/data'])
+    expect(args).toContain(place)
   expect(alsoOnEnd).toBe(`docker stop --time 5 ${name}; docker rm --force ${name}`)
 })
 
 const NO_DAEMON = 'echo "Cannot connect to the Docker daemon" >&2; exit 1'
-const JAVA_11 = 'if [ "$1" = -version ]; then echo \'openjdk version "11.0.2"\' >&2; else exit 1; fi'
+const JAVA_11 =
+  'if [ "$1" = -version ]; then echo \'openjdk version "11.0.2"\' >&2; else exit 1; fi'
 
 describe('a machine that cannot start DynamoDB Local', () => {
   it.each([
     ['has an old Java', { java: JAVA_11 }],
-    ['has a java that only says where to get one', { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' }],
+    [
+      'has a java that only says where to get one',
+      { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' },
+    ],
     ['has a Docker that does not run', { java: JAVA_11, docker: NO_DAEMON }],
   ])('is no failed start: it %s', async (_, programs) => {
     machineWith(programs)
@@ -81,7 +96,9 @@ it('the table in memory refuses to guess about what it does not model', () => {
   const { write, transact } = createMemoryTable().requests
   write(put(key, { amount: Number.MAX_SAFE_INTEGER }))
   const outside = expect.objectContaining({ name: 'OutsideModel' })
-  const large = Array.from({ length: 11 }, (_, at) => put({ pk: key.pk, sk: String(at) }, { a: 'x'.repeat(400_000) }))
+  const large = Array.from({ length: 11 }, (_, at) =>
+    put({ pk: key.pk, sk: String(at) }, { a: 'x'.repeat(400_000) }),
+  )
 
   expect(() => write(update(key, { add: { amount: 1 } }))).toThrow(outside)
   expect(() => write(guard(key, exists))).toThrow(outside)
@@ -103,7 +120,10 @@ it('a data directory ends the DynamoDB Local a killed gateway left, and no progr
   const innocent = spawn('sleep', ['100'], { stdio: 'ignore' })
   await eventually(() => expect(commandOf(orphan.pid ?? 0)).toContain('DynamoDBLocal.jar'))
   const ended = once(orphan, 'exit')
-  writeProcessRecord(join(path, 'gateway.pid'), { pid: process.pid, command: 'node infra/local/main.ts' })
+  writeProcessRecord(join(path, 'gateway.pid'), {
+    pid: process.pid,
+    command: 'node infra/local/main.ts',
+  })
 
   for (const { pid = 0 } of [innocent, orphan]) {
     writeProcessRecord(record, { pid, command: `${commandOf(pid)}` })

@@ -20,9 +20,15 @@ import {
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-const granted = (access: Partial<FunctionSpec>, secrets?: Secrets) => {
+function granted(access: Partial<FunctionSpec>, secrets?: Secrets) {
   const all = testDeps({ ...(secrets && { secrets }) })
-  const none = { ...DEFAULTS, name: 'a-function', entry: '', trigger: { kind: 'http-default' }, table: {} } as const
+  const none = {
+    ...DEFAULTS,
+    name: 'a-function',
+    entry: '',
+    trigger: { kind: 'http-default' },
+    table: {},
+  } as const
   return { ...grantedDeps('local', { ...none, ...access }, all), all }
 }
 
@@ -47,7 +53,10 @@ describe('the access a manifest entry states', () => {
     ['read-callback-tokens', tokens],
   ] as const)('%s: of all secrets lets %s through alone', async (access, expected) => {
     const reached: string[] = []
-    const { secrets } = granted({ secrets: [access] }, { get: async (name) => void reached.push(name) })
+    const { secrets } = granted(
+      { secrets: [access] },
+      { get: async (name) => void reached.push(name) },
+    )
 
     for (const name of [key, tokens, providerSecretName('prod'), 'gateway/local/origin']) {
       await secrets.get(name).catch((error: unknown) => expect(error).toBeInstanceOf(AccessDenied))
@@ -58,12 +67,16 @@ describe('the access a manifest entry states', () => {
 
   it('lets a function seal secrets of endpoints, or unseal them, never both', async () => {
     const owner = { clientId: 'c', endpointId: 'e' }
-    const [sealing, unsealing] = [granted({ endpointSecrets: 'seal' }), granted({ endpointSecrets: 'unseal' })]
+    const [sealing, unsealing] = [
+      granted({ endpointSecrets: 'seal' }),
+      granted({ endpointSecrets: 'unseal' }),
+    ]
     const neither = granted({ secrets: ['read-provider', 'read-callback-tokens'] })
     const sealed = await sealing.sealer.seal('a secret', owner)
 
     expect(await unsealing.sealer.unseal(sealed, owner)).toBe('a secret')
-    for (const { sealer } of [unsealing, neither]) await expect(sealer.seal('x', owner)).rejects.toThrow(AccessDenied)
+    for (const { sealer } of [unsealing, neither])
+      await expect(sealer.seal('x', owner)).rejects.toThrow(AccessDenied)
     for (const { sealer } of [sealing, neither])
       await expect(sealer.unseal(sealed, owner)).rejects.toThrow(AccessDenied)
   })
@@ -72,7 +85,10 @@ describe('the access a manifest entry states', () => {
 describe('the table a manifest entry states', () => {
   const grantedTable = (table: TableAccess) => ({ table: granted({ table }).table })
   const everything = Object.fromEntries(TABLE_ACTIONS.map((action) => [action, PARTITIONS]))
-  const keyOf = (partition: Partition) => ({ pk: `${pkPrefix(partition)}${crypto.randomUUID()}`, sk: 'X' })
+  const keyOf = (partition: Partition) => ({
+    pk: `${pkPrefix(partition)}${crypto.randomUUID()}`,
+    sk: 'X',
+  })
   const [payment, client, ofEndpoint] = [keyOf('PAYMENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
   const [changes, mark] = [{ set: { a: 1 } }, { set: { slowSince: 'now' } }]
 
@@ -87,8 +103,16 @@ describe('the table a manifest entry states', () => {
     ['UpdateItem', (table) => table.write(update(payment, changes))],
     ['UpdateItem', (table) => table.write(updateFields(payment, mark, exists))],
     ['DeleteItem', (table) => table.write(remove(payment, exists))],
-    ['Query', (table) => table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 })],
-    ['UpdateItem', (table) => table.transact({ first: update(client, changes), second: update(payment, changes) })],
+    [
+      'Query',
+      (table) =>
+        table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 }),
+    ],
+    [
+      'UpdateItem',
+      (table) =>
+        table.transact({ first: update(client, changes), second: update(payment, changes) }),
+    ],
     ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
     ['ConditionCheckItem', (table) => table.transact({ only: guard(payment, exists) })],
   ])('refuses %s on a kind of item that is not stated for it', async (action, request) => {
@@ -113,16 +137,24 @@ describe('the table a manifest entry states', () => {
   })
 
   it('lets all of an endpoint but its sealed secret be read, by key and by query', async () => {
-    const { table } = grantedTable({ GetFields: ['ENDPOINTS'], QueryFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] })
+    const { table } = grantedTable({
+      GetFields: ['ENDPOINTS'],
+      QueryFields: ['ENDPOINTS'],
+      PutItem: ['ENDPOINTS'],
+    })
     const page = { partition: [ofEndpoint.pk], limit: 1 }
     await table.write(put({ ...ofEndpoint, sk: 'READ' }, { url: 'u', sealedSecret: 's' }))
 
     expect(await table.get({ ...ofEndpoint, sk: 'READ' }, ['url'])).toStrictEqual({ url: 'u' })
     expect((await table.query({ ...page, fields: ['url'] })).items).toStrictEqual([{ url: 'u' }])
     for (const fields of [['url', 'sealedSecret'], undefined]) {
-      await expect(table.get(ofEndpoint, fields)).rejects.toThrow('not granted dynamodb:GetItem on items ENDPOINTS#')
+      await expect(table.get(ofEndpoint, fields)).rejects.toThrow(
+        'not granted dynamodb:GetItem on items ENDPOINTS#',
+      )
       const query = { ...page, ...(fields && { fields }) }
-      await expect(table.query(query)).rejects.toThrow('not granted dynamodb:Query on items ENDPOINTS#')
+      await expect(table.query(query)).rejects.toThrow(
+        'not granted dynamodb:Query on items ENDPOINTS#',
+      )
     }
   })
 
@@ -140,20 +172,31 @@ describe('the table a manifest entry states', () => {
   })
 
   it('allows only a stated index: no other index, not the table, and no index by access to the table', async () => {
-    const byOwner = { index: 'by-owner', partition: ['unknown-client', 'payment'], limit: 1 } as const
+    const byOwner = {
+      index: 'by-owner',
+      partition: ['unknown-client', 'payment'],
+      limit: 1,
+    } as const
     const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
 
     expect((await table.query(byOwner)).items).toStrictEqual([])
     for (const [other, refusal] of [
-      [{ index: 'by-status', partition: ['unknown-client', 'payment', 'paid'] }, 'Query on index by-status'],
+      [
+        { index: 'by-status', partition: ['unknown-client', 'payment', 'paid'] },
+        'Query on index by-status',
+      ],
       [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
       [{ partition: [payment.pk] }, 'Query on items PAYMENT#'],
     ] as const) {
-      await expect(table.query({ ...other, limit: 1 })).rejects.toThrow(`a-function is not granted dynamodb:${refusal}`)
+      await expect(table.query({ ...other, limit: 1 })).rejects.toThrow(
+        `a-function is not granted dynamodb:${refusal}`,
+      )
     }
   })
 
   it.each([[[]], [[5]]])('refuses a query whose partition it cannot see: %j', async (partition) => {
-    await expect(grantedTable(everything).table.query({ partition, limit: 1 })).rejects.toThrow(AccessDenied)
+    await expect(grantedTable(everything).table.query({ partition, limit: 1 })).rejects.toThrow(
+      AccessDenied,
+    )
   })
 })

@@ -3,7 +3,10 @@ import { DEFAULTS, type FunctionSpec } from '../../../functions/function-spec.ts
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { answerInvocation } from '../../../infra/local/emulators/answer-invocation.ts'
 import { hostFunctions } from '../../../infra/local/functions/function-host.ts'
-import { type LocalRequest, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
+import {
+  type LocalRequest,
+  startLocalHttpServer,
+} from '../../../infra/local/process/local-http-server.ts'
 import { httpEvent } from '../../../infra/local/triggers/http-event.ts'
 import { functionRoutes } from '../../../infra/local/triggers/start-http-gateway.ts'
 import { eventually } from '../../support/eventually.ts'
@@ -24,7 +27,7 @@ const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
 const ECHO = { name: 'echo', entry: 'functions/admin/echo.ts', table: {} }
 const SPEC: FunctionSpec = { ...DEFAULTS, ...ECHO, trigger: { kind: 'operator', duty: 'support' } }
 
-const hosted = (run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) => {
+function hosted(run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) {
   const deps = testDeps()
   const options = { stage: 'local', depsFor: () => deps, log: deps.log }
   const host = hostFunctions([{ spec: { ...SPEC, ...changes }, withDeps: () => run }], options)
@@ -52,9 +55,13 @@ it('a function with reserved concurrency 1 drops an invocation that has waited l
   expect(ends).toHaveLength(1)
 })
 
-type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & { spec?: Partial<FunctionSpec> }
+type CallOptions = Partial<Record<'name' | 'type' | 'duty', string>> & {
+  spec?: Partial<FunctionSpec>
+}
 
-const SWEPT = { trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } } } as const
+const SWEPT = {
+  trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 1 } },
+} as const
 
 describe('the Lambda Invoke API (design section 6)', () => {
   const headers = { 'x-amz-executed-version': '$LATEST' }
@@ -65,75 +72,165 @@ describe('the Lambda Invoke API (design section 6)', () => {
     logged: ['invocation.failed'],
   }
   /** In the words of AWS. */
-  const refused = (status: number, type: string) => ({ status, headers: { 'x-amzn-errortype': type }, events: [] })
+  const refused = (status: number, type: string) => ({
+    status,
+    headers: { 'x-amzn-errortype': type },
+    events: [],
+  })
 
   it.each<[string, string, CallOptions, object]>([
-    ['by its ARN', '{"a":1}', { name: `${ARN}:$LATEST` }, { status: 200, headers, body: '{"a":1}' }],
+    [
+      'by its ARN',
+      '{"a":1}',
+      { name: `${ARN}:$LATEST` },
+      { status: 200, headers, body: '{"a":1}' },
+    ],
     ['with an empty object for an empty payload', '', {}, { events: [{}] }],
-    ['that throws, with 200, the header of a function error, and a log line', '"throw"', {}, broken],
-    ['asynchronously, also one that throws', '"throw"', { type: 'Event' }, { status: 202, events: ['throw'] }],
+    [
+      'that throws, with 200, the header of a function error, and a log line',
+      '"throw"',
+      {},
+      broken,
+    ],
+    [
+      'asynchronously, also one that throws',
+      '"throw"',
+      { type: 'Event' },
+      { status: 202, events: ['throw'] },
+    ],
     ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
-    ['that is scheduled work for who deploys', '{}', { duty: 'deploy', spec: SWEPT }, { status: 200, events: [{}] }],
+    [
+      'that is scheduled work for who deploys',
+      '{}',
+      { duty: 'deploy', spec: SWEPT },
+      { status: 200, events: [{}] },
+    ],
     ['not in a dry run', '{}', { type: 'DryRun' }, { status: 204, body: '', events: [] }],
-    ['not by an unknown name', '{}', { name: 'gateway-local-none' }, refused(404, 'ResourceNotFoundException')],
+    [
+      'not by an unknown name',
+      '{}',
+      { name: 'gateway-local-none' },
+      refused(404, 'ResourceNotFoundException'),
+    ],
     ['not with a payload that is no JSON', '{', {}, refused(400, 'InvalidRequestContentException')],
-    ['not for an unknown duty', '{}', { duty: 'boss' }, refused(400, 'InvalidParameterValueException')],
+    [
+      'not for an unknown duty',
+      '{}',
+      { duty: 'boss' },
+      refused(400, 'InvalidParameterValueException'),
+    ],
     ['not for another duty', '{}', { duty: 'finance' }, refused(403, 'AccessDeniedException')],
-    ['not on a schedule for operators', '{}', { duty: 'support', spec: SWEPT }, refused(403, 'AccessDeniedException')],
-  ])('invokes a function %s', async (_case, payload, { name = NAME, type = '', duty = '', spec }, expected) => {
-    const echo = vi.fn(async (event: unknown) => {
-      if (event === 'throw') throw new TypeError('broken')
-      return event
-    })
-    const { host, codes } = hosted(echo, spec)
-    const reply = await answerInvocation(host, {
-      ...REQUEST,
-      method: 'POST',
-      path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
-      headers: { ...(type && { 'x-amz-invocation-type': type }), ...(duty && { 'x-local-duty': duty }) },
-      body: Buffer.from(payload),
-    })
-    const { 'content-type': _type, ...sent } = reply?.headers ?? {}
-    const events = echo.mock.calls.map(([event]) => event)
-    expect({ status: reply?.status, headers: sent, body: reply?.body, events, logged: codes() }).toMatchObject(expected)
-  })
+    [
+      'not on a schedule for operators',
+      '{}',
+      { duty: 'support', spec: SWEPT },
+      refused(403, 'AccessDeniedException'),
+    ],
+  ])(
+    'invokes a function %s',
+    async (_case, payload, { name = NAME, type = '', duty = '', spec }, expected) => {
+      const echo = vi.fn(async (event: unknown) => {
+        if (event === 'throw') throw new TypeError('broken')
+        return event
+      })
+      const { host, codes } = hosted(echo, spec)
+      const reply = await answerInvocation(host, {
+        ...REQUEST,
+        method: 'POST',
+        path: `/2015-03-31/functions/${encodeURIComponent(name)}/invocations`,
+        headers: {
+          ...(type && { 'x-amz-invocation-type': type }),
+          ...(duty && { 'x-local-duty': duty }),
+        },
+        body: Buffer.from(payload),
+      })
+      const { 'content-type': _type, ...sent } = reply?.headers ?? {}
+      const events = echo.mock.calls.map(([event]) => event)
+      expect({
+        status: reply?.status,
+        headers: sent,
+        body: reply?.body,
+        events,
+        logged: codes(),
+      }).toMatchObject(expected)
+    },
+  )
 })
 
-const event = ({ search = '', ...changes }: Partial<LocalRequest>) =>
-  httpEvent(
-    { ...REQUEST, method: 'GET', path: '/v1/payments', search, query: new URLSearchParams(search), ...changes },
+function eventOf({ search = '', ...changes }: Partial<LocalRequest>) {
+  return httpEvent(
+    {
+      ...REQUEST,
+      method: 'GET',
+      path: '/v1/payments',
+      search,
+      query: new URLSearchParams(search),
+      ...changes,
+    },
     { routeKey: 'GET /v1/payments', pathParameters: {} },
     { requestId: 'r-1', nowMs: 0, domainName: '127.0.0.1:3000' },
   )
+}
 
 // Bodies that are no text: `api-create-payment-refusals.test.ts`, whose requests are made here too.
 it('the event of an HTTP request (payload format 2.0) joins what is repeated by commas, and has the query decoded too', () => {
-  const repeated = ['Authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer b', 'Idempotency-Key', 'k']
+  const repeated = [
+    'Authorization',
+    'Bearer a',
+    'AUTHORIZATION',
+    'Bearer b',
+    'Idempotency-Key',
+    'k',
+  ]
   const rawHeaders = [...repeated, 'Cookie', 'a=1; b=2', 'Cookie', 'c=3']
   const search = 'status=a%2Fb&status=c&q=x+y&empty=&__proto__=1'
 
-  const { headers, cookies, queryStringParameters = {}, rawQueryString } = event({ rawHeaders, search })
+  const {
+    headers,
+    cookies,
+    queryStringParameters = {},
+    rawQueryString,
+  } = eventOf({ rawHeaders, search })
 
   expect(headers).toStrictEqual({ authorization: 'Bearer a,Bearer b', 'idempotency-key': 'k' })
   expect(cookies).toStrictEqual(['a=1', 'b=2', 'c=3'])
-  expect(queryStringParameters).toStrictEqual({ status: 'a/b,c', q: 'x y', empty: '', ['__proto__']: '1' })
+  expect(queryStringParameters).toStrictEqual({
+    status: 'a/b,c',
+    q: 'x y',
+    empty: '',
+    ['__proto__']: '1',
+  })
   expect(rawQueryString).toBe(search)
 })
 
 it.each<[string, string, string, object]>([
   ['GET /v1/payments/abc', 'api-get-payment', 'GET /v1/payments/{id}', { id: 'abc' }],
   ['GET /v1/payments/%zz', 'api-get-payment', 'GET /v1/payments/{id}', { id: '%zz' }],
-  ['POST /v1/payments/a%2Fb/cancel', 'api-cancel-payment', 'POST /v1/payments/{id}/cancel', { id: 'a/b' }],
+  [
+    'POST /v1/payments/a%2Fb/cancel',
+    'api-cancel-payment',
+    'POST /v1/payments/{id}/cancel',
+    { id: 'a/b' },
+  ],
   ['POST /callbacks/xendit', 'receive-provider-callback', 'POST /callbacks/xendit', {}],
-  ...['DELETE /v1/payments', 'GET /v1/Payments', 'GET /v1/payments/', 'POST /v1/payments//cancel', 'GET '].map(
+  ...[
+    'DELETE /v1/payments',
+    'GET /v1/Payments',
+    'GET /v1/payments/',
+    'POST /v1/payments//cancel',
+    'GET ',
+  ].map(
     (request) => [request, 'api-not-found', '$default', {}] as [string, string, string, object],
   ),
-])('the manifest leads %s to %s; a segment with a broken escape goes on as sent', (request, ...expected) => {
-  const [method = '', path = ''] = request.split(' ')
-  const route = functionRoutes(MANIFEST.map((spec) => ({ spec })))(method, path)
+])(
+  'the manifest leads %s to %s; a segment with a broken escape goes on as sent',
+  (request, ...expected) => {
+    const [method = '', path = ''] = request.split(' ')
+    const route = functionRoutes(MANIFEST.map((spec) => ({ spec })))(method, path)
 
-  expect([route?.entry.spec.name, route?.routeKey, route?.pathParameters]).toStrictEqual(expected)
-})
+    expect([route?.entry.spec.name, route?.routeKey, route?.pathParameters]).toStrictEqual(expected)
+  },
+)
 
 it('the local HTTP server prints an error that it answers with 500, and the request that met it', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined)
@@ -143,5 +240,7 @@ it('the local HTTP server prints an error that it answers with 500, and the requ
   await server.close()
 
   expect(answer.status).toBe(500)
-  expect(printed.mock.calls).toStrictEqual([['\nThe local server failed at GET /page?of=1:', failure]])
+  expect(printed.mock.calls).toStrictEqual([
+    ['\nThe local server failed at GET /page?of=1:', failure],
+  ])
 })

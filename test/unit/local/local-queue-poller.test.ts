@@ -14,10 +14,12 @@ afterAll(() => emulator.close())
 
 type Behaviour = (name: string) => Promise<unknown>
 
-const succeed: Behaviour = async () => ({ batchItemFailures: [] })
+async function succeed(): Promise<unknown> {
+  return { batchItemFailures: [] }
+}
 
 /** A queue of its own, a poller on it, and the names of the messages its function was given. */
-const aPoller = async (behaviour: Behaviour) => {
+async function aPoller(behaviour: Behaviour) {
   const { sqs } = emulator
   const QueueUrl = await emulator.queue(`q-${crypto.randomUUID()}`, { maxReceives: 5 })
   const clock = startLocalClock()
@@ -47,8 +49,13 @@ const aPoller = async (behaviour: Behaviour) => {
     send: (name: string, delaySeconds = 0) =>
       localQueues(sqs, urls, clock).send('webhooks', { body: { name }, delaySeconds, group: 'g' }),
     left: async () => {
-      const names = ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] as const
-      const counted = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }))
+      const names = [
+        'ApproximateNumberOfMessages',
+        'ApproximateNumberOfMessagesNotVisible',
+      ] as const
+      const counted = await sqs.send(
+        new GetQueueAttributesCommand({ QueueUrl, AttributeNames: [...names] }),
+      )
       return names.reduce((sum, name) => sum + Number(counted.Attributes?.[name]), 0)
     },
   }
@@ -81,18 +88,25 @@ describe('the queue poller (design section 6)', () => {
 
     vi.advanceTimersByTime(40_000)
 
-    const renewed = asked.mock.calls.map(([command]) => command.input).filter((input) => 'Entries' in input)
+    const renewed = asked.mock.calls
+      .map(([command]) => command.input)
+      .filter((input) => 'Entries' in input)
     expect(renewed).toMatchObject([{ Entries: [{ VisibilityTimeout: 120 }] }])
   })
 
   it.each<[string, Behaviour]>([
     ['throws', () => Promise.reject(new Error('broken'))],
-    ['names the message as failed', async () => ({ batchItemFailures: [{ itemIdentifier: 'it' }] })],
+    [
+      'names the message as failed',
+      async () => ({ batchItemFailures: [{ itemIdentifier: 'it' }] }),
+    ],
   ])(
     'brings a message back after the visibility timeout when the function %s, and deletes it when it succeeds',
     async (_, failing) => {
       const behaviours = [failing]
-      const { send, hasSeen, left, clock, events } = await aPoller((name) => (behaviours.pop() ?? succeed)(name))
+      const { send, hasSeen, left, clock, events } = await aPoller((name) =>
+        (behaviours.pop() ?? succeed)(name),
+      )
       await send('again')
       await hasSeen('again')
 

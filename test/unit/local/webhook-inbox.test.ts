@@ -5,10 +5,15 @@ import { startLocalClock } from '../../../infra/local/process/local-clock.ts'
 
 const SECRET = 'whsec_demo'
 
-const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => {
+async function anInbox({ secret }: { readonly secret?: string | undefined }) {
   const clock = startLocalClock({ offsetMs: 3_600_000 })
-  const ofDelivery = async (deliveryId: string) => (deliveryId === 'of another client' ? 'whsec_other' : undefined)
-  const { url, close } = await startWebhookInbox({ port: 0, secrets: { ofDemo: () => secret, ofDelivery }, clock })
+  const ofDelivery = async (deliveryId: string) =>
+    deliveryId === 'of another client' ? 'whsec_other' : undefined
+  const { url, close } = await startWebhookInbox({
+    port: 0,
+    secrets: { ofDemo: () => secret, ofDelivery },
+    clock,
+  })
   onTestFinished(async () => {
     await close()
     clock.close()
@@ -29,9 +34,9 @@ const anInbox = async ({ secret }: { readonly secret?: string | undefined }) => 
 
 const it = base.extend('inbox', () => anInbox({ secret: SECRET }))
 
-const signed = (body: string | Buffer, secret = SECRET) => ({
-  'x-gateway-signature': createHmac('sha256', secret).update(body).digest('hex'),
-})
+function signed(body: string | Buffer, secret = SECRET) {
+  return { 'x-gateway-signature': createHmac('sha256', secret).update(body).digest('hex') }
+}
 const FOREIGN = { 'x-gateway-delivery-id': 'of another client' }
 
 describe('the webhook inbox (design section 6)', () => {
@@ -41,29 +46,45 @@ describe('the webhook inbox (design section 6)', () => {
     ['a signature of another body', false, SECRET, '{}', signed('{} ')],
     ['no signature', false, SECRET, '{}', {}],
     ['a signature of bytes that are no text', true, SECRET, noText, signed(noText)],
-    ['another client’s signature', true, SECRET, '{}', { ...signed('{}', 'whsec_other'), ...FOREIGN }],
+    [
+      'another client’s signature',
+      true,
+      SECRET,
+      '{}',
+      { ...signed('{}', 'whsec_other'), ...FOREIGN },
+    ],
     ['no signature of another client', false, SECRET, '{}', FOREIGN],
     ['a signature while it knows no secret', null, undefined, '{}', signed('{}')],
-  ] as const)('records of %s the verdict %s, with body, headers and time', async ([, valid, secret, body, headers]) => {
-    const { deliver, received, clock } = await anInbox({ secret })
-    const before = clock.nowMs()
+  ] as const)(
+    'records of %s the verdict %s, with body, headers and time',
+    async ([, valid, secret, body, headers]) => {
+      const { deliver, received, clock } = await anInbox({ secret })
+      const before = clock.nowMs()
 
-    await deliver(body, headers)
+      await deliver(body, headers)
 
-    const [webhook] = await received()
-    expect(webhook).toMatchObject({ body: body.toString('utf8'), headers, signature_valid: valid })
-    expect(Date.parse(webhook?.at ?? '')).toBeGreaterThanOrEqual(before)
-  })
+      const [webhook] = await received()
+      expect(webhook).toMatchObject({
+        body: body.toString('utf8'),
+        headers,
+        signature_valid: valid,
+      })
+      expect(Date.parse(webhook?.at ?? '')).toBeGreaterThanOrEqual(before)
+    },
+  )
 
   it.for([
     ['until it is changed', { status: 500 }, [500, 500, 500]],
     ['as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
     ['without one that it refuses', '{"delay": 5}', [200, 200, 200]],
-  ] as const)('answers the next deliveries with a status %s', async ([, behaviour, statuses], { inbox }) => {
-    await inbox.behave(behaviour)
+  ] as const)(
+    'answers the next deliveries with a status %s',
+    async ([, behaviour, statuses], { inbox }) => {
+      await inbox.behave(behaviour)
 
-    for (const status of statuses) expect((await inbox.deliver()).status).toBe(status)
-  })
+      for (const status of statuses) expect((await inbox.deliver()).status).toBe(status)
+    },
+  )
 
   it.for([
     ['hangs', { hang: true }],

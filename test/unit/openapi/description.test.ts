@@ -17,17 +17,21 @@ import { signatureOf } from '../../../shared/webhook/send/webhook-headers.ts'
 import { DESCRIPTION, undescribed } from '../../support/described-answers.ts'
 import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 
-const read = (path: string) => readFileSync(join(PROJECT_ROOT, path), 'utf8')
+function read(path: string) {
+  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
+}
 
 /** Words and examples: what they say may change without a version. */
 const WORDS = ['description', 'summary', 'example', 'examples', 'info', 'servers', 'tags']
 
 /** A merchant's field may be called like a word of OpenAPI: below `properties` a name is a name. */
-const contractOf = (value: unknown, areNames = false): unknown => {
+function contractOf(value: unknown, areNames = false): unknown {
   if (Array.isArray(value)) return value.map((inner) => contractOf(inner))
   if (typeof value !== 'object' || value === null) return value
   const kept = Object.entries(value).filter(([name]) => areNames || !WORDS.includes(name))
-  return Object.fromEntries(kept.map(([name, inner]) => [name, contractOf(inner, !areNames && name === 'properties')]))
+  return Object.fromEntries(
+    kept.map(([name, inner]) => [name, contractOf(inner, !areNames && name === 'properties')]),
+  )
 }
 
 describe('docs/openapi.yaml', () => {
@@ -43,10 +47,14 @@ describe('docs/openapi.yaml', () => {
   it('passes the strict rules of Redocly without a warning', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const lint = async (source: string) =>
-      (await lintFromString({ source, config })).map(({ ruleId, message }) => `${ruleId}: ${message}`)
+      (await lintFromString({ source, config })).map(
+        ({ ruleId, message }) => `${ruleId}: ${message}`,
+      )
 
     expect(await lint(read('docs/openapi.yaml'))).toStrictEqual([])
-    expect(await lint(read('docs/openapi.yaml').replace('operationId: getBalance', 'x-nothing: true'))).toHaveLength(1)
+    expect(
+      await lint(read('docs/openapi.yaml').replace('operationId: getBalance', 'x-nothing: true')),
+    ).toHaveLength(1)
   })
 
   it('has a line in the changelog for its version: raise API_VERSION with what merchants notice, and say what', () => {
@@ -56,44 +64,69 @@ describe('docs/openapi.yaml', () => {
     expect(read('CHANGELOG.md').match(/API description \S+ \(contract `\w+`\)/)?.[0]).toBe(line)
   })
 
-  it.each(Object.entries(DESCRIPTION.webhooks))('shows %s with signatures that verify', (event, webhook) => {
-    const { parameters, requestBody } = Object(webhook['post'])
-    const headers = Object.fromEntries(
-      (parameters as { name: string; example: string }[]).map(({ name, example }) => [name, example]),
-    )
-    const body = JSON.stringify(requestBody.content['application/json'].example)
-    vi.setSystemTime(Number(headers['webhook-timestamp']) * 1_000)
+  it.each(Object.entries(DESCRIPTION.webhooks))(
+    'shows %s with signatures that verify',
+    (event, webhook) => {
+      const { parameters, requestBody } = Object(webhook['post'])
+      const headers = Object.fromEntries(
+        (parameters as { name: string; example: string }[]).map(({ name, example }) => [
+          name,
+          example,
+        ]),
+      )
+      const body = JSON.stringify(requestBody.content['application/json'].example)
+      vi.setSystemTime(Number(headers['webhook-timestamp']) * 1_000)
 
-    const verified = new Webhook(EXAMPLE_SECRET).verify(body, headers)
+      const verified = new Webhook(EXAMPLE_SECRET).verify(body, headers)
 
-    vi.useRealTimers()
-    expect(verified).toMatchObject({ event, event_id: headers['webhook-id'] })
-    expect(headers['X-Gateway-Signature']).toBe(signatureOf(EXAMPLE_SECRET, Buffer.from(body)))
-  })
+      vi.useRealTimers()
+      expect(verified).toMatchObject({ event, event_id: headers['webhook-id'] })
+      expect(headers['X-Gateway-Signature']).toBe(signatureOf(EXAMPLE_SECRET, Buffer.from(body)))
+    },
+  )
 })
 
 it('the client in docs/examples has the types of the description, and no unknown ones; otherwise: npm run openapi -- --write', () => {
-  expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(clientSchemas(readFileSync(API_DOCUMENT, 'utf8')))
-  expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow('no type for {"type":"tuple"}')
+  expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(
+    clientSchemas(readFileSync(API_DOCUMENT, 'utf8')),
+  )
+  expect(() => schemasAsTypescript({ A: { type: 'tuple' } })).toThrow(
+    'no type for {"type":"tuple"}',
+  )
 })
 
 it('what is deployed has neither the description, nor the packages that make and show it, nor schemas of what is answered', () => {
-  const deployed = [...sourcesIn('shared', 'functions', 'infra/stack'), ...sourcesIn('infra').slice(0, 1)]
+  const deployed = [
+    ...sourcesIn('shared', 'functions', 'infra/stack'),
+    ...sourcesIn('infra').slice(0, 1),
+  ]
   const loads = deployed
     .filter(({ path }) => !path.endsWith('-dto-schema.ts'))
-    .flatMap(({ path, imports }) => imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => `${path} ${from}`))
+    .flatMap(({ path, imports }) =>
+      imports.filter(({ typeOnly }) => !typeOnly).map(({ from }) => `${path} ${from}`),
+    )
 
   expect(loads.some((load) => load === 'infra/app.ts aws-cdk-lib')).toBe(true)
-  expect(loads.filter((load) => /redoc|to-json-schema|ajv|openapi|-dto-schema/.test(load))).toStrictEqual([])
+  expect(
+    loads.filter((load) => /redoc|to-json-schema|ajv|openapi|-dto-schema/.test(load)),
+  ).toStrictEqual([])
 })
 
 it('an answer is held against the description by its status, its fields and its type', () => {
   const headers = new Headers({ 'content-type': 'application/json', 'x-request-id': 'one' })
-  const right = { method: 'GET', path: '/v1/balance', status: 401, headers, text: '{"message":"no","code":"auth"}' }
+  const right = {
+    method: 'GET',
+    path: '/v1/balance',
+    status: 401,
+    headers,
+    text: '{"message":"no","code":"auth"}',
+  }
   const faultsWith = (other: object) => undescribed({ ...right, ...other })
 
   expect(faultsWith({})).toStrictEqual([])
-  expect(faultsWith({ status: 418 })).toStrictEqual(['GET /v1/balance answers 418, which is not described'])
+  expect(faultsWith({ status: 418 })).toStrictEqual([
+    'GET /v1/balance answers 418, which is not described',
+  ])
   expect(faultsWith({ text: '{"message":"","code":"auth","odd":1}' })).toStrictEqual([
     ' must NOT have additional properties',
   ])

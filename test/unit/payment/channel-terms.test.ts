@@ -12,7 +12,15 @@ import {
   MARKUPS,
 } from '../../../shared/payment/channel/channels.ts'
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
-import { addMs, HOUR_MS, inForce, MINUTE_MS, msBetween, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import {
+  addMs,
+  HOUR_MS,
+  inForce,
+  MINUTE_MS,
+  msBetween,
+  SECOND_MS,
+  type Timestamp,
+} from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
 /** After every dated entry: the facts are those of the latest terms. */
@@ -21,21 +29,35 @@ const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 describe('estimatePricing (spec 2.1.1)', () => {
   // The table of the specification once more, so that the code's own data is not its proof.
   it.each([
-    ...CHANNEL_FACTS.map(({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const),
-    ...['ASTRAPAY', 'BCA', '__proto__', 'constructor'].map((code) => ['ewallet', code, 20n, 500n] as const),
-  ])('prices %s %s at any amount, rounded down to the last digit', (method, channelCode, permille, flat) => {
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 10 ** 12 }), (amount) => {
-        const fee = (BigInt(amount) * permille) / 1_000n + flat
-        const markup = (BigInt(amount) * 10n) / 10_000n
+    ...CHANNEL_FACTS.map(
+      ({ method, channelCode, permille, flat }) => [method, channelCode, permille, flat] as const,
+    ),
+    ...['ASTRAPAY', 'BCA', '__proto__', 'constructor'].map(
+      (code) => ['ewallet', code, 20n, 500n] as const,
+    ),
+  ])(
+    'prices %s %s at any amount, rounded down to the last digit',
+    (method, channelCode, permille, flat) => {
+      fc.assert(
+        fc.property(fc.integer({ min: 1, max: 10 ** 12 }), (amount) => {
+          const fee = (BigInt(amount) * permille) / 1_000n + flat
+          const markup = (BigInt(amount) * 10n) / 10_000n
 
-        const pricing = estimatePricing({ method, channelCode, notionalMinor: minor(amount) }, NOW)
+          const pricing = estimatePricing(
+            { method, channelCode, notionalMinor: minor(amount) },
+            NOW,
+          )
 
-        const [providerFeeMinor, markupMinor, netMinor] = [fee, markup, BigInt(amount) - fee - markup].map(Number)
-        expect(pricing).toStrictEqual({ providerFeeMinor, markupMinor, netMinor })
-      }),
-    )
-  })
+          const [providerFeeMinor, markupMinor, netMinor] = [
+            fee,
+            markup,
+            BigInt(amount) - fee - markup,
+          ].map(Number)
+          expect(pricing).toStrictEqual({ providerFeeMinor, markupMinor, netMinor })
+        }),
+      )
+    },
+  )
 
   it.each([
     ['a bank that has none', 'NOBANK', NOW],
@@ -59,23 +81,32 @@ describe('inForce', () => {
     [999, 10],
     [1_000, 20],
     [1_001, 20],
-  ])('answers the entry in force %d ms after the first began, and the second a second later', (ms, bps) => {
-    const entries = [
-      { effectiveFrom: NOW, bps: 10 },
-      { effectiveFrom: addMs(NOW, 1_000), bps: 20 },
-    ]
+  ])(
+    'answers the entry in force %d ms after the first began, and the second a second later',
+    (ms, bps) => {
+      const entries = [
+        { effectiveFrom: NOW, bps: 10 },
+        { effectiveFrom: addMs(NOW, 1_000), bps: 20 },
+      ]
 
-    expect(inForce(entries, addMs(NOW, ms)).bps).toBe(bps)
-    expect(() => inForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
-  })
+      expect(inForce(entries, addMs(NOW, ms)).bps).toBe(bps)
+      expect(() => inForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
+    },
+  )
 
   it('finds every list of terms in order, and a wallet at the terms of any wallet until its own begin', () => {
     const anyWallet = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
 
-    for (const wallet of CHANNELS.filter(({ method }) => method === 'ewallet')) {
-      expect([wallet.tariffs[0], wallet.timings[0]]).toStrictEqual([anyWallet.tariffs[0], anyWallet.timings[0]])
+    for (const walletChoice of CHANNELS.filter(({ method }) => method === 'ewallet')) {
+      expect([walletChoice.tariffs[0], walletChoice.timings[0]]).toStrictEqual([
+        anyWallet.tariffs[0],
+        anyWallet.timings[0],
+      ])
     }
-    for (const terms of [MARKUPS, ...CHANNELS.flatMap(({ tariffs, timings }) => [tariffs, timings])]) {
+    for (const terms of [
+      MARKUPS,
+      ...CHANNELS.flatMap(({ tariffs, timings }) => [tariffs, timings]),
+    ]) {
       const starts = terms.map(({ effectiveFrom }) => effectiveFrom)
       expect(starts).toStrictEqual(starts.toSorted())
     }
@@ -83,32 +114,50 @@ describe('inForce', () => {
 })
 
 const BANK: ChannelChoice = { method: 'virtual_account', channelCode: 'BCA' }
-const wallet = (channelCode: string): ChannelChoice => ({ method: 'ewallet', channelCode })
+function wallet(channelCode: string): ChannelChoice {
+  return { method: 'ewallet', channelCode }
+}
 
 it.each([
-  ...CHANNEL_FACTS.map(({ method, channelCode, lifetimeSeconds: own }) => [{ method, channelCode }, own] as const),
+  ...CHANNEL_FACTS.map(
+    ({ method, channelCode, lifetimeSeconds: own }) => [{ method, channelCode }, own] as const,
+  ),
   ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
-])('expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier', (channel, own) => {
-  fc.assert(
-    fc.property(fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 })), (asked) => {
-      const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
+])(
+  'expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier',
+  (channel, own) => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 })),
+        (asked) => {
+          const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
 
-      const settable = channel.method === 'virtual_account'
-      const seconds = settable ? asked || own : Math.min(asked || own, own)
-      expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
-      expect(sentUpstream).toBe(settable ? expiresAt : undefined)
-    }),
-  )
-})
+          const settable = channel.method === 'virtual_account'
+          const seconds = settable ? asked || own : Math.min(asked || own, own)
+          expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
+          expect(sentUpstream).toBe(settable ? expiresAt : undefined)
+        },
+      ),
+    )
+  },
+)
 
 // A wallet whose name is unknown shows a link: `api-create-payment.test.ts`.
-it.each(CHANNEL_FACTS)('isPushChannel of $providerCode: where it takes a phone', ({ providerCode, ...channel }) => {
-  const properties = { channel_code: providerCode, channel_properties: { account_mobile_number: '+6281234567890' } }
+it.each(CHANNEL_FACTS)(
+  'isPushChannel of $providerCode: where it takes a phone',
+  ({ providerCode, ...channel }) => {
+    const properties = {
+      channel_code: providerCode,
+      channel_properties: { account_mobile_number: '+6281234567890' },
+    }
 
-  expect(isPushChannel(channel)).toBe(fitsChannel(properties))
-})
+    expect(isPushChannel(channel)).toBe(fitsChannel(properties))
+  },
+)
 
-const minutes = (...values: readonly number[]) => values.map((value) => value * MINUTE_MS)
+function minutes(...values: readonly number[]) {
+  return values.map((value) => value * MINUTE_MS)
+}
 
 // At its usual time, and of a push: `check-due-payment.test.ts`.
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
@@ -120,12 +169,15 @@ describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   ])('%j with a life of %i ms is looked at when it is so old', (channel, lifeMs, expected) => {
     const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
     const looks: number[] = []
-    for (let at = NOW; looks.length < expected.length; looks.push(msBetween(NOW, at))) at = nextCheckAt(payment, at)
+    for (let at = NOW; looks.length < expected.length; looks.push(msBetween(NOW, at)))
+      at = nextCheckAt(payment, at)
 
     expect(looks).toStrictEqual(expected)
   })
 
   it('looks every day at a payment without an expiry', () => {
-    expect(nextCheckAt({ ...BANK, createdAt: NOW }, addMs(NOW, HOUR_MS))).toBe(addMs(NOW, 25 * HOUR_MS))
+    expect(nextCheckAt({ ...BANK, createdAt: NOW }, addMs(NOW, HOUR_MS))).toBe(
+      addMs(NOW, 25 * HOUR_MS),
+    )
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { minor } from '../../../shared/money.ts'
-import { decideOnNews } from '../../../shared/payment/news/apply-news.ts'
 import { askForNews, type ProviderNews } from '../../../shared/payment/news/ask-for-news.ts'
+import { decideOnNews } from '../../../shared/payment/news/decide-on-news.ts'
 import type { CreatingPayment, Payment } from '../../../shared/payment/payment.ts'
 import type { ProviderPayment, ProviderRequestStatus } from '../../../shared/provider/provider.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
@@ -12,8 +12,14 @@ import { aClient, aRequest } from '../../support/payment-builders.ts'
 const NOW = '2026-11-20T04:00:00.000Z' as Timestamp
 
 const SUCCEEDED = succeededPayment(aClient(), { paidAt: NOW })
-const UNPAID = { status: 'pending', creditedProviderPaymentId: undefined, paidAt: undefined } as const
-const aPayment = (fields: Partial<Payment> = {}): Payment => ({ ...SUCCEEDED, ...UNPAID, ...fields })
+const UNPAID = {
+  status: 'pending',
+  creditedProviderPaymentId: undefined,
+  paidAt: undefined,
+} as const
+function aPayment(fields: Partial<Payment> = {}): Payment {
+  return { ...SUCCEEDED, ...UNPAID, ...fields }
+}
 
 const CREATING: CreatingPayment = {
   ...aPayment(),
@@ -25,16 +31,20 @@ const CREATING: CreatingPayment = {
 }
 
 const OWN_REQUEST = { paymentRequestId: 'pr-own', reference: 'any' }
-const MONEY = { providerPaymentId: 'py-1', currency: 'IDR', status: 'captured', capturedMinor: minor(100_000) } as const
+const MONEY = {
+  providerPaymentId: 'py-1',
+  currency: 'IDR',
+  status: 'captured',
+  capturedMinor: minor(100_000),
+} as const
 
-const aCapture = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({ ...MONEY, ...OWN_REQUEST, ...fields })
+function aCapture(fields: Partial<ProviderPayment> = {}): ProviderPayment {
+  return { ...MONEY, ...OWN_REQUEST, ...fields }
+}
 
-const news = (capture?: ProviderPayment, requestStatus?: ProviderRequestStatus): ProviderNews => ({
-  ...OWN_REQUEST,
-  capture,
-  requestStatus,
-  destination: undefined,
-})
+function news(capture?: ProviderPayment, requestStatus?: ProviderRequestStatus): ProviderNews {
+  return { ...OWN_REQUEST, capture, requestStatus, destination: undefined }
+}
 
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
 const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
@@ -42,7 +52,10 @@ const STATUSES = ['open', 'succeeded', 'failed', 'expired', 'cancelled', undefin
 
 describe('decideOnNews: a capture', () => {
   it.each(STATUSES)('makes a pending payment succeed although its request is %s', (status) => {
-    expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({ do: 'succeed', payment: OWN })
+    expect(decideOnNews(OWN, news(aCapture(), status), NOW)).toMatchObject({
+      do: 'succeed',
+      payment: OWN,
+    })
   })
 
   // Of less, and of another currency: `provider-news.test.ts`.
@@ -50,7 +63,13 @@ describe('decideOnNews: a capture', () => {
     const [capture, cause] = [aCapture({ capturedMinor: minor(100_001) }), 'wrong_amount']
     const held = { do: 'hold', capture, cause }
 
-    const failed = { do: 'close', payment: OWN, status: 'failed', failureReason: cause, money: { capture, cause } }
+    const failed = {
+      do: 'close',
+      payment: OWN,
+      status: 'failed',
+      failureReason: cause,
+      money: { capture, cause },
+    }
     expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual(failed)
     expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(CREATING, news(capture), NOW)).toStrictEqual(held)
@@ -73,31 +92,47 @@ describe('decideOnNews: a status without money', () => {
   ] as const)('%s closes a pending payment with %j as %s', (status, fields, closedAs) => {
     const payment = { ...OWN, ...fields }
 
-    const decision = decideOnNews(payment, { ...news(undefined, status), failureReason: 'declined' }, NOW)
+    const decision = decideOnNews(
+      payment,
+      { ...news(undefined, status), failureReason: 'declined' },
+      NOW,
+    )
 
-    const failureReason = { failed: 'declined', cancelled: 'cancelled_upstream', expired: undefined }[status]
+    const failureReason = {
+      failed: 'declined',
+      cancelled: 'cancelled_upstream',
+      expired: undefined,
+    }[status]
     expect(decision).toEqual({ do: 'close', payment, status: closedAs, failureReason })
   })
 
-  it.each(STATUSES)('%s closes only a pending payment of its request, and that only if it is an end', (status) => {
-    const isEnd = status === 'failed' || status === 'expired' || status === 'cancelled'
-    for (const stored of [
-      OTHERS,
-      { ...SUCCEEDED, paymentRequestId: 'pr-own' },
-      CREATING,
-      undefined,
-      ...(isEnd ? [] : [OWN]),
-    ]) {
-      expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
-    }
-  })
+  it.each(STATUSES)(
+    '%s closes only a pending payment of its request, and that only if it is an end',
+    (status) => {
+      const isEnd = status === 'failed' || status === 'expired' || status === 'cancelled'
+      for (const stored of [
+        OTHERS,
+        { ...SUCCEEDED, paymentRequestId: 'pr-own' },
+        CREATING,
+        undefined,
+        ...(isEnd ? [] : [OWN]),
+      ]) {
+        expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
+      }
+    },
+  )
 })
 
 // A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
   const provider = fakeProvider()
   const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
-  const request = { ...OWN_REQUEST, status: 'expired', latestPaymentId: 'py-1', destination: '123' } as const
+  const request = {
+    ...OWN_REQUEST,
+    status: 'expired',
+    latestPaymentId: 'py-1',
+    destination: '123',
+  } as const
   provider.script('getRequest', async () => ({ kind: 'found', value: request }))
   provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(another) }))
 

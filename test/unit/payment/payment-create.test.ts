@@ -18,13 +18,16 @@ import { runs } from '../../support/runs.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
 import { manualClock } from '../../support/test-deps.ts'
 
-const parse = (body: unknown) =>
-  parsePaymentRequest(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
+function parse(body: unknown) {
+  return parsePaymentRequest(Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)), {
     now: timestampOf(Date.UTC(2026, 0, 15)),
     provider: { isNonWalletCode },
   })
+}
 
-const texts = (limit: number) => [null, 7, ...['é', '😀'].flatMap((one) => [one.repeat(limit), one.repeat(limit + 1)])]
+function texts(limit: number) {
+  return [null, 7, ...['é', '😀'].flatMap((one) => [one.repeat(limit), one.repeat(limit + 1)])]
+}
 
 const ODD = [null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }]
 
@@ -35,7 +38,12 @@ const bodies = fc.oneof(
     { method: 'qris' },
     { method: 'ewallet', channel_code: 'OVO' },
   ]
-    .map((kind) => ({ amount: 100_000, currency: 'IDR', customer: { phone: '+6281234567890' }, ...kind }))
+    .map((kind) => ({
+      amount: 100_000,
+      currency: 'IDR',
+      customer: { phone: '+6281234567890' },
+      ...kind,
+    }))
     .map((right) =>
       nearly(right, {
         method: ['ewallet', 'virtual_account', 'qris', 'cash', ''],
@@ -69,7 +77,10 @@ it('the described body of POST /v1/payments is one that is taken, and the other 
       fc.pre(!LONE_SURROGATE.test(JSON.stringify(body)) && !EMPTY_IN_PHP.test(JSON.stringify(body)))
       const isTaken = parse(body).ok
       seen[isTaken ? 'taken' : 'refused']++
-      expect([body, faultsOf('/components/schemas/CreatePayment', body).length === 0]).toStrictEqual([body, isTaken])
+      expect([
+        body,
+        faultsOf('/components/schemas/CreatePayment', body).length === 0,
+      ]).toStrictEqual([body, isTaken])
     }),
     { numRuns: runs(1_000) },
   )
@@ -82,7 +93,7 @@ it('the described body of POST /v1/payments is one that is taken, and the other 
 
 const VALID = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 
-const refusalOf = (body: unknown): GatewayError => {
+function refusalOf(body: unknown): GatewayError {
   const parsed = parse(body)
   if (parsed.ok) throw new Error('the body was taken')
   return parsed.error
@@ -112,12 +123,14 @@ describe('parsePaymentRequest (spec 4.1)', () => {
 
     const refusals = quoting.map(refusalOf)
 
-    expect(JSON.stringify(refusals.map(({ message, details }) => [message, details]))).not.toContain(secret)
+    expect(
+      JSON.stringify(refusals.map(({ message, details }) => [message, details])),
+    ).not.toContain(secret)
   })
 })
 
 /** The timeout of each read call so many seconds after a request with 22 seconds began. */
-const timeoutsAfter = async (seconds: number) => {
+async function timeoutsAfter(seconds: number) {
   const clock = manualClock()
   const deadline = startDeadline(clock)
   clock.advance(seconds)
@@ -144,7 +157,12 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
   ])('gives reads and cancels, after %d s, %i ms', async (seconds, ms) => {
     const { timeouts } = await timeoutsAfter(seconds)
 
-    expect(timeouts).toStrictEqual({ getRequest: ms, getPayment: ms, listTransactions: ms, cancelRequest: ms })
+    expect(timeouts).toStrictEqual({
+      getRequest: ms,
+      getPayment: ms,
+      listTransactions: ms,
+      cancelRequest: ms,
+    })
   })
 
   it('begins no read after the deadline, and still cancels what must not stay payable', async () => {
@@ -158,18 +176,28 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
 
 /* A payment's item stays small however often its create is tried, and what was never sent is forgotten first. */
 
-const upTo = (last: number, count: number) => Array.from({ length: count }, (_, at) => last - count + 1 + at)
+function upTo(last: number, count: number) {
+  return Array.from({ length: count }, (_, at) => last - count + 1 + at)
+}
 
 it.each([
   ['the last twenty where none may have been sent', [], upTo(60, 20)],
-  ['the first and the last ten where all may have been sent', upTo(60, 60), [...upTo(10, 10), ...upTo(60, 10)]],
+  [
+    'the first and the last ten where all may have been sent',
+    upTo(60, 60),
+    [...upTo(10, 10), ...upTo(60, 10)],
+  ],
   ['the first two where only they may have been sent', [1, 2], [1, 2, ...upTo(60, 18)]],
   ['two between where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
 ])('of sixty attempts a payment keeps %s', (_, sent, numbers) => {
   const startedAt = timestampOf(0)
   let kept: readonly ProviderAttempt[] = []
   for (let number = 1; number <= 60; number++) {
-    kept = withAttempt(kept, { number, startedAt, outcome: sent.includes(number) ? 'unknown' : 'refused' })
+    kept = withAttempt(kept, {
+      number,
+      startedAt,
+      outcome: sent.includes(number) ? 'unknown' : 'refused',
+    })
   }
 
   expect(kept.map(({ number }) => number)).toStrictEqual(numbers)

@@ -1,33 +1,49 @@
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
-import { cut, json, type Script, silence, startScriptedServer } from '../../support/scripted-server.ts'
+import {
+  cut,
+  json,
+  type Script,
+  silence,
+  startScriptedServer,
+} from '../../support/scripted-server.ts'
 
 const SECRET = 'xnd_production_very_secret'
 
-const get = (url: string, overrides: Partial<HttpCall> = {}) =>
-  callJson({
+function get(url: string, overrides: Partial<HttpCall> = {}) {
+  return callJson({
     method: 'GET',
     url: new URL(`${url}/v3/things?token=${SECRET}`),
     headers: { authorization: `Basic ${SECRET}` },
     timeoutMs: 5_000,
     ...overrides,
   })
+}
 
-const outcomeOf = async (script: Script, overrides?: Partial<HttpCall>) =>
-  get((await startScriptedServer(script)).url, overrides)
+async function outcomeOf(script: Script, overrides?: Partial<HttpCall>) {
+  return get((await startScriptedServer(script)).url, overrides)
+}
 
-const rejecting = (error: unknown) => {
+function rejecting(error: unknown) {
   vi.stubGlobal('fetch', async () => Promise.reject(error))
   return get('http://127.0.0.1:1')
 }
-const failing = (cause: unknown) => rejecting(new TypeError('fetch failed', { cause }))
-const systemError = (code: string, syscall?: string) => Object.assign(new Error(`${code} ${SECRET}`), { code, syscall })
+function failing(cause: unknown) {
+  return rejecting(new TypeError('fetch failed', { cause }))
+}
+function systemError(code: string, syscall?: string) {
+  return Object.assign(new Error(`${code} ${SECRET}`), { code, syscall })
+}
 
 afterEach(() => void vi.unstubAllGlobals())
 
-const answered = (status: number, body?: unknown) => ({ kind: 'answered', status, json: body })
-const lost = (reason: string) => ({ kind: 'lost', reason })
+function answered(status: number, body?: unknown) {
+  return { kind: 'answered', status, json: body }
+}
+function lost(reason: string) {
+  return { kind: 'lost', reason }
+}
 
 function* endless() {
   for (;;) yield 'x'.repeat(64 * 1024)
@@ -38,11 +54,17 @@ describe('callJson: an answer', () => {
     ['malformed JSON', (response) => response.end('{"id": 7')],
     ['HTML', (response) => response.end('<html>Bad gateway</html>')],
     ['no body', (response) => response.end()],
-    ['more than 1 MB', (response) => response.end(JSON.stringify({ text: 'x'.repeat(1024 * 1024) }))],
+    [
+      'more than 1 MB',
+      (response) => response.end(JSON.stringify({ text: 'x'.repeat(1024 * 1024) })),
+    ],
     ['a body without an end', (response) => Readable.from(endless()).pipe(response)],
     [
       'a body cut off half-way',
-      (response) => response.writeHead(200, { 'content-length': '100' }).write('{"id": 7', () => response.destroy()),
+      (response) =>
+        response
+          .writeHead(200, { 'content-length': '100' })
+          .write('{"id": 7', () => response.destroy()),
     ],
   ])('answers the status without JSON for %s', async (_case, script) => {
     expect(await outcomeOf(script)).toStrictEqual(answered(200))
@@ -57,7 +79,9 @@ describe('callJson: an answer', () => {
   it('does not follow a redirect, so that the key goes to no other address', async () => {
     const other = await startScriptedServer(json(200, {}))
 
-    const outcome = await outcomeOf((response) => response.writeHead(302, { location: other.url }).end())
+    const outcome = await outcomeOf((response) =>
+      response.writeHead(302, { location: other.url }).end(),
+    )
 
     expect([outcome, other.requests]).toStrictEqual([answered(302), []])
   })
@@ -92,10 +116,18 @@ describe('callJson: no answer', () => {
     ['not_sent', undefined, ['UND_ERR_CONNECT_TIMEOUT', ...NO_TLS]],
     ['lost', 'read', ['ECONNRESET', 'ETIMEDOUT']],
     ['lost', 'write', ['EPIPE']],
-    ['lost', undefined, ['UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE']],
-  ])('calls a request %s after the failure of %s with any of %j', async (kind, syscall, reasons) => {
-    for (const reason of reasons) expect(await failing(systemError(reason, syscall))).toStrictEqual({ kind, reason })
-  })
+    [
+      'lost',
+      undefined,
+      ['UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE'],
+    ],
+  ])(
+    'calls a request %s after the failure of %s with any of %j',
+    async (kind, syscall, reasons) => {
+      for (const reason of reasons)
+        expect(await failing(systemError(reason, syscall))).toStrictEqual({ kind, reason })
+    },
+  )
 
   it('calls a request not sent only if no address of the host could be reached', async () => {
     const refused = systemError('ECONNREFUSED', 'connect')
@@ -106,8 +138,11 @@ describe('callJson: no answer', () => {
     expect([none.kind, one.kind]).toStrictEqual(['not_sent', 'lost'])
   })
 
-  it.each([undefined, { code: 7 }, new AggregateError([])])('calls a request lost if it fails by %o', async (cause) => {
-    expect(await failing(cause)).toStrictEqual(lost('network error'))
-    expect(await rejecting(cause)).toStrictEqual(lost('network error'))
-  })
+  it.each([undefined, { code: 7 }, new AggregateError([])])(
+    'calls a request lost if it fails by %o',
+    async (cause) => {
+      expect(await failing(cause)).toStrictEqual(lost('network error'))
+      expect(await rejecting(cause)).toStrictEqual(lost('network error'))
+    },
+  )
 })

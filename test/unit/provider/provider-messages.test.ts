@@ -1,6 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
-import { type CreateAnswer, providerFailure, type Unanswered } from '../../../shared/provider/provider.ts'
+import {
+  type CreateAnswer,
+  providerFailure,
+  type Unanswered,
+} from '../../../shared/provider/provider.ts'
 import {
   isCallbackSecret,
   isCallbackToken,
@@ -13,11 +17,25 @@ import { callbackSecretName, providerSecretName } from '../../../shared/secrets.
 import { aCreateInput, PROVIDER_KEY, PROVIDER_SECRET } from '../../support/scripted-provider.ts'
 import { memoryDeps, type TestDeps, testDeps } from '../../support/test-deps.ts'
 
-const parse = (event: unknown, data: unknown) =>
-  parseCallback(JSON.stringify({ created: '2026-11-20T04:00:00Z', business_id: 'b', api_version: 'v3', event, data }))
+function parse(event: unknown, data: unknown) {
+  return parseCallback(
+    JSON.stringify({
+      created: '2026-11-20T04:00:00Z',
+      business_id: 'b',
+      api_version: 'v3',
+      event,
+      data,
+    }),
+  )
+}
 
 const REFERENCE = '0b1f7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f-1'
-const PAYMENT = { payment_id: 'py-1', payment_request_id: 'pr-1', reference_id: REFERENCE, status: 'SUCCEEDED' }
+const PAYMENT = {
+  payment_id: 'py-1',
+  payment_request_id: 'pr-1',
+  reference_id: REFERENCE,
+  status: 'SUCCEEDED',
+}
 const SUBJECT = { paymentRequestId: 'pr-1', providerPaymentId: 'py-1', reference: REFERENCE }
 
 const NO_ID = { providerPaymentId: undefined }
@@ -25,26 +43,51 @@ const EXPIRED = { reference_id: REFERENCE, status: 'EXPIRED' }
 const OLDER = { id: 'py-1', payment_request_id: 'pr-1', reference_id: REFERENCE, amount: '150000' }
 const CAPTURE = 'payment.capture'
 
-const each = <Data>(events: string, data: Data, subject: unknown) =>
-  events.split(/\s+/).map((event) => [event, data, subject] as const)
+function each<Data>(events: string, data: Data, subject: unknown) {
+  return events.split(/\s+/).map((event) => [event, data, subject] as const)
+}
 
 describe('parseCallback (design section 4: a callback says what to ask about)', () => {
   it.each<readonly [event: string, data: unknown, subject: unknown]>([
-    ...each('payment.capture payment.failure payment.authorization payment.succeeded', PAYMENT, SUBJECT),
+    ...each(
+      'payment.capture payment.failure payment.authorization payment.succeeded',
+      PAYMENT,
+      SUBJECT,
+    ),
     ...each('payment.failed payment.pending', PAYMENT, SUBJECT),
     // In the older shape the payment calls itself id, and an expiry has its id under either name.
     ['payment.succeeded', OLDER, SUBJECT],
     ...['payment_request_id', 'id'].flatMap((name) =>
-      each('payment_request.expiry payment_request.expired', { ...EXPIRED, [name]: 'pr-1' }, { ...SUBJECT, ...NO_ID }),
+      each(
+        'payment_request.expiry payment_request.expired',
+        { ...EXPIRED, [name]: 'pr-1' },
+        { ...SUBJECT, ...NO_ID },
+      ),
     ),
-    ...each('refund.succeeded refund.failed dispute.action_required dispute.won', { data: PAYMENT }, 'money_back'),
+    ...each(
+      'refund.succeeded refund.failed dispute.action_required dispute.won',
+      { data: PAYMENT },
+      'money_back',
+    ),
     ...each('refund.succeeded dispute.won', undefined, 'money_back'),
-    ...each('payment.expiry payment_token.activation payment_session.completed', { ...PAYMENT, id: 'x' }, undefined),
-    ...each('refunds.x payment_method.expired PAYMENT.CAPTURE constructor', { ...PAYMENT, id: 'x' }, undefined),
+    ...each(
+      'payment.expiry payment_token.activation payment_session.completed',
+      { ...PAYMENT, id: 'x' },
+      undefined,
+    ),
+    ...each(
+      'refunds.x payment_method.expired PAYMENT.CAPTURE constructor',
+      { ...PAYMENT, id: 'x' },
+      undefined,
+    ),
     ['', PAYMENT, undefined],
     // What is usable of ids and references that are not.
     [CAPTURE, { payment_request_id: 'pr-1' }, { ...SUBJECT, ...NO_ID, reference: undefined }],
-    [CAPTURE, { payment_id: 'py-1' }, { ...SUBJECT, paymentRequestId: undefined, reference: undefined }],
+    [
+      CAPTURE,
+      { payment_id: 'py-1' },
+      { ...SUBJECT, paymentRequestId: undefined, reference: undefined },
+    ],
     [CAPTURE, { ...PAYMENT, payment_id: '../x' }, { ...SUBJECT, ...NO_ID }],
     [CAPTURE, { ...PAYMENT, payment_id: { $ne: 1 } }, { ...SUBJECT, ...NO_ID }],
     [CAPTURE, { ...PAYMENT, reference_id: 'x'.repeat(256) }, { ...SUBJECT, reference: undefined }],
@@ -58,22 +101,27 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
   const NO_TEXT = Buffer.from([0xff, 0xfe, 0x00]).toString('utf8')
   const NO_EVENT = ['{"event":"payment.capture"}', '{"event":7,"data":{}}']
 
-  it.each(['', 'x', 'null', '7', '[]', '{}', '\uFEFF{}', NO_TEXT, ...NO_EVENT])('finds no subject in %j', (body) => {
-    expect(parseCallback(body)).toBeUndefined()
-  })
+  it.each(['', 'x', 'null', '7', '[]', '{}', '\uFEFF{}', NO_TEXT, ...NO_EVENT])(
+    'finds no subject in %j',
+    (body) => {
+      expect(parseCallback(body)).toBeUndefined()
+    },
+  )
 })
 
 const KEY = providerSecretName('test')
 const TOKENS = callbackSecretName('test')
 const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
 
-const stored = (secrets: Readonly<Record<string, string>>): TestDeps => {
+function stored(secrets: Readonly<Record<string, string>>): TestDeps {
   const deps = testDeps()
   for (const [name, text] of Object.entries(secrets)) deps.secretValues.set(name, text)
   return deps
 }
 
-const tokens = (...list: readonly unknown[]) => JSON.stringify({ callback_tokens: list })
+function tokens(...list: readonly unknown[]) {
+  return JSON.stringify({ callback_tokens: list })
+}
 
 describe('the secrets of a stage', () => {
   it('are its own: one key of the provider', async () => {
@@ -81,31 +129,45 @@ describe('the secrets of a stage', () => {
 
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
     expect(isProviderSecret(PROVIDER_SECRET)).toBe(true)
-    await expect(readProviderKey(secrets, 'production')).rejects.toThrow('the provider secret is missing')
+    await expect(readProviderKey(secrets, 'production')).rejects.toThrow(
+      'the provider secret is missing',
+    )
   })
 
-  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])('are one token, or two during an exchange: %j', async (list) => {
-    const deps = stored({ [TOKENS]: tokens(...list) })
+  it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])(
+    'are one token, or two during an exchange: %j',
+    async (list) => {
+      const deps = stored({ [TOKENS]: tokens(...list) })
 
-    expect(await readCallbackTokens(deps.secrets, 'test')).toStrictEqual(list)
-    expect(isCallbackSecret(tokens(...list))).toBe(true)
-    for (const token of list) expect(await isCallbackToken(deps, token)).toBe(true)
-  })
+      expect(await readCallbackTokens(deps.secrets, 'test')).toStrictEqual(list)
+      expect(isCallbackSecret(tokens(...list))).toBe(true)
+      for (const token of list) expect(await isCallbackToken(deps, token)).toBe(true)
+    },
+  )
 })
 
 const NO_SECRET = ['a-plain-text-of-tests', '', 'null', '[]', '{}']
 const MALFORMED = {
-  provider: [...NO_SECRET, ...['', 7, 'xnd_1\nx-injected: 1'].map((key) => JSON.stringify({ secret_key: key }))],
+  provider: [
+    ...NO_SECRET,
+    ...['', 7, 'xnd_1\nx-injected: 1'].map((key) => JSON.stringify({ secret_key: key })),
+  ],
   callback: [
     ...NO_SECRET,
     '{"callback_tokens":"a-plain-token-of-tests"}',
-    ...[[], ['fifteen-in-all-'], [NEW, 'short'], [NEW, OLD, NEW], ['with spaces in it']].map((list) => tokens(...list)),
+    ...[[], ['fifteen-in-all-'], [NEW, 'short'], [NEW, OLD, NEW], ['with spaces in it']].map(
+      (list) => tokens(...list),
+    ),
   ],
 }
 
 it.each([
-  ...MALFORMED.provider.map((text) => ['provider', text, readProviderKey, isProviderSecret] as const),
-  ...MALFORMED.callback.map((text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const),
+  ...MALFORMED.provider.map(
+    (text) => ['provider', text, readProviderKey, isProviderSecret] as const,
+  ),
+  ...MALFORMED.callback.map(
+    (text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const,
+  ),
 ])('the %s secret is refused without quoting it: %j', async (which, text, read, isValid) => {
   const { secrets } = stored({ [KEY]: text, [TOKENS]: text })
 
@@ -135,7 +197,11 @@ it.each([
 describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([
     ['a refusal of the one payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
-    ['a refusal of our account', { kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true }, 1],
+    [
+      'a refusal of our account',
+      { kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true },
+      1,
+    ],
     ['a call that was not carried out', { kind: 'not_executed', reason: 'RATE_LIMIT_EXCEEDED' }, 1],
     ['a call without an answer', { kind: 'unknown', reason: 'timeout' }, 1],
   ])('says whether the provider is in trouble: %s', async (_case, answer, trouble) => {
@@ -153,20 +219,36 @@ describe('the log line of a call of the provider', () => {
     ['misconfigured', undefined, 'provider.call_refused'],
     ['unreachable', undefined, 'provider.call_failed'],
     ['rate_limited', undefined, 'provider.call_failed'],
-  ])('calls a 4xx to a read of ours our mistake, with its code: %s %s', async (reason, code, line) => {
-    const deps = memoryDeps()
-    deps.provider.script('listTransactions', async () => ({ kind: 'unanswered', reason, ...(code && { code }) }))
+  ])(
+    'calls a 4xx to a read of ours our mistake, with its code: %s %s',
+    async (reason, code, line) => {
+      const deps = memoryDeps()
+      deps.provider.script('listTransactions', async () => ({
+        kind: 'unanswered',
+        reason,
+        ...(code && { code }),
+      }))
 
-    await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, 1_000)
+      await loggedProvider(deps.provider, deps).listTransactions({ limit: 1 }, 1_000)
 
-    const fields = { operation: 'list_transactions', result: 'unanswered', reason, code, trouble: 1 }
-    expect(deps.lines).toMatchObject([{ code: line, fields }])
-  })
+      const fields = {
+        operation: 'list_transactions',
+        result: 'unanswered',
+        reason,
+        code,
+        trouble: 1,
+      }
+      expect(deps.lines).toMatchObject([{ code: line, fields }])
+    },
+  )
 })
 
 // That only silence is the network (spec 7): `api-payment-by-id-and-key.test.ts`.
 it('a refusal names the rate limit when the provider wants no more calls now', () => {
   const message = "the provider's rate limit is reached; try again"
 
-  expect(providerFailure({ reason: 'rate_limited' }, 'try again')).toMatchObject({ code: 'server_error', message })
+  expect(providerFailure({ reason: 'rate_limited' }, 'try again')).toMatchObject({
+    code: 'server_error',
+    message,
+  })
 })

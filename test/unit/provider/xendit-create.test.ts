@@ -15,13 +15,19 @@ import { cut, json, type Script, silence } from '../../support/scripted-server.t
 const TIMEOUT_MS = 5_000
 
 /** What comes of a create, and the bodies that were sent for it. */
-const create = async (script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) => {
+async function create(script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) {
   const { provider, server } = await scriptedProvider(script)
   const answer = await provider.createRequest(aCreateInput(input), timeoutMs)
-  return { answer, requests: server.requests, bodies: server.requests.map(({ body }) => JSON.parse(body) as object) }
+  return {
+    answer,
+    requests: server.requests,
+    bodies: server.requests.map(({ body }) => JSON.parse(body) as object),
+  }
 }
 
-const wallet = (channelCode: string) => ({ method: 'ewallet', channelCode, phone: '+628123456789' }) as const
+function wallet(channelCode: string) {
+  return { method: 'ewallet', channelCode, phone: '+628123456789' } as const
+}
 const QRIS = { method: 'qris', channelCode: undefined } as const
 
 describe('xendit create: the request', () => {
@@ -32,7 +38,10 @@ describe('xendit create: the request', () => {
     const { requests, bodies } = await create(created(), { expiresAt, description: 'Two coffees' })
 
     const { reference } = aCreateInput()
-    const headers = { authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`, 'idempotency-key': reference }
+    const headers = {
+      authorization: `Basic ${btoa(`${PROVIDER_KEY}:`)}`,
+      'idempotency-key': reference,
+    }
     expect(requests).toMatchObject([{ headers }])
     expect(bodies).toStrictEqual([
       {
@@ -65,14 +74,21 @@ describe('xendit create: the request', () => {
   })
 
   it('sends no empty description, which the provider refuses, and amounts of every size as JSON integers', async () => {
-    const { bodies } = await create(created(), { description: '', amountMinor: minor(1_000_000_000_000) })
+    const { bodies } = await create(created(), {
+      description: '',
+      amountMinor: minor(1_000_000_000_000),
+    })
 
     expect(bodies).toMatchObject([{ request_amount: 1_000_000_000_000 }])
     expect(bodies[0]).not.toHaveProperty('description')
   })
 })
 
-const WEB_URL = { type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: 'https://wallet.example/checkout/1?a=b' }
+const WEB_URL = {
+  type: 'REDIRECT_CUSTOMER',
+  descriptor: 'WEB_URL',
+  value: 'https://wallet.example/checkout/1?a=b',
+}
 const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
 const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
 
@@ -82,7 +98,12 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
   ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
   ['the app link where there is no page', wallet('GOPAY'), [DEEPLINK], DEEPLINK.value],
   ['the page of a wallet we do not know', wallet('NEWPAY'), [WEB_URL], WEB_URL.value],
-  ['the number beside actions we cannot read', {}, [{}, { descriptor: 7, value: {} }, VA_NUMBER], VA_NUMBER.value],
+  [
+    'the number beside actions we cannot read',
+    {},
+    [{}, { descriptor: 7, value: {} }, VA_NUMBER],
+    VA_NUMBER.value,
+  ],
   ['no destination: a push wallet', wallet('OVO'), [], undefined],
   ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
   ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
@@ -91,13 +112,29 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
   ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
   ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
   ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
-  ['no destination: a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }], undefined],
-  ['no destination: a link that is none', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }], undefined],
-])('xendit create: the customer is shown (spec 2.1.2) %s', async (_case, input, actions, destination) => {
-  const { answer } = await create(created({ actions }), input)
+  [
+    'no destination: a link of code',
+    wallet('DANA'),
+    [{ ...WEB_URL, value: 'javascript:alert(1)' }],
+    undefined,
+  ],
+  [
+    'no destination: a link that is none',
+    wallet('DANA'),
+    [{ ...WEB_URL, value: 'checkout' }],
+    undefined,
+  ],
+])(
+  'xendit create: the customer is shown (spec 2.1.2) %s',
+  async (_case, input, actions, destination) => {
+    const { answer } = await create(created({ actions }), input)
 
-  expect(answer).toMatchObject({ kind: 'created', request: { paymentRequestId: 'pr-1', status: 'open', destination } })
-})
+    expect(answer).toMatchObject({
+      kind: 'created',
+      request: { paymentRequestId: 'pr-1', status: 'open', destination },
+    })
+  },
+)
 
 describe('xendit create: what an answer proves (design section 4)', () => {
   const request = {
@@ -112,7 +149,10 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['a readable 200', created({}, 200)],
     ['a readable 201', created()],
     ['ids under the other name', created({ payment_request_id: undefined, id: 'pr-1' })],
-    ['amounts as text, unknown fields, states', created({ request_amount: '150000', status: 'NEW', business_id: {} })],
+    [
+      'amounts as text, unknown fields, states',
+      created({ request_amount: '150000', status: 'NEW', business_id: {} }),
+    ],
   ])('created: %s', async (_case, script) => {
     expect((await create(script)).answer).toStrictEqual({ kind: 'created', request })
   })
@@ -146,7 +186,11 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   const PROOFS = {
     unknown: (reason: string) => ({ kind: 'unknown', reason, answered: true }),
     'refused, for what the payment is': (_: string, code: string) => ({ kind: 'refused', code }),
-    'refused, for what our account is': (_: string, code: string) => ({ kind: 'refused', code, isAccountWide: true }),
+    'refused, for what our account is': (_: string, code: string) => ({
+      kind: 'refused',
+      code,
+      isAccountWide: true,
+    }),
     'not executed': (_: string, reason: string) => ({ kind: 'not_executed', reason }),
   }
 
@@ -175,20 +219,32 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     undefined,
     {},
     'API_VALIDATION_ERROR',
-    ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({ error_code })),
+    ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({
+      error_code,
+    })),
   ])('refused as UNKNOWN when the code is not one that may be shown: %j', async (body) => {
-    expect((await create(json(400, body))).answer).toStrictEqual({ kind: 'refused', code: 'UNKNOWN' })
+    expect((await create(json(400, body))).answer).toStrictEqual({
+      kind: 'refused',
+      code: 'UNKNOWN',
+    })
   })
 
   it('not executed: a connection that was never made, or a key that cannot be read, which is never shown', async () => {
     const get = async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))
-    const [unreachable, keyless] = [await scriptedProvider(silence), await scriptedProvider(created(), Date.now, get)]
+    const [unreachable, keyless] = [
+      await scriptedProvider(silence),
+      await scriptedProvider(created(), Date.now, get),
+    ]
     await unreachable.server.close()
 
-    const answers = [unreachable, keyless].map(({ provider }) => provider.createRequest(aCreateInput(), TIMEOUT_MS))
+    const answers = [unreachable, keyless].map(({ provider }) =>
+      provider.createRequest(aCreateInput(), TIMEOUT_MS),
+    )
 
     const reasons = ['ECONNREFUSED', 'no usable provider key']
-    expect(await Promise.all(answers)).toStrictEqual(reasons.map((reason) => ({ kind: 'not_executed', reason })))
+    expect(await Promise.all(answers)).toStrictEqual(
+      reasons.map((reason) => ({ kind: 'not_executed', reason })),
+    )
     expect(keyless.server.requests).toStrictEqual([])
   })
 })

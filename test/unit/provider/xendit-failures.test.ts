@@ -1,17 +1,43 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Answer, CancelAnswer, Provider, ProviderOperation } from '../../../shared/provider/provider.ts'
-import { type XenditOptions, xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, PROVIDER_SECRET, scriptedProvider } from '../../support/scripted-provider.ts'
+import type {
+  Answer,
+  CancelAnswer,
+  Provider,
+  ProviderOperation,
+} from '../../../shared/provider/provider.ts'
+import {
+  type XenditOptions,
+  xenditProvider,
+} from '../../../shared/provider/xendit/xendit-provider.ts'
+import {
+  CAPTURED_PAYMENT,
+  PAID_REQUEST,
+  PROVIDER_SECRET,
+  scriptedProvider,
+} from '../../support/scripted-provider.ts'
 import { cut, json, type Script, silence } from '../../support/scripted-server.ts'
 
-const TOO_MUCH = { ...PAID_REQUEST, ...CAPTURED_PAYMENT, data: [], status: 'CANCELED', pad: 'x'.repeat(2 ** 20) }
+const TOO_MUCH = {
+  ...PAID_REQUEST,
+  ...CAPTURED_PAYMENT,
+  data: [],
+  status: 'CANCELED',
+  pad: 'x'.repeat(2 ** 20),
+}
 
-const unanswered = (reason: string, code?: string) => ({ kind: 'unanswered', reason, ...(code && { code }) })
+function unanswered(reason: string, code?: string) {
+  return { kind: 'unanswered', reason, ...(code && { code }) }
+}
 
-describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>]>([
+describe.each<
+  [string, (provider: Provider, timeoutMs?: number) => Promise<Answer<unknown> | CancelAnswer>]
+>([
   ['getRequest', (provider, timeoutMs) => provider.getRequest('pr-1', timeoutMs)],
   ['getPayment', (provider, timeoutMs) => provider.getPayment('py-1', timeoutMs)],
-  ['listTransactions', (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs)],
+  [
+    'listTransactions',
+    (provider, timeoutMs) => provider.listTransactions({ limit: 10 }, timeoutMs),
+  ],
   ['cancelRequest', (provider, timeoutMs) => provider.cancelRequest('pr-1', timeoutMs)],
 ])('xendit %s: what goes wrong', (name, ask) => {
   const answerTo = async (script: Script, timeoutMs?: number) =>
@@ -26,7 +52,9 @@ describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answe
     [408, 'REQUEST_TIMEOUT', 'server_error'],
     [500, 'SERVER_ERROR', 'server_error'],
   ])('is unanswered after %i %s: %s %s', async (status, sent, reason, code) => {
-    expect(await answerTo(json(status, { error_code: sent, message: 'x' }))).toStrictEqual(unanswered(reason, code))
+    expect(await answerTo(json(status, { error_code: sent, message: 'x' }))).toStrictEqual(
+      unanswered(reason, code),
+    )
   })
 
   it.each<[string, Script]>([
@@ -47,7 +75,11 @@ describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answe
   })
 
   it('is misconfigured without a usable key, and sends nothing', async () => {
-    const { provider, server } = await scriptedProvider(json(200, {}), Date.now, async () => undefined)
+    const { provider, server } = await scriptedProvider(
+      json(200, {}),
+      Date.now,
+      async () => undefined,
+    )
 
     expect(await ask(provider)).toStrictEqual(unanswered('misconfigured'))
     expect(server.requests).toStrictEqual([])
@@ -61,7 +93,18 @@ describe.each<[string, (provider: Provider, timeoutMs?: number) => Promise<Answe
   })
 })
 
-const IDS = ['', '.', '..', '../v3/py-1', 'pr-1/cancel', 'pr-1?x=1', 'pr-1#', 'pr 1', 'pr-%2e', 'x'.repeat(65)]
+const IDS = [
+  '',
+  '.',
+  '..',
+  '../v3/py-1',
+  'pr-1/cancel',
+  'pr-1?x=1',
+  'pr-1#',
+  'pr 1',
+  'pr-%2e',
+  'x'.repeat(65),
+]
 it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', async (id) => {
   const { provider, server } = await scriptedProvider(json(200, PAID_REQUEST))
 
@@ -72,14 +115,20 @@ it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', asy
 })
 
 /** An answer with the headers of the provider's rate limit, spelt as its documents do. */
-const limited =
-  (status: number, remaining: string, reset: string): Script =>
-  (response) =>
+function limited(status: number, remaining: string, reset: string): Script {
+  return (response) =>
     response
-      .writeHead(status, { 'Rate-Limit-Limit': '60', 'Rate-Limit-Remaining': remaining, 'Rate-Limit-Reset': reset })
+      .writeHead(status, {
+        'Rate-Limit-Limit': '60',
+        'Rate-Limit-Remaining': remaining,
+        'Rate-Limit-Reset': reset,
+      })
       .end(JSON.stringify({ has_more: false, data: [] }))
+}
 
-const list = (provider: Provider) => provider.listTransactions({ limit: 1 })
+function list(provider: Provider) {
+  return provider.listTransactions({ limit: 1 })
+}
 
 describe('the provider’s Rate-Limit headers', () => {
   it.each<[string, number, Script]>([
@@ -91,8 +140,16 @@ describe('the provider’s Rate-Limit headers', () => {
     ['a reset past every window', 120_000, limited(429, '0', '86400')],
     ['no number', 0, limited(429, 'none', 'soon')],
     ['a negative number', 0, limited(429, '0', '-3')],
-    ['Retry-After alone', 7_000, (response) => response.writeHead(429, { 'Retry-After': '7' }).end('{}')],
-    ['Retry-After with another answer', 0, (response) => response.writeHead(503, { 'Retry-After': '7' }).end('{}')],
+    [
+      'Retry-After alone',
+      7_000,
+      (response) => response.writeHead(429, { 'Retry-After': '7' }).end('{}'),
+    ],
+    [
+      'Retry-After with another answer',
+      0,
+      (response) => response.writeHead(503, { 'Retry-After': '7' }).end('{}'),
+    ],
     ['no headers', 0, (response) => response.writeHead(429).end('{}')],
   ])('are read after an answer, %s: a pause of %d ms', async (_case, pauseMs, script) => {
     const { provider } = await scriptedProvider(script, () => 1_000_000)
@@ -105,26 +162,29 @@ describe('the provider’s Rate-Limit headers', () => {
   it.each([
     ['0', { pauseMs: 1, callsLeft: 0 }],
     ['7', { pauseMs: 0, callsLeft: 7 }],
-  ])('are about their operation, until their time is over: %s calls are left', async (left, before) => {
-    let now = 1_000_000
-    const { provider } = await scriptedProvider(limited(200, left, '10'), () => now)
-    const said = (operation: ProviderOperation) => ({
-      pauseMs: provider.pauseMs(operation),
-      callsLeft: provider.callsLeft(operation),
-    })
-    const NOTHING = { pauseMs: 0, callsLeft: undefined }
-    expect(said('listTransactions')).toStrictEqual(NOTHING)
+  ])(
+    'are about their operation, until their time is over: %s calls are left',
+    async (left, before) => {
+      let now = 1_000_000
+      const { provider } = await scriptedProvider(limited(200, left, '10'), () => now)
+      const said = (operation: ProviderOperation) => ({
+        pauseMs: provider.pauseMs(operation),
+        callsLeft: provider.callsLeft(operation),
+      })
+      const NOTHING = { pauseMs: 0, callsLeft: undefined }
+      expect(said('listTransactions')).toStrictEqual(NOTHING)
 
-    await list(provider)
-    now += 9_999
+      await list(provider)
+      now += 9_999
 
-    for (const other of ['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const) {
-      expect(said(other)).toStrictEqual(NOTHING)
-    }
-    expect(said('listTransactions')).toStrictEqual(before)
-    now += 1
-    expect(said('listTransactions')).toStrictEqual(NOTHING)
-  })
+      for (const other of ['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const) {
+        expect(said(other)).toStrictEqual(NOTHING)
+      }
+      expect(said('listTransactions')).toStrictEqual(before)
+      now += 1
+      expect(said('listTransactions')).toStrictEqual(NOTHING)
+    },
+  )
 
   it('are over when an answer says that there is room', async () => {
     const answers = [limited(200, '0', '60'), limited(200, '5', '60')]
@@ -140,7 +200,11 @@ describe('the provider’s Rate-Limit headers', () => {
 it('a call after a 401 asks for a fresh key, one after another answer does not', async () => {
   const get = vi.fn(async (_name: string, _fresh?: 'fresh') => PROVIDER_SECRET)
   const answers = [401, 404, 404].map((status) => json(status, {}))
-  const { provider } = await scriptedProvider((...call) => answers.shift()?.(...call), Date.now, get)
+  const { provider } = await scriptedProvider(
+    (...call) => answers.shift()?.(...call),
+    Date.now,
+    get,
+  )
 
   for (let calls = 0; calls < 3; calls++) await provider.getPayment('py-1')
 
@@ -153,8 +217,14 @@ it.each([
 ])('a key that is read in %d ms of 4,000 leaves the call the rest', async (readMs, timeouts) => {
   let nowMs = 0
   const get = async () => ((nowMs += readMs), PROVIDER_SECRET)
-  const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({ kind: 'answered', status: 404, json: {} }))
-  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment('py-1')
+  const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({
+    kind: 'answered',
+    status: 404,
+    json: {},
+  }))
+  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment(
+    'py-1',
+  )
 
   expect(call.mock.calls.map(([{ timeoutMs }]) => timeoutMs)).toStrictEqual(timeouts)
 })

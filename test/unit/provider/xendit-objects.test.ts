@@ -1,28 +1,43 @@
 import { describe, expect, it } from 'vitest'
 import type { CancelAnswer, Provider } from '../../../shared/provider/provider.ts'
-import { CAPTURED_PAYMENT, PAID_REQUEST, scriptedProvider } from '../../support/scripted-provider.ts'
+import {
+  CAPTURED_PAYMENT,
+  PAID_REQUEST,
+  scriptedProvider,
+} from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
-const captures = (...amounts: readonly unknown[]) => ({
-  captures: amounts.map((amount) => ({ capture_amount: amount })),
-})
+function captures(...amounts: readonly unknown[]) {
+  return { captures: amounts.map((amount) => ({ capture_amount: amount })) }
+}
 
-const found = (value: object) => ({ kind: 'found', value })
-const unanswered = (reason: 'server_error' | 'misconfigured') => ({ kind: 'unanswered', reason }) as const
+function found(value: object) {
+  return { kind: 'found', value }
+}
+function unanswered(reason: 'server_error' | 'misconfigured') {
+  return { kind: 'unanswered', reason } as const
+}
 
 /** What comes of a question. What is sent for it: `provider-contract.test.ts`. */
-const asked = async <T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) =>
-  ask((await scriptedProvider(json(status, body))).provider)
-const request = (overrides: object = {}) =>
-  asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
-const payment = (overrides: object = {}) =>
-  asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) => provider.getPayment('py-1'))
+async function asked<T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) {
+  return ask((await scriptedProvider(json(status, body))).provider)
+}
+function request(overrides: object = {}) {
+  return asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
+}
+function payment(overrides: object = {}) {
+  return asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) =>
+    provider.getPayment('py-1'),
+  )
+}
 
 describe('xendit getRequest', () => {
   it('reads a request', async () => {
     const shown = { status: 'succeeded', latestPaymentId: 'py-1', destination: '8808000000000001' }
 
-    expect(await request()).toStrictEqual(found({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown }))
+    expect(await request()).toStrictEqual(
+      found({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown }),
+    )
   })
 
   it.each([
@@ -39,7 +54,9 @@ describe('xendit getRequest', () => {
 
   it('reads a request without a payment, and believes nothing of one whose payment id could lead elsewhere', async () => {
     for (const latest_payment_id of [null, undefined, '']) {
-      expect(await request({ latest_payment_id })).toMatchObject({ value: { latestPaymentId: undefined } })
+      expect(await request({ latest_payment_id })).toMatchObject({
+        value: { latestPaymentId: undefined },
+      })
     }
     expect(await request({ latest_payment_id: '../secrets' })).toMatchObject({ kind: 'unanswered' })
   })
@@ -67,7 +84,10 @@ describe('xendit getPayment', () => {
     ['cancelled', { status: 'CANCELED', captures: [] }, 'failed', 0],
     ['expired', { status: 'EXPIRED', captures: [] }, 'failed', 0],
   ])('reads %s', async (_case, overrides, status, capturedMinor) => {
-    expect(await payment(overrides)).toMatchObject({ kind: 'found', value: { status, capturedMinor } })
+    expect(await payment(overrides)).toMatchObject({
+      kind: 'found',
+      value: { status, capturedMinor },
+    })
   })
 
   it.each<[string, object]>([
@@ -94,10 +114,14 @@ it.each<[number, object, CancelAnswer]>([
   [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
   [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
 ])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
-  expect(await asked(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(expected)
+  expect(await asked(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(
+    expected,
+  )
 })
 
-const cash = (amountMinor: number) => found({ account: 'CASH', amountMinor })
+function cash(amountMinor: number) {
+  return found({ account: 'CASH', amountMinor })
+}
 
 it.each([
   // Rounded down.

@@ -15,21 +15,37 @@ const TYPES: Readonly<Record<string, string>> = {
   unknown: 'TYPE_OF_TOMORROW payment',
 }
 
-const rows = async (...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> => {
-  const page = { has_more: false, data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })) }
-  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({ limit: 10 })
+async function rows(...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> {
+  const page = {
+    has_more: false,
+    data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })),
+  }
+  const answer = await (await scriptedProvider(json(200, page))).provider.listTransactions({
+    limit: 10,
+  })
   if (answer.kind !== 'found') throw new Error(`not found: ${answer.kind}`)
   return answer.value.transactions
 }
 
-const fee = (status: unknown) => ({ fee: { xendit_fee: 4_000, status } })
+function fee(status: unknown) {
+  return { fee: { xendit_fee: 4_000, status } }
+}
 
 describe('xendit listTransactions', () => {
   it('asks for payments page by page with every filter, and for all types on request', async () => {
     const { provider, server } = await scriptedProvider(json(200, { has_more: true, data: [] }))
 
-    const [updatedFrom, updatedTo] = [timestampOf(Date.UTC(2026, 10, 19)), timestampOf(Date.UTC(2026, 10, 20))]
-    const filter = { providerPaymentId: 'py-1', reference: 'ref & 1', updatedFrom, updatedTo, afterId: 'txn_9' }
+    const [updatedFrom, updatedTo] = [
+      timestampOf(Date.UTC(2026, 10, 19)),
+      timestampOf(Date.UTC(2026, 10, 20)),
+    ]
+    const filter = {
+      providerPaymentId: 'py-1',
+      reference: 'ref & 1',
+      updatedFrom,
+      updatedTo,
+      afterId: 'txn_9',
+    }
 
     const answer = await provider.listTransactions({ ...filter, limit: 50 })
     await provider.listTransactions({ limit: 5 })
@@ -51,11 +67,27 @@ describe('xendit listTransactions', () => {
   })
 
   it('reads a settled row: what the provider kept is the amount less the net', async () => {
-    const ids = { transactionId: 'txn_1', providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
-    const amounts = { currency: 'IDR', amountMinor: 150_000, keptMinor: 4_440, providerMinor: 145_560 }
+    const ids = {
+      transactionId: 'txn_1',
+      providerPaymentId: 'py-1',
+      paymentRequestId: 'pr-1',
+      reference: 'ref-1',
+    }
+    const amounts = {
+      currency: 'IDR',
+      amountMinor: 150_000,
+      keptMinor: 4_440,
+      providerMinor: 145_560,
+    }
     const settled = { settledAt: '2026-11-20T04:05:00.000Z', settlesAt: '2026-11-20T04:05:00.000Z' }
     const times = { ...settled, createdAt: undefined, updatedAt: '2026-11-20T04:06:00.000Z' }
-    const kind = { type: 'payment', isCaptured: true, status: 'success', reversalKind: undefined, category: undefined }
+    const kind = {
+      type: 'payment',
+      isCaptured: true,
+      status: 'success',
+      reversalKind: undefined,
+      category: undefined,
+    }
     expect(await rows({})).toStrictEqual([{ ...kind, ...ids, ...amounts, ...times }])
   })
 
@@ -94,28 +126,45 @@ describe('xendit listTransactions', () => {
 
   it.each<[string, object, string | undefined]>([
     ['the estimate once it is past', {}, '2026-11-20T04:05:00.000Z'],
-    ['the update when the estimate is still to come', estimate('2026-11-22T00:00:00Z'), SETTLED_TRANSACTION.updated],
+    [
+      'the update when the estimate is still to come',
+      estimate('2026-11-22T00:00:00Z'),
+      SETTLED_TRANSACTION.updated,
+    ],
     ['the update when there is no estimate', estimate(null), SETTLED_TRANSACTION.updated],
     ['the update when the estimate is no time', estimate('soon'), SETTLED_TRANSACTION.updated],
     ['a time without a zone, as UTC', estimate('2026-11-20T04:01:00'), '2026-11-20T04:01:00.000Z'],
     ['a time with an offset', estimate('2026-11-20T11:02:00+07:00'), '2026-11-20T04:02:00.000Z'],
     // As the provider's own example has it.
-    ['a time before the row was created', { created: '2026-11-20T04:05:01.315Z' }, '2026-11-20T04:05:00.000Z'],
+    [
+      'a time before the row was created',
+      { created: '2026-11-20T04:05:01.315Z' },
+      '2026-11-20T04:05:00.000Z',
+    ],
     ['nothing before it is settled', { settlement_status: 'PENDING' }, undefined],
   ])('takes for the time of settlement %s', async (_, overrides, settledAt) => {
     expect((await rows(overrides))[0]?.settledAt).toBe(settledAt)
   })
 
-  it.each(Object.entries(TYPES).flatMap(([kind, names]) => names.split(/\s+/).map((type) => [type, kind] as const)))(
-    'reads rows of type %s as %s',
-    async (type, expected) => {
-      const outgoing = { type, amount: -25_000, net_amount: '-25000', fee: null, settlement_status: null }
+  it.each(
+    Object.entries(TYPES).flatMap(([kind, names]) =>
+      names.split(/\s+/).map((type) => [type, kind] as const),
+    ),
+  )('reads rows of type %s as %s', async (type, expected) => {
+    const outgoing = {
+      type,
+      amount: -25_000,
+      net_amount: '-25000',
+      fee: null,
+      settlement_status: null,
+    }
 
-      const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
+    const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
 
-      expect(read).toMatchObject([{ type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 }])
-    },
-  )
+    expect(read).toMatchObject([
+      { type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 },
+    ])
+  })
 
   it.each([
     ['PAYMENT', 'SUCCESS', 'success', undefined],
@@ -129,9 +178,12 @@ describe('xendit listTransactions', () => {
     ['CHARGEBACK', 'SUCCESS', 'success', 'chargeback'],
     ['chargeback_deduction', 'SUCCESS', 'success', 'chargeback'],
     ['CHARGEBACK_REVERSAL', 'SUCCESS', 'success', undefined],
-  ])('reads a row of %s at %s as %s, by which money goes back: %s', async (type, sent, status, reversalKind) => {
-    expect(await rows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
-  })
+  ])(
+    'reads a row of %s at %s as %s, by which money goes back: %s',
+    async (type, sent, status, reversalKind) => {
+      expect(await rows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
+    },
+  )
 
   it('reads only a won dispute as money that is returned', async () => {
     const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }
@@ -144,21 +196,35 @@ describe('xendit listTransactions', () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
     expect(await rows(foreign, {})).toMatchObject([
-      { providerPaymentId: 'inv/1 ?', reference: '', paymentRequestId: undefined, keptMinor: undefined },
+      {
+        providerPaymentId: 'inv/1 ?',
+        reference: '',
+        paymentRequestId: undefined,
+        keptMinor: undefined,
+      },
       { providerPaymentId: 'py-1' },
     ])
   })
 
   it('names a row that it cannot read, and reads the others', async () => {
     const row = (id: string, fields: object = {}) => ({ ...SETTLED_TRANSACTION, id, ...fields })
-    const unreadable = [row('txn_2', { amount: null }), row('txn_3', { amount: -1 }), 'not even an object']
+    const unreadable = [
+      row('txn_2', { amount: null }),
+      row('txn_3', { amount: -1 }),
+      'not even an object',
+    ]
     const data = [row('txn_1'), ...unreadable, row('txn_4', { updated: 'yesterday' })]
     const { provider } = await scriptedProvider(json(200, { has_more: true, data }))
 
     const answer = await provider.listTransactions({ limit: 10 })
 
     const unreadableIds = ['txn_2', 'txn_3', 'without an id', 'txn_4']
-    const value = { transactions: [{ transactionId: 'txn_1' }], unreadableIds, hasMore: true, afterId: 'txn_4' }
+    const value = {
+      transactions: [{ transactionId: 'txn_1' }],
+      unreadableIds,
+      hasMore: true,
+      afterId: 'txn_4',
+    }
     expect(answer).toMatchObject({ kind: 'found', value })
   })
 })

@@ -1,4 +1,8 @@
-import { GetSecretValueCommand, ResourceNotFoundException, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
+import {
+  GetSecretValueCommand,
+  ResourceNotFoundException,
+  SecretsManagerClient,
+} from '@aws-sdk/client-secrets-manager'
 import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs'
 import { mockClient } from 'aws-sdk-client-mock'
@@ -14,20 +18,36 @@ import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
   const server = await startScriptedServer(silence)
-  const own = { [ENV.stage]: 'dev', [ENV.table]: 'gateway-dev', [ENV.callTries]: '2', [ENV.callTimeout]: '40' }
-  const aws = { AWS_REGION: 'ap-southeast-3', AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret' }
-  const urls = { [queueUrlVariable('audits')]: `${server.url}/audits`, AWS_ENDPOINT_URL: server.url }
+  const own = {
+    [ENV.stage]: 'dev',
+    [ENV.table]: 'gateway-dev',
+    [ENV.callTries]: '2',
+    [ENV.callTimeout]: '40',
+  }
+  const aws = {
+    AWS_REGION: 'ap-southeast-3',
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+  }
+  const urls = {
+    [queueUrlVariable('audits')]: `${server.url}/audits`,
+    AWS_ENDPOINT_URL: server.url,
+  }
   for (const [name, value] of Object.entries({ ...own, ...aws, ...urls })) vi.stubEnv(name, value)
   const deps = runtimeDeps()
 
   const ended = { message: expect.stringContaining('40 ms') as string, $metadata: { attempts: 2 } }
   await expect(deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })).rejects.toMatchObject(ended)
-  await expect(deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' })).rejects.toMatchObject(ended)
+  await expect(
+    deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' }),
+  ).rejects.toMatchObject(ended)
 })
 
 const manager = mockClient(SecretsManagerClient)
 
-const opened = (nowMs = () => 0) => secretsManager(new SecretsManagerClient({}), nowMs)
+function opened(nowMs = () => 0) {
+  return secretsManager(new SecretsManagerClient({}), nowMs)
+}
 
 beforeEach(() => void manager.reset())
 afterAll(() => manager.restore())
@@ -37,7 +57,10 @@ describe('secrets in Secrets Manager', () => {
     ['half an hour', undefined, 1_800_000],
     ['a minute where the value does not fit', 'fresh', 60_000],
   ] as const)('are read again after %s, and not before', async (_case, fresh, keptMs) => {
-    manager.on(GetSecretValueCommand).resolvesOnce({ SecretString: 'old' }).resolves({ SecretString: 'new' })
+    manager
+      .on(GetSecretValueCommand)
+      .resolvesOnce({ SecretString: 'old' })
+      .resolves({ SecretString: 'new' })
     let nowMs = 0
     const secrets = opened(() => nowMs)
 
@@ -57,15 +80,20 @@ describe('secrets in Secrets Manager', () => {
   })
 })
 
-const message = (number: number) => ({ body: { number }, delaySeconds: number, group: `group-${number}` })
-const messages = (count: number) => Array.from({ length: count }, (_, at) => message(at))
+function message(number: number) {
+  return { body: { number }, delaySeconds: number, group: `group-${number}` }
+}
+function messages(count: number) {
+  return Array.from({ length: count }, (_, at) => message(at))
+}
 const URL = 'https://sqs.example/webhooks'
 
-const startQueues = () => {
+function startQueues() {
   const client = new SQSClient({ region: 'ap-southeast-3' })
   const sqs = mockClient(client)
   const queues = sqsQueues(client, { ...byQueue(() => undefined), webhooks: URL, audits: URL })
-  const batches = () => sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input)
+  const batches = () =>
+    sqs.commandCalls(SendMessageBatchCommand).map(({ args: [{ input }] }) => input)
   return { sqs, queues, batches }
 }
 
@@ -96,25 +124,34 @@ describe('messages on their way to SQS', () => {
     await queues.send('audits', message(2))
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(1_000)
-    const signals = sqs.commandCalls(SendMessageBatchCommand).map(({ args }) => Object(Array.from(args)[1]).abortSignal)
+    const signals = sqs
+      .commandCalls(SendMessageBatchCommand)
+      .map(({ args }) => Object(Array.from(args)[1]).abortSignal)
     expect(signals).toStrictEqual([timeout.mock.results[0]?.value, undefined])
   })
 
   const refused = { Id: '1', Code: 'InternalError', SenderFault: false }
 
   it.each([
-    ['is answered with 200 and refused in part', { Failed: [refused] }, '1 of 10 messages were not accepted'],
+    [
+      'is answered with 200 and refused in part',
+      { Failed: [refused] },
+      '1 of 10 messages were not accepted',
+    ],
     ['has no answer', new Error('no answer'), 'no answer'],
-  ])('are all sent although the first batch %s, and the failure is thrown', async (_, first, reason) => {
-    const { sqs, queues, batches } = startQueues()
-    const answers = sqs.on(SendMessageBatchCommand)
-    if (first instanceof Error) answers.rejectsOnce(first).resolves({})
-    else answers.resolvesOnce({ Successful: [], ...first }).resolves({})
+  ])(
+    'are all sent although the first batch %s, and the failure is thrown',
+    async (_, first, reason) => {
+      const { sqs, queues, batches } = startQueues()
+      const answers = sqs.on(SendMessageBatchCommand)
+      if (first instanceof Error) answers.rejectsOnce(first).resolves({})
+      else answers.resolvesOnce({ Successful: [], ...first }).resolves({})
 
-    await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(reason)
+      await expect(queues.send('webhooks', ...messages(25))).rejects.toThrow(reason)
 
-    expect(batches().map(({ Entries = [] }) => Entries.length)).toStrictEqual([10, 10, 5])
-  })
+      expect(batches().map(({ Entries = [] }) => Entries.length)).toStrictEqual([10, 10, 5])
+    },
+  )
 
   it.each([
     ['one that the function may not send to', 'settlements', message(0)],
@@ -136,7 +173,11 @@ describe('alerts', () => {
     const sns = mockClient(SNSClient)
     onTestFinished(() => sns.restore())
     const published = () => sns.commandCalls(PublishCommand).map(({ args: [{ input }] }) => input)
-    return { topic: sns.on(PublishCommand), published, alerts: snsAlerts(new SNSClient({}), TOPIC, () => 0) }
+    return {
+      topic: sns.on(PublishCommand),
+      published,
+      alerts: snsAlerts(new SNSClient({}), TOPIC, () => 0),
+    }
   }
 
   it('go out as JSON, with a subject that people can read, in two seconds', async () => {
@@ -147,7 +188,11 @@ describe('alerts', () => {
     await alerts.publish(ALERT)
 
     expect(timeout).toHaveBeenCalledExactlyOnceWith(2_000)
-    const sent = { TopicArn: TOPIC, Subject: 'suspense.money: py-1', Message: JSON.stringify(ALERT) }
+    const sent = {
+      TopicArn: TOPIC,
+      Subject: 'suspense.money: py-1',
+      Message: JSON.stringify(ALERT),
+    }
     expect(published()).toStrictEqual([sent])
     await alerts.publish({ ...ALERT, subject: 'x'.repeat(200) })
     expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
@@ -185,9 +230,14 @@ describe('alerts', () => {
   })
 })
 
-const credentialsOf = (changes: Readonly<Record<string, string | undefined>>) => {
-  const environment = { AWS_ACCESS_KEY_ID: 'id', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: undefined }
-  for (const [name, value] of Object.entries({ ...environment, ...changes })) vi.stubEnv(name, value)
+function credentialsOf(changes: Readonly<Record<string, string | undefined>>) {
+  const environment = {
+    AWS_ACCESS_KEY_ID: 'id',
+    AWS_SECRET_ACCESS_KEY: 'secret',
+    AWS_SESSION_TOKEN: undefined,
+  }
+  for (const [name, value] of Object.entries({ ...environment, ...changes }))
+    vi.stubEnv(name, value)
   return defaultProvider()()
 }
 
@@ -199,7 +249,12 @@ describe('credentials of a bundled function', () => {
     expect(credentials).toStrictEqual({ accessKeyId: 'id', secretAccessKey: 'secret', ...session })
   })
 
-  it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])('are refused without %s, quoting none', async (missing) => {
-    await expect(credentialsOf({ [missing]: undefined })).rejects.toThrow(/^the environment has no AWS credentials$/)
-  })
+  it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
+    'are refused without %s, quoting none',
+    async (missing) => {
+      await expect(credentialsOf({ [missing]: undefined })).rejects.toThrow(
+        /^the environment has no AWS credentials$/,
+      )
+    },
+  )
 })

@@ -14,17 +14,19 @@ const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
 const PREVIOUS = 'previous-origin-secret-'.padEnd(64, 'p')
 
 /** A stage behind a front, with the origin secret as an operator or Secrets Manager wrote it. */
-const behindFront = (secret = JSON.stringify({ current: CURRENT })) => {
+function behindFront(secret = JSON.stringify({ current: CURRENT })) {
   const deps = testDeps({ stage: { ...testDeps().stage, behindFront: true } })
   const write = (text: string) => deps.secretValues.set(originSecretName('test'), text)
   write(secret)
   return { deps, write }
 }
 
-const from = (origin: string) => ({ headers: { 'x-gateway-origin': origin } })
+function from(origin: string) {
+  return { headers: { 'x-gateway-origin': origin } }
+}
 
 /** The statuses of requests with these origins. */
-const statusesFrom = async (deps: Deps, ...origins: readonly string[]) => {
+async function statusesFrom(deps: Deps, ...origins: readonly string[]) {
   const answers = await Promise.all(origins.map((origin) => call(deps, UNKNOWN_PATH, from(origin))))
   return answers.map(({ status }) => status)
 }
@@ -32,7 +34,14 @@ const statusesFrom = async (deps: Deps, ...origins: readonly string[]) => {
 describe('origin guard of a stage behind a front', () => {
   // More values that are nearly right, by the same comparison: `fuzz-background.test.ts`.
   it('refuses every other header, and quotes none of the secret', async () => {
-    for (const value of ['', PREVIOUS, `${CURRENT}x`, CURRENT.toUpperCase(), `${CURRENT},${CURRENT}`, 'ü'.repeat(32)]) {
+    for (const value of [
+      '',
+      PREVIOUS,
+      `${CURRENT}x`,
+      CURRENT.toUpperCase(),
+      `${CURRENT},${CURRENT}`,
+      'ü'.repeat(32),
+    ]) {
       const answer = await call(behindFront().deps, API.getBalance, from(value))
 
       expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } })
@@ -55,25 +64,35 @@ describe('origin guard of a stage behind a front', () => {
 
   it('accepts a new value that its cache does not have yet', async () => {
     const { deps } = behindFront()
-    const get = async (_name: string, fresh?: 'fresh') => JSON.stringify({ current: fresh ? CURRENT : PREVIOUS })
+    const get = async (_name: string, fresh?: 'fresh') =>
+      JSON.stringify({ current: fresh ? CURRENT : PREVIOUS })
 
-    expect(await statusesFrom({ ...deps, secrets: { get } }, PREVIOUS, CURRENT, 'x'.repeat(64))).toStrictEqual([
-      404, 404, 403,
-    ])
+    expect(
+      await statusesFrom({ ...deps, secrets: { get } }, PREVIOUS, CURRENT, 'x'.repeat(64)),
+    ).toStrictEqual([404, 404, 403])
   })
 
   it('refuses every caller while the secret is malformed, and quotes none of it', async () => {
     const texts = ['', CURRENT, '{}', 'null', '[]', `{"current":"${CURRENT}","previous":""}`]
     const values = ['', 'short', null, [CURRENT], `${CURRENT} `].map((current) => ({ current }))
-    const more = [{ previous: 'p'.repeat(31) }, { next: PREVIOUS }].map((other) => ({ current: CURRENT, ...other }))
+    const more = [{ previous: 'p'.repeat(31) }, { next: PREVIOUS }].map((other) => ({
+      current: CURRENT,
+      ...other,
+    }))
 
-    for (const secret of [...texts, ...[...values, ...more].map((value) => JSON.stringify(value))]) {
+    for (const secret of [
+      ...texts,
+      ...[...values, ...more].map((value) => JSON.stringify(value)),
+    ]) {
       const { deps } = behindFront(secret)
       const answers = await Promise.all(
         ['', 'short', CURRENT, PREVIOUS].map((value) => call(deps, UNKNOWN_PATH, from(value))),
       )
 
-      expect([secret, answers.map(({ status }) => status)]).toStrictEqual([secret, [500, 500, 500, 500]])
+      expect([secret, answers.map(({ status }) => status)]).toStrictEqual([
+        secret,
+        [500, 500, 500, 500],
+      ])
       expect(JSON.stringify([answers, deps.lines])).not.toMatch(/origin-secret-|short/)
     }
   })
@@ -84,7 +103,9 @@ describe('origin guard of a stage behind a front', () => {
   ])('lets no caller in while the secret %s', async (_case, get) => {
     const { deps } = behindFront()
 
-    expect(await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, CURRENT)).toStrictEqual([500])
+    expect(
+      await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, CURRENT),
+    ).toStrictEqual([500])
   })
 })
 
@@ -92,7 +113,9 @@ it('origin guard of a stage without a front asks for no secret and minds no head
   const get = vi.fn<Deps['secrets']['get']>()
   const deps = testDeps()
 
-  expect(await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything')).toStrictEqual([404, 404])
+  expect(
+    await statusesFrom({ ...deps, secrets: { ...deps.secrets, get } }, '', 'anything'),
+  ).toStrictEqual([404, 404])
   expect(get).not.toHaveBeenCalled()
 })
 
@@ -103,11 +126,20 @@ describe('the environment of a deployed function', () => {
   it('leaves a stage open, without a front and with the defaults of a payer, unless its settings say otherwise', () => {
     const payer = { defaultReturnUrl: 'https://example.com/', defaultDisplayName: 'Payment' }
     const own = { isClosed: true, behindFront: true, hasDomain: true, httpsPortOnly: true } as const
-    const figures = { providerFees: 'invoiced', providerCallsPerMinute: 6_000, keyLifetimeDays: 90 } as const
+    const figures = {
+      providerFees: 'invoiced',
+      providerCallsPerMinute: 6_000,
+      keyLifetimeDays: 90,
+    } as const
     const fixed = { name: 'prod', allowLoopbackWebhooks: false }
 
     expect(stageOf()).toStrictEqual({ ...fixed, ...payer })
-    expect(stageOf(JSON.stringify({ ...own, ...figures }))).toStrictEqual({ ...fixed, ...payer, ...own, ...figures })
+    expect(stageOf(JSON.stringify({ ...own, ...figures }))).toStrictEqual({
+      ...fixed,
+      ...payer,
+      ...own,
+      ...figures,
+    })
   })
 
   it.each([
@@ -128,7 +160,7 @@ describe('the environment of a deployed function', () => {
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
-const worker = () => {
+function worker() {
   const seen: unknown[] = []
   return { seen, handle: async (event: unknown) => void seen.push(event) }
 }
@@ -154,7 +186,14 @@ describe('a probe of any function', () => {
     )
   })
 
-  const OTHERS = [{ Records: [] }, { source: 'aws.events', detail: {} }, { client_id: 'x' }, undefined, null, [PROBE]]
+  const OTHERS = [
+    { Records: [] },
+    { source: 'aws.events', detail: {} },
+    { client_id: 'x' },
+    undefined,
+    null,
+    [PROBE],
+  ]
   it.each([...OTHERS, { body: JSON.stringify(PROBE) }])(
     'is not what a trigger or an operator sends: %j',
     async (event) => {
@@ -167,7 +206,7 @@ describe('a probe of any function', () => {
   )
 })
 
-const probed = async (name: keyof typeof API, deps = testDeps()) => {
+async function probed(name: keyof typeof API, deps = testDeps()) {
   const recorded = recordTable(deps)
   const { route, handler } = API[name]
   const event = Object(probeEvent('test', route))
@@ -190,8 +229,16 @@ describe('a probe of a route', () => {
   it.each([
     [401, 'past a front', behindFront().deps],
     [401, 'in a closed stage', testDeps({ stage: { ...testDeps().stage, isClosed: true } })],
-    [500, 'where the role lacks the read', interceptTable(testDeps(), { before: () => Promise.reject(new Error()) })],
-    [500, 'where the origin secret cannot be read', testDeps({ stage: { ...testDeps().stage, behindFront: true } })],
+    [
+      500,
+      'where the role lacks the read',
+      interceptTable(testDeps(), { before: () => Promise.reject(new Error()) }),
+    ],
+    [
+      500,
+      'where the origin secret cannot be read',
+      testDeps({ stage: { ...testDeps().stage, behindFront: true } }),
+    ],
     [500, 'where the origin secret is malformed', behindFront('short').deps],
   ])('is answered %i %s', async (statusCode, _, deps) => {
     expect(await probed('getBalance', deps)).toMatchObject({ statusCode })
@@ -206,8 +253,16 @@ describe('the warm read', () => {
     ['NONE', '', []],
     ['WARM_BATCH_GET', 'PAYMENT#', [{ name: 'batchGet', keys: [NOTHING] }]],
     ['WARM_GET', 'PAYMENT#', [{ name: 'get', keys: [NOTHING] }]],
-    ['WARM_QUERY', 'PAYMENT#', [{ query: { partition: ['PAYMENT#'], limit: 1, fields: ['pk', 'ttl'] } }]],
-    ['WARM_INDEX', 'by-due', [{ query: { index: 'by-due', partition: ['NOTHING', -1], limit: 1 } }]],
+    [
+      'WARM_QUERY',
+      'PAYMENT#',
+      [{ query: { partition: ['PAYMENT#'], limit: 1, fields: ['pk', 'ttl'] } }],
+    ],
+    [
+      'WARM_INDEX',
+      'by-due',
+      [{ query: { index: 'by-due', partition: ['NOTHING', -1], limit: 1 } }],
+    ],
   ])('is the one that the bundler put in: %s %s', async (name, value, reads) => {
     vi.stubEnv(name, value)
     const { deps, calls } = recordTable(testDeps())
@@ -219,10 +274,14 @@ describe('the warm read', () => {
 
   it('never stops a start: a table that refuses or hangs is left to the first request', async () => {
     vi.stubEnv('WARM_GET', 'PAYMENT#')
-    const refusing = interceptTable(testDeps(), { before: () => Promise.reject(new Error('refused')) })
+    const refusing = interceptTable(testDeps(), {
+      before: () => Promise.reject(new Error('refused')),
+    })
     const hanging = interceptTable(testDeps(), { before: forEver })
 
     await expect(warmTable({ table: refusing.table, sleep: forEver })).resolves.toBeUndefined()
-    await expect(warmTable({ table: hanging.table, sleep: async () => {} })).resolves.toBeUndefined()
+    await expect(
+      warmTable({ table: hanging.table, sleep: async () => {} }),
+    ).resolves.toBeUndefined()
   })
 })

@@ -21,10 +21,12 @@ import { exists, guard, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-const aKey = () => shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
+function aKey() {
+  return shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
+}
 
 /** A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and conflicting writers. */
-const mocked = () => {
+function mocked() {
   const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())
   const NAME = 'gateway-test'
@@ -47,17 +49,27 @@ it('reads of the table that decide are consistent (style guide); reads of an ind
   await deps.table.query({ partition: ['x'], limit: 1 })
   await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
-  const gets = client.commandCalls(GetItemCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
+  const gets = client
+    .commandCalls(GetItemCommand)
+    .map(({ args: [{ input }] }) => input.ConsistentRead)
   // Fields that never change are read for certain where they seem to be missing.
   expect(gets).toStrictEqual([true, false, true])
-  const batches = client.commandCalls(BatchGetItemCommand).map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
+  const batches = client
+    .commandCalls(BatchGetItemCommand)
+    .map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
   expect(batches).toMatchObject([{ ConsistentRead: true }, { ConsistentRead: false }])
-  const queries = client.commandCalls(QueryCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
+  const queries = client
+    .commandCalls(QueryCommand)
+    .map(({ args: [{ input }] }) => input.ConsistentRead)
   expect(queries).toStrictEqual([true, false])
 })
 
 describe('a batch that DynamoDB leaves incomplete', () => {
-  it('is retried until it is complete, and answers each key in the order asked', async ({ client, deps, NAME }) => {
+  it('is retried until it is complete, and answers each key in the order asked', async ({
+    client,
+    deps,
+    NAME,
+  }) => {
     const [one, two, missing] = [aKey(), aKey(), aKey()]
     client
       .on(BatchGetItemCommand)
@@ -76,21 +88,28 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     expect(asked).toStrictEqual([[one, missing, two].map((key) => marshall(key)), [marshall(one)]])
   })
 
-  it('fails after eight tries, instead of reporting its items as missing', async ({ client, deps, NAME }) => {
+  it('fails after eight tries, instead of reporting its items as missing', async ({
+    client,
+    deps,
+    NAME,
+  }) => {
     const key = aKey()
     client.on(BatchGetItemCommand).callsFake(() => {
       if (client.commandCalls(BatchGetItemCommand).length > 20) throw new Error('asked for ever')
       return { UnprocessedKeys: { [NAME]: { Keys: [marshall(key)] } } }
     })
 
-    await expect(deps.table.getMany([key])).rejects.toThrow('a batch read is incomplete after 8 tries')
+    await expect(deps.table.getMany([key])).rejects.toThrow(
+      'a batch read is incomplete after 8 tries',
+    )
 
     expect(client.commandCalls(BatchGetItemCommand)).toHaveLength(8)
   })
 })
 
 describe('joinedReads', () => {
-  const joined = (batchGet: TableRequests['batchGet']) => joinedReads({ ...testDeps().requests, batchGet })
+  const joined = (batchGet: TableRequests['batchGet']) =>
+    joinedReads({ ...testDeps().requests, batchGet })
   const keys = (from: number, to: number): readonly Key[] =>
     Array.from({ length: to - from }, (_, at) => ({ pk: `DELIVERY#${from + at}`, sk: 'DELIVERY' }))
 
@@ -101,7 +120,10 @@ describe('joinedReads', () => {
       return { items: all.slice(0, 2), unprocessed: all.slice(2) }
     })
 
-    const answers = await Promise.all([requests.batchGet(keys(0, 2)), requests.batchGet(keys(1, 4))])
+    const answers = await Promise.all([
+      requests.batchGet(keys(0, 2)),
+      requests.batchGet(keys(1, 4)),
+    ])
 
     expect(asked).toStrictEqual([keys(0, 4)])
     const whole = { items: keys(0, 2), unprocessed: keys(2, 4) }
@@ -132,7 +154,10 @@ describe('joinedReads', () => {
       return { items: [], unprocessed: [] }
     })
 
-    const first = await Promise.allSettled([requests.batchGet(keys(0, 1)), requests.batchGet(keys(1, 2))])
+    const first = await Promise.allSettled([
+      requests.batchGet(keys(0, 1)),
+      requests.batchGet(keys(1, 2)),
+    ])
 
     expect(first.map(({ status }) => status)).toStrictEqual(['rejected', 'rejected'])
     expect(await requests.batchGet(keys(0, 1))).toStrictEqual({ items: [], unprocessed: [] })
@@ -146,21 +171,32 @@ describe('a write that conflicts', () => {
   const conflict = new TransactionConflictException({ message: 'conflict', $metadata: {} })
   const cancelled = (...codes: readonly string[]) => {
     const CancellationReasons = codes.map((Code) => ({ Code }))
-    return new TransactionCanceledException({ message: 'cancelled', $metadata: {}, CancellationReasons })
+    return new TransactionCanceledException({
+      message: 'cancelled',
+      $metadata: {},
+      CancellationReasons,
+    })
   }
 
-  it('is retried when a single write met a transaction, and logged in one line', async ({ client, deps }) => {
+  it('is retried when a single write met a transaction, and logged in one line', async ({
+    client,
+    deps,
+  }) => {
     client.on(UpdateItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
     const outcomes = [await deps.table.write(aStep()), await deps.table.write(aStep())]
 
     expect(outcomes).toMatchObject([{ applied: true }, { applied: true }])
     expect(client.commandCalls(UpdateItemCommand)).toHaveLength(4)
-    expect(deps.lines).toStrictEqual([{ level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } }])
+    expect(deps.lines).toStrictEqual([
+      { level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } },
+    ])
   })
 
   it('is no condition check alone', async ({ client, deps }) => {
-    await expect(deps.table.write(guard(aKey(), exists))).rejects.toThrow('only inside a transaction')
+    await expect(deps.table.write(guard(aKey(), exists))).rejects.toThrow(
+      'only inside a transaction',
+    )
     expect(client.calls()).toStrictEqual([])
   })
 
@@ -170,7 +206,9 @@ describe('a write that conflicts', () => {
     await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
 
     expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(12)
-    expect(deps.lines).toStrictEqual([{ level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } }])
+    expect(deps.lines).toStrictEqual([
+      { level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } },
+    ])
   })
 
   it.for([
@@ -180,20 +218,30 @@ describe('a write that conflicts', () => {
     ['thrown at once', ['ValidationError', 'None'], 1],
     ['thrown at once', ['ItemCollectionSizeLimitExceeded'], 1],
     ['thrown at once', ['None'], 1],
-  ] as const)('is %s when a transaction is cancelled by %j', async ([, codes, tries], { client, deps }) => {
-    const error = cancelled(...codes)
-    client.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({})
+  ] as const)(
+    'is %s when a transaction is cancelled by %j',
+    async ([, codes, tries], { client, deps }) => {
+      const error = cancelled(...codes)
+      client.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({})
 
-    const outcome = await deps.table.transact(twoSteps()).catch((thrown: unknown) => thrown)
+      const outcome = await deps.table.transact(twoSteps()).catch((thrown: unknown) => thrown)
 
-    expect(outcome).toStrictEqual(tries === 2 ? { applied: true } : error)
-    expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
-  })
+      expect(outcome).toStrictEqual(tries === 2 ? { applied: true } : error)
+      expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
+    },
+  )
 
-  it('is not retried when a condition refused it, alone or beside a conflict', async ({ client, deps }) => {
+  it('is not retried when a condition refused it, alone or beside a conflict', async ({
+    client,
+    deps,
+  }) => {
     const Item = { due_at: { S: 'then' } }
-    client.on(UpdateItemCommand).rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
-    client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
+    client
+      .on(UpdateItemCommand)
+      .rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
+    client
+      .on(TransactWriteItemsCommand)
+      .rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
 
     expect([await deps.table.write(aStep()), await deps.table.transact(twoSteps())]).toStrictEqual([
       { applied: false, item: { dueAt: 'then' } },

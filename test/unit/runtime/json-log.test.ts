@@ -6,7 +6,7 @@ import { emittedBy } from '../../support/emitted-by.ts'
 const METHOD = { method: 'qris', channel: 'none' }
 
 /** A log whose lines are kept. */
-const aLog = () => {
+function aLog() {
   const lines: { level: string; code: LogCode; line: object }[] = []
   const log = joiningLog((level, code, line) => {
     lines.push({ level, code, line: { service: 'gateway-dev', ...line } })
@@ -19,7 +19,8 @@ describe('the log of a request', () => {
     const { log, lines, codes } = aLog()
 
     await inOneLine(async () => {
-      for (const operation of ['get_payment', 'get_payment']) log.info('provider.called', { operation, call_ms: 5 })
+      for (const operation of ['get_payment', 'get_payment'])
+        log.info('provider.called', { operation, call_ms: 5 })
       log.info('callback.ignored', { status: 3 })
       log.info('request.completed', { status: 200 })
     })
@@ -27,7 +28,9 @@ describe('the log of a request', () => {
     expect(codes()).toStrictEqual(['provider.called', 'callback.ignored', 'request.completed'])
     expect(lines.at(-1)).toMatchObject({ line: { status: 200, outcomes: 'provider.called' } })
     const metrics = lines.flatMap(({ line }) => emittedBy(JSON.stringify(line)))
-    expect(metrics.filter(({ name, value }) => name === 'ProviderLatency' && value === 5)).toHaveLength(2)
+    expect(
+      metrics.filter(({ name, value }) => name === 'ProviderLatency' && value === 5),
+    ).toHaveLength(2)
   })
 
   it('writes a warning and what follows its last line at once, and joins nothing to them', async () => {
@@ -42,7 +45,10 @@ describe('the log of a request', () => {
 
     expect(codes()).toStrictEqual(['callback.deferred', 'request.failed', 'payment.created'])
     expect(lines[0]?.line).not.toHaveProperty('outcomes')
-    expect(lines[1]).toMatchObject({ level: 'error', line: { status: 500, outcomes: 'provider.called' } })
+    expect(lines[1]).toMatchObject({
+      level: 'error',
+      line: { status: 500, outcomes: 'provider.called' },
+    })
   })
 
   it('has no lines of a concurrent request, nor of other invocations', async () => {
@@ -65,14 +71,18 @@ describe('the log of a request', () => {
   })
 })
 
-const emf = (code: LogCode, fields: LogFields) =>
-  embeddedMetrics(code, fields) as { readonly _aws: { readonly CloudWatchMetrics: unknown } }
+function emf(code: LogCode, fields: LogFields) {
+  return embeddedMetrics(code, fields) as { readonly _aws: { readonly CloudWatchMetrics: unknown } }
+}
 
 describe('embeddedMetrics', () => {
   it('writes a metric once for several sets of dimensions, without empty values; nothing where none is measured', () => {
     expect(emf('request.completed', { route: 'GET /v1/balance' })).toStrictEqual({})
 
-    const { channel, _aws } = { channel: '', ...emf('payment.created', { method: 'qris', channel: undefined }) }
+    const { channel, _aws } = {
+      channel: '',
+      ...emf('payment.created', { method: 'qris', channel: undefined }),
+    }
 
     const Dimensions = [
       ['service', 'outcome'],
@@ -97,7 +107,9 @@ describe('embeddedMetrics', () => {
       { Name: 'ProviderErrors', Unit: 'Count' },
     ]
     const refused = [{ Name: 'CallsRefused', Unit: 'Count' }]
-    expect(embeddedMetrics('provider.call_refused', { operation: 'get', call_ms: 7, trouble: 1 })).toStrictEqual({
+    expect(
+      embeddedMetrics('provider.call_refused', { operation: 'get', call_ms: 7, trouble: 1 }),
+    ).toStrictEqual({
       _aws: {
         Timestamp: expect.any(Number),
         CloudWatchMetrics: [

@@ -14,14 +14,20 @@ const SECRET = 'whsec_🔑 of an endpoint'
 const OWNER = { clientId: 'client-1', endpointId: 'endpoint-1' }
 const ARN = 'arn:aws:kms:ap-southeast-3:111122223333:key/k'
 
-const refused = (__type: string) => jsonReply(400, { __type, message: __type })
+function refused(__type: string) {
+  return jsonReply(400, { __type, message: __type })
+}
 
 /** KMS over HTTP, as far as functions use it: under a key and a context. */
 const encrypted = new Map<string, Readonly<Record<'plaintext' | 'key' | 'context', unknown>>>()
 const server = await startLocalHttpServer({
   port: 0,
   answer: ({ headers, body }) => {
-    const { KeyId: key, EncryptionContext: context, ...input } = Object(JSON.parse(body.toString('utf8')))
+    const {
+      KeyId: key,
+      EncryptionContext: context,
+      ...input
+    } = Object(JSON.parse(body.toString('utf8')))
     const target = String(headers['x-amz-target'])
     if (target === 'TrentService.Encrypt') {
       const blob = Buffer.from(`encrypted ${encrypted.size}`).toString('base64')
@@ -30,7 +36,8 @@ const server = await startLocalHttpServer({
     }
     if (target !== 'TrentService.Decrypt') return refused('UnknownOperationException')
     const found = encrypted.get(String(input['CiphertextBlob']))
-    if (found === undefined || !isDeepStrictEqual(found.context, context)) return refused('InvalidCiphertextException')
+    if (found === undefined || !isDeepStrictEqual(found.context, context))
+      return refused('InvalidCiphertextException')
     if (found.key !== key) return refused('IncorrectKeyException')
     return jsonReply(200, { KeyId: key, Plaintext: found.plaintext })
   },
@@ -43,7 +50,8 @@ type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }
 const KEYS = { one: localSealKey(), another: localSealKey() }
 const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
   local: ({ stage = 'prod', key = 'one' }) => localSealer({ stage, key: KEYS[key] }),
-  KMS: ({ stage = 'prod', key = 'one' }) => kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => performance.now()),
+  KMS: ({ stage = 'prod', key = 'one' }) =>
+    kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => performance.now()),
 }
 
 /** The contract of the port, which each sealer keeps. */
@@ -68,9 +76,12 @@ describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
     expect(await sealer(made).unseal(sealed, { ...OWNER, ...owner })).toBeUndefined()
   })
 
-  it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])('does not open unsealed text: "%s"', async (text) => {
-    expect(await sealer({}).unseal(text, OWNER)).toBeUndefined()
-  })
+  it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])(
+    'does not open unsealed text: "%s"',
+    async (text) => {
+      expect(await sealer({}).unseal(text, OWNER)).toBeUndefined()
+    },
+  )
 })
 
 describe('the sealer of KMS', () => {
@@ -89,7 +100,10 @@ describe('the sealer of KMS', () => {
 
     await sealer.unseal(await sealer.seal(SECRET, OWNER), OWNER)
 
-    const asked = { KeyId: ARN, EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' } }
+    const asked = {
+      KeyId: ARN,
+      EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' },
+    }
     expect(mocked.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
       { ...asked, Plaintext: Buffer.from(SECRET) },
       { ...asked, CiphertextBlob: Buffer.from('sealed') },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ResolveHost } from '../../../shared/send-webhook.ts'
+import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.ts'
 import {
   assertSafeUrl,
   inspectAddresses,
@@ -11,19 +11,23 @@ import {
 const DEPLOYED = { allowLoopbackWebhooks: false }
 const LOCAL = { allowLoopbackWebhooks: true }
 
-const resolvesTo =
-  (...addresses: readonly string[]): ResolveHost =>
-  async () =>
+function resolvesTo(...addresses: readonly string[]): ResolveHost {
+  return async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
+}
 
-const resolvesToNothing: ResolveHost = async () => Promise.reject(new Error('queryA ENOTFOUND'))
+async function resolvesToNothing(): Promise<readonly ResolvedAddress[]> {
+  return Promise.reject(new Error('queryA ENOTFOUND'))
+}
 
-const reasonOf = (text: string, rules: UrlRules = DEPLOYED) => {
+function reasonOf(text: string, rules: UrlRules = DEPLOYED) {
   const verdict = inspectUrl(text, rules)
   return typeof verdict === 'string' ? verdict : 'allowed'
 }
 
-const words = (line: string) => line.split(' ')
+function words(line: string) {
+  return line.split(' ')
+}
 
 /** URLs by what is said of them when deployed. */
 const VERDICTS: Readonly<Record<string, readonly string[]>> = {
@@ -45,7 +49,9 @@ const VERDICTS: Readonly<Record<string, readonly string[]>> = {
     'https://[::1]/ https://[::]/ https://[0:0:0:0:0:0:0:1]/ https://[::ffff:7f00:1]/ https://[::ffff:127.0.0.1]/',
     'https://[64:ff9b::7f00:1]/ https://[fd00:ec2::254]/ https://[2606:4700:4700::1111]/',
   ],
-  'must name a host on the public internet': ['https://localhost/ https://LOCALHOST./ https://db.localhost/'],
+  'must name a host on the public internet': [
+    'https://localhost/ https://LOCALHOST./ https://db.localhost/',
+  ],
 }
 
 describe('inspectUrl', () => {
@@ -53,15 +59,22 @@ describe('inspectUrl', () => {
     ...Object.entries(VERDICTS).flatMap(([verdict, lines]) =>
       lines.flatMap(words).map((url) => [url, verdict] as const),
     ),
-    ...['', 'https://a b/', ' https://a.example', 'https://a.example\n', 'https://a\u200B.example'].map(
-      (url) => [url, 'must be a full URL'] as const,
-    ),
+    ...[
+      '',
+      'https://a b/',
+      ' https://a.example',
+      'https://a.example\n',
+      'https://a\u200B.example',
+    ].map((url) => [url, 'must be a full URL'] as const),
   ])('of %j: %s', (url, verdict) => {
     expect(reasonOf(url)).toBe(verdict)
   })
 
   it.each([
-    ['https://merchant.example:8443/hooks', 'must use port 443, the only port that webhooks may use'],
+    [
+      'https://merchant.example:8443/hooks',
+      'must use port 443, the only port that webhooks may use',
+    ],
     ['https://merchant.example:443/hooks', 'allowed'],
     ['https://merchant.example/hooks', 'allowed'],
   ])('of %s where webhooks leave by port 443 alone: %s', (url, verdict) => {
@@ -95,11 +108,35 @@ describe('inspectAddresses', () => {
   ]
 
   it.each([
-    ['localhost in stage local, without asking anybody', addresses, LOCALHOST, LOCAL, resolvesToNothing],
+    [
+      'localhost in stage local, without asking anybody',
+      addresses,
+      LOCALHOST,
+      LOCAL,
+      resolvesToNothing,
+    ],
     ['localhost when deployed', 'address_refused', LOCALHOST, DEPLOYED, resolvesTo('127.0.0.1')],
-    ['another name for loopback, in stage local too', 'address_refused', MERCHANT, LOCAL, resolvesTo('127.0.0.1')],
-    ['a special address among public ones', 'address_refused', MERCHANT, DEPLOYED, resolvesTo('8.8.8.8', '10.0.0.1')],
-    ['one of IPv6', 'address_refused', MERCHANT, DEPLOYED, resolvesTo('2606:4700::1', '::ffff:8.8.8.8')],
+    [
+      'another name for loopback, in stage local too',
+      'address_refused',
+      MERCHANT,
+      LOCAL,
+      resolvesTo('127.0.0.1'),
+    ],
+    [
+      'a special address among public ones',
+      'address_refused',
+      MERCHANT,
+      DEPLOYED,
+      resolvesTo('8.8.8.8', '10.0.0.1'),
+    ],
+    [
+      'one of IPv6',
+      'address_refused',
+      MERCHANT,
+      DEPLOYED,
+      resolvesTo('2606:4700::1', '::ffff:8.8.8.8'),
+    ],
   ] as const)('of %s: %j', async (_, found, url, rules, resolve) => {
     expect(await inspectAddresses(new URL(url), rules, resolve)).toStrictEqual(found)
   })

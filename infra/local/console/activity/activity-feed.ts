@@ -15,7 +15,7 @@ const KEPT_LINES = 1_000
  * Describes the activity of this gateway in words, from its log. It reads no line before the first listener connects.
  * It then starts with the oldest line that the log keeps.
  */
-export const startActivityFeed = ({ clock, log }: ActivitySources) => {
+export function startActivityFeed({ clock, log }: ActivitySources) {
   const lines: ActivityLine[] = []
   const listeners = new Set<(line: ActivityLine) => void>()
   const ends: (() => void)[] = []
@@ -28,7 +28,7 @@ export const startActivityFeed = ({ clock, log }: ActivitySources) => {
   }
 
   const begin = () => {
-    for (const line of log.lines()) add(describeLogLine(line))
+    for (const describe of log.lines()) add(describeLogLine(describe))
     ends.push(log.onLine((line) => add(describeLogLine(line))))
     ends.push(clock.onJump(() => add(jumpedTo(timestampOf(clock.nowMs())))))
   }
@@ -49,19 +49,45 @@ export const startActivityFeed = ({ clock, log }: ActivitySources) => {
 
 export type ActivityFeed = ReturnType<typeof startActivityFeed>
 
-const jumpedTo = (at: Timestamp): ActivityLine => ({ at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` })
+function jumpedTo(at: Timestamp): ActivityLine {
+  return { at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` }
+}
 
 // Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
 const Count = v.fallback(v.optional(v.number()), undefined)
-const texts = <const Name extends string>(...names: readonly Name[]) => v.entriesFromList(names, Text)
+function texts<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, Text)
+}
 const LogLine = v.object({
   timestamp: v.string(),
   message: v.string(),
-  ...texts('operation', 'reason', 'outcome', 'action', 'code', 'function', 'error', 'error_name', 'endpoint_id'),
-  ...texts('payment_id', 'settlement_id', 'suspense_id', 'balanced', 'method', 'channel', 'source', 'status'),
+  ...texts(
+    'operation',
+    'reason',
+    'outcome',
+    'action',
+    'code',
+    'function',
+    'error',
+    'error_name',
+    'endpoint_id',
+  ),
+  ...texts(
+    'payment_id',
+    'settlement_id',
+    'suspense_id',
+    'balanced',
+    'method',
+    'channel',
+    'source',
+    'status',
+  ),
   ...texts('failure_reason', 'kind', 'cause'),
-  ...v.entriesFromList(['http_status', 'duration_ms', 'attempt', 'deliveries', 'payments', 'net_minor'], Count),
+  ...v.entriesFromList(
+    ['http_status', 'duration_ms', 'attempt', 'deliveries', 'payments', 'net_minor'],
+    Count,
+  ),
   ...v.entriesFromList(['transactions', 'clients'], Count),
 })
 type LogLine = v.InferOutput<typeof LogLine>
@@ -69,18 +95,18 @@ type Tone = ActivityLine['tone']
 
 type Description = Omit<ActivityLine, 'at'>
 
-const line = (subject: Description['subject'], tone: Tone, text: string, id?: string): Description => ({
-  subject,
-  tone,
-  ...(id !== undefined && { id }),
-  text,
-})
+function line(subject: Description['subject'], tone: Tone, text: string, id?: string): Description {
+  return { subject, tone, ...(id !== undefined && { id }), text }
+}
 
 /** Actions that only read, by operators or by the console. The feed leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
 
-const operatorLine = ({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined =>
-  READS_ONLY.test(action) ? undefined : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
+function operatorLine({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined {
+  return READS_ONLY.test(action)
+    ? undefined
+    : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
+}
 
 const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
   ['true', ['good', 'the books balance']],
@@ -88,29 +114,42 @@ const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: stri
 ])
 const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
 
-const paymentLine = ({ payment_id: id }: LogLine, tone: Tone, text: string): Description =>
-  line('payment', tone, text, id)
+function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Description {
+  return line('payment', tone, text, id)
+}
 
-const settlementLine = ({ settlement_id: id }: LogLine, tone: Tone, text: string): Description =>
-  line('settlement', tone, text, id)
+function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string): Description {
+  return line('settlement', tone, text, id)
+}
 
-const channel = ({ channel: code, method = 'a channel' }: LogLine): string => code ?? method
+function channel({ channel: code, method = 'a channel' }: LogLine): string {
+  return code ?? method
+}
 
-const reported = ({ source = 'the gateway' }: LogLine): string => `(reported by ${words(source)})`
+function reported({ source = 'the gateway' }: LogLine): string {
+  return `(reported by ${words(source)})`
+}
 
-const announced = ({ deliveries = 0 }: LogLine): string => `${counted(deliveries, 'webhook')} to send`
+function announced({ deliveries = 0 }: LogLine): string {
+  return `${counted(deliveries, 'webhook')} to send`
+}
 
 const SHORT_ID = 8
 
-const endpoint = ({ endpoint_id: id = '' }: LogLine): string => `endpoint ${id.slice(0, SHORT_ID)}`
+function endpoint({ endpoint_id: id = '' }: LogLine): string {
+  return `endpoint ${id.slice(0, SHORT_ID)}`
+}
 
 /** The result of a webhook attempt. */
-const answered = (log: LogLine): string => {
-  const answer = log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
+function answered(log: LogLine): string {
+  const answer =
+    log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
   return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
 }
 
-const createFailed = (log: LogLine) => paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
+function createFailed(log: LogLine) {
+  return paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
+}
 
 /** The feed leaves out read-only actions of operators, and runs without work. */
 const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
@@ -124,14 +163,21 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
       const reason = words(log.failure_reason ?? 'other')
       return paymentLine(log, 'bad', `failed: ${reason} ${reported(log)}; ${announced(log)}`)
     },
-    'payment.expired': (log) => paymentLine(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
+    'payment.expired': (log) =>
+      paymentLine(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
     'payment.cancelled': (log) => paymentLine(log, 'bad', `cancelled ${reported(log)}`),
     'delivery.succeeded': (log) => line('webhook', 'good', answered(log)),
     'delivery.failed': (log) => line('webhook', 'bad', answered(log)),
-    'delivery.abandoned': (log) => line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
-    'delivery.skipped': (log) => line('webhook', 'bad', `${endpoint(log)} skipped: disabled, deleted or event lost`),
+    'delivery.abandoned': (log) =>
+      line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
+    'delivery.skipped': (log) =>
+      line('webhook', 'bad', `${endpoint(log)} skipped: disabled, deleted or event lost`),
     'delivery.not_sent': ({ deliveries = 0 }) =>
-      line('webhook', 'bad', `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`),
+      line(
+        'webhook',
+        'bad',
+        `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`,
+      ),
     'settlement.recorded': (log) => {
       const what = `${rupiah(log.net_minor ?? 0)} of ${counted(log.payments ?? 0, 'payment')}`
       return settlementLine(log, 'good', `recorded: ${what} is to be paid out`)
@@ -147,29 +193,43 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
     'provider.call_refused': ({ operation = 'a call', code, reason = 'unknown' }) =>
       line('provider', 'bad', `${operation} was refused because of our request: ${code ?? reason}`),
     'callback.refused': () => line('callback', 'bad', 'refused: it had no valid token'),
-    'callback.ignored': () => line('callback', 'plain', 'ignored: it does not concern this gateway'),
+    'callback.ignored': () =>
+      line('callback', 'plain', 'ignored: it does not concern this gateway'),
     'callback.deferred': ({ outcome = 'it is processed later', payment_id: id }) =>
       line('callback', 'plain', `deferred: ${outcome}`, id),
-    'endpoint.slow': () => line('webhook', 'bad', 'the endpoint is slow: its webhooks use the slow lane'),
+    'endpoint.slow': () =>
+      line('webhook', 'bad', 'the endpoint is slow: its webhooks use the slow lane'),
     'endpoint.answers_again': () => line('webhook', 'good', 'the endpoint answers again'),
     'sync.completed': ({ transactions = 0 }) =>
-      transactions === 0 ? undefined : line('work', 'plain', `the provider’s transactions were read: ${transactions}`),
+      transactions === 0
+        ? undefined
+        : line('work', 'plain', `the provider’s transactions were read: ${transactions}`),
     'sweep.completed': ({ clients = 0 }) =>
-      line('work', 'plain', `the daily sweep started settlements of ${counted(clients, 'merchant')}`),
+      line(
+        'work',
+        'plain',
+        `the daily sweep started settlements of ${counted(clients, 'merchant')}`,
+      ),
     'settlement.waiting': () =>
-      line('work', 'plain', 'no settlement yet: the eligible money is below the floor, or a fee is not final'),
+      line(
+        'work',
+        'plain',
+        'no settlement yet: the eligible money is below the floor, or a fee is not final',
+      ),
     'audit.completed': ({ balanced }) => line('work', ...(VERDICTS.get(balanced) ?? UNDECIDED)),
     'operator.action': (log) => operatorLine(log, 'plain'),
     'operator.refused': (log) => operatorLine(log, 'bad', ` was refused: ${log.code ?? ''}`),
     'alert.published': ({ suspense_id: id }) =>
       line('alert', 'bad', `the operators were alerted${id === undefined ? '' : ` about ${id}`}`),
-    'message.failed': ({ function: name = 'a worker' }) => line('work', 'bad', `${name} could not process a message`),
-    'invocation.failed': ({ function: name = 'a function' }) => line('work', 'bad', `${name} failed`),
+    'message.failed': ({ function: name = 'a worker' }) =>
+      line('work', 'bad', `${name} could not process a message`),
+    'invocation.failed': ({ function: name = 'a function' }) =>
+      line('work', 'bad', `${name} failed`),
   }),
 )
 
 /** The activity line of a log line; undefined for a log line that the feed leaves out. */
-export const describeLogLine = (json: string): ActivityLine | undefined => {
+export function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
   const described = DESCRIBE.get(log.message)?.(log)
   return described && { at: log.timestamp, ...described }

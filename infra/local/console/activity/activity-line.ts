@@ -29,10 +29,16 @@ export type ShownLine = v.InferOutput<typeof ActivityLineSchema>
 export type ActivityLine = ShownLine & { readonly subject: Subject }
 
 /** An amount in rupiah, for people. */
-export const rupiah = (minor: number): string => `Rp ${minor.toLocaleString('en-US')}`
+export function rupiah(minor: number): string {
+  return `Rp ${minor.toLocaleString('en-US')}`
+}
 
 /** A code of the gateway as words. */
-export const words = (code: string): string => code.replaceAll('_', ' ')
+export function words(code: string): string {
+  return code.replaceAll('_', ' ')
+}
 
 /** A count with its noun, in singular or plural. */
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -12,12 +12,13 @@ type CopyProps = {
 }
 
 /** Copies a text, for example an account number. */
-export const CopyButton = ({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) => {
+export function CopyButton({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) {
   const showNotice = useContext(NoticeContext)
   const copy = () =>
     navigator.clipboard.writeText(text).then(
       () => showNotice({ text: `${what} copied`, ok: true }),
-      () => showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
+      () =>
+        showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
     )
   return (
     <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>
@@ -27,9 +28,9 @@ export const CopyButton = ({ what, text, kind = 'copy', name = `Copy ${what}` }:
 }
 
 /** Copies a call as a curl command. */
-export const CurlButton = ({ of, call }: { readonly of: string; readonly call: ConsoleCall }) => (
-  <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
-)
+export function CurlButton({ of, call }: { readonly of: string; readonly call: ConsoleCall }) {
+  return <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
+}
 
 type Action = {
   readonly label: string
@@ -38,7 +39,7 @@ type Action = {
 }
 
 /** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
-export const useAction = ({ label, call, after }: Action) => {
+export function useAction({ label, call, after }: Action) {
   const showNotice = useContext(NoticeContext)
   const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)
@@ -51,7 +52,10 @@ export const useAction = ({ label, call, after }: Action) => {
     isRunning.current = false
     setBusy(false)
     const { ok, message, status } = answer
-    showNotice({ ok, text: ok ? `${label}: done` : `${label}: ${message || `HTTP status ${status}`}` })
+    showNotice({
+      ok,
+      text: ok ? `${label}: done` : `${label}: ${message || `HTTP status ${status}`}`,
+    })
     after?.(answer)
   }
   return { isBusy, run: () => void run() }
@@ -64,10 +68,21 @@ type ActionButtonProps = Action & {
   readonly disabled?: boolean
 }
 
-type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & { readonly isBusy: boolean; readonly onPress?: () => void }
+type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & {
+  readonly isBusy: boolean
+  readonly onPress?: () => void
+}
 
 /** Without `onPress` it submits its form. A busy button keeps the focus. */
-const DoubleButton = ({ label, call, about = '', kind, disabled = false, isBusy, onPress }: DoubleButtonProps) => {
+function DoubleButton({
+  label,
+  call,
+  about = '',
+  kind,
+  disabled = false,
+  isBusy,
+  onPress,
+}: DoubleButtonProps) {
   const name = about === '' ? label : `${label} ${about}`
   return (
     <span class={`action ${kind ?? ''}`}>
@@ -87,13 +102,16 @@ const DoubleButton = ({ label, call, about = '', kind, disabled = false, isBusy,
 }
 
 /** A button that makes one call, and a button that copies the call as a curl command. */
-export const ActionButton = (props: ActionButtonProps) => {
+export function ActionButton(props: ActionButtonProps) {
   const { isBusy, run } = useAction(props)
   return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
 }
 
 /** Fields with their action; Enter in a field also submits. */
-export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonly children: ComponentChildren }) => {
+export function ActionForm({
+  children,
+  ...props
+}: ActionButtonProps & { readonly children: ComponentChildren }) {
   const { isBusy, run } = useAction(props)
   return (
     <Form kind="form" onSubmit={run}>
@@ -103,18 +121,24 @@ export const ActionForm = ({ children, ...props }: ActionButtonProps & { readonl
   )
 }
 
-type FormProps = { readonly kind: string; readonly onSubmit: () => void; readonly children: ComponentChildren }
+type FormProps = {
+  readonly kind: string
+  readonly onSubmit: () => void
+  readonly children: ComponentChildren
+}
 
 /** A form that stays on its page, and leaves all checks to the gateway. */
-export const Form = ({ kind, onSubmit, children }: FormProps) => (
-  <form
-    class={kind}
-    noValidate
-    onSubmit={(event) => {
-      event.preventDefault()
-      onSubmit()
-    }}
-  >
-    {children}
-  </form>
-)
+export function Form({ kind, onSubmit, children }: FormProps) {
+  return (
+    <form
+      class={kind}
+      noValidate
+      onSubmit={(event) => {
+        event.preventDefault()
+        onSubmit()
+      }}
+    >
+      {children}
+    </form>
+  )
+}

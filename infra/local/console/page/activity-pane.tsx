@@ -13,7 +13,7 @@ const activityLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
 /** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
-export const followActivity = () => {
+export function followActivity() {
   const source = new EventSource('/console/activity')
   let pending: readonly ShownLine[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -46,23 +46,25 @@ export const followActivity = () => {
 
 const SHORT_ID = 8
 
-const Line = ({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) => (
-  <li class={tone}>
-    <time dateTime={at} title={at}>
-      {at.slice(11, 19)}
-    </time>
-    <span class="subject">{subject}</span>
-    {id !== undefined && subject !== 'settlement' && (
-      <a href={`#payments/${id}`} aria-label={`Payment ${id}`}>
-        {id.slice(0, SHORT_ID)}
-      </a>
-    )}
-    <p>{text}</p>
-  </li>
-)
+function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) {
+  return (
+    <li class={tone}>
+      <time dateTime={at} title={at}>
+        {at.slice(11, 19)}
+      </time>
+      <span class="subject">{subject}</span>
+      {id !== undefined && subject !== 'settlement' && (
+        <a href={`#payments/${id}`} aria-label={`Payment ${id}`}>
+          {id.slice(0, SHORT_ID)}
+        </a>
+      )}
+      <p>{text}</p>
+    </li>
+  )
+}
 
 /** The activity feed, newest first, with a heading for each day of the local clock. */
-export const ActivityPane = () => {
+export function ActivityPane() {
   const lines = activityLines.use()
   const live = isLive.use()
   const days = Map.groupBy(lines.toReversed(), ({ at }) => at.slice(0, 10))

@@ -8,20 +8,22 @@ import { ProviderView } from './provider/provider-view.tsx'
 import { type Route, readAbout, route, useSession, type View } from './session.ts'
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
-const TABS: Readonly<Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selected'>>]>> = {
+const TABS: Readonly<
+  Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selected'>>]>
+> = {
   payments: ['Payments', PaymentsView],
   webhooks: ['Webhooks', WebhooksView],
   money: ['Money', MoneyView],
   provider: ['Provider', ProviderView],
 }
 
-const CurrentView = () => {
+function CurrentView() {
   const { view, selected } = route.use()
   const [, Part] = TABS[view]
   return <Part selected={selected} />
 }
 
-const Tabs = () => {
+function Tabs() {
   const { view } = route.use()
   return (
     <nav aria-label="Views">
@@ -35,7 +37,7 @@ const Tabs = () => {
 }
 
 /** The console: a view on the left, and the live activity feed on the right. */
-const App = () => {
+function App() {
   const { merchant, number } = useSession()
   return (
     <>
@@ -57,14 +59,15 @@ const App = () => {
         <ActivityPane />
       </div>
       <footer>
-        Merchant {merchant.client_id} · a deployed gateway has no console, and no request leaves this machine
+        Merchant {merchant.client_id} · a deployed gateway has no console, and no request leaves
+        this machine
       </footer>
     </>
   )
 }
 
 /** The page's address is the route, so this link must move only the focus. */
-const skipToContent = (event: Event) => {
+function skipToContent(event: Event) {
   event.preventDefault()
   document.querySelector<HTMLElement>('#content')?.focus()
 }

@@ -17,7 +17,7 @@ const JUMPS = [
 const CALL = { port: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
 /** The gateway's time. Between two answers it advances like the gateway's clock. */
-const useNow = (): string => {
+function useNow(): string {
   const { value: answer } = useRead(ClockSchema, CALL)
   const [aheadMs, setAhead] = useState(0)
   const [, render] = useState(0)
@@ -32,14 +32,19 @@ const useNow = (): string => {
 }
 
 /** The local clock, with buttons that jump forward. */
-export const ClockPanel = () => {
+export function ClockPanel() {
   const now = useNow()
   const [seconds, setSeconds] = useState('432000')
   return (
     <section class="clock" aria-label="Local clock">
       <WithNotices>
         <span class="now">{now} UTC</span>
-        <Select aria-label="How far the clock jumps" value={seconds} options={JUMPS} onChoose={setSeconds} />
+        <Select
+          aria-label="How far the clock jumps"
+          value={seconds}
+          options={JUMPS}
+          onChoose={setSeconds}
+        />
         <ActionButton label="Jump" about="the clock forward" call={jumpBy(Number(seconds))} />
       </WithNotices>
     </section>

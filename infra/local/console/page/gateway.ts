@@ -13,21 +13,35 @@ const Refusal = v.object({
 /** The answer of an operator action, within the answer of Lambda. */
 const Action = v.strictObject({ status: v.number(), body: v.unknown() })
 
-const UNREACHABLE = 'The gateway does not answer. Start it with npm start; this page then continues.'
+const UNREACHABLE =
+  'The gateway does not answer. Start it with npm start; this page then continues.'
 const UNKNOWN_ANSWER = 'This page cannot show the answer. Reload the page.'
 
-export type Answer = { readonly ok: boolean; readonly status: number; readonly body: unknown; readonly message: string }
+export type Answer = {
+  readonly ok: boolean
+  readonly status: number
+  readonly body: unknown
+  readonly message: string
+}
 
 /** Counts changes of the gateway. Each part of the page reads its data again when the count changes. */
 const changes = store(0)
-export const readAllAgain = () => changes.set(changes.get() + 1)
+export function readAllAgain() {
+  return changes.set(changes.get() + 1)
+}
 
-export const curlOf = (call: ConsoleCall): string => asCurl(about(), call)
+export function curlOf(call: ConsoleCall): string {
+  return asCurl(about(), call)
+}
 
 /** Makes a call through the console's server. Returns the answer, and for a refusal the text to show. */
-const makeCall = async (call: ConsoleCall): Promise<Answer> => {
+async function makeCall(call: ConsoleCall): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
-  const relayed = await fetch('/console/call', { method: 'POST', headers, body: JSON.stringify(call) })
+  const relayed = await fetch('/console/call', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(call),
+  })
     .then(async (answer) => v.parse(Relayed, await answer.json()))
     .catch(() => ({ status: 0, body: { message: UNREACHABLE } }))
   const action = v.safeParse(Action, relayed.body)
@@ -35,7 +49,7 @@ const makeCall = async (call: ConsoleCall): Promise<Answer> => {
   return { ok: status >= 200 && status < 300, status, body, message: reasonIn(body) }
 }
 
-const reasonIn = (body: unknown): string => {
+function reasonIn(body: unknown): string {
   const refusal = v.safeParse(Refusal, body)
   if (!refusal.success) return ''
   const { message, action_hint: hint, field_errors: errors } = refusal.output
@@ -44,7 +58,7 @@ const reasonIn = (body: unknown): string => {
 }
 
 /** Makes a call that changes data. All parts of the page then read again. */
-export const doCall = async (call: ConsoleCall): Promise<Answer> => {
+export async function doCall(call: ConsoleCall): Promise<Answer> {
   const answer = await makeCall(call)
   readAllAgain()
   return answer
@@ -54,17 +68,21 @@ export const doCall = async (call: ConsoleCall): Promise<Answer> => {
 export type Read<T> = { readonly value?: T; readonly error?: string }
 
 /** After a temporary error, the page still shows the previous answer. */
-const isTemporary = (status: number) => status === 0 || status === 429 || status >= 500
+function isTemporary(status: number) {
+  return status === 0 || status === 429 || status >= 500
+}
 
 /**
  * The answer of a call, read again after each change. At most one read is in progress, and one is queued. So each
  * answer is shown, even if data changes all the time.
  */
-export const useRead = <const Schema extends v.GenericSchema>(
+export function useRead<const Schema extends v.GenericSchema>(
   schema: Schema,
   call: ConsoleCall | undefined,
-): Read<v.InferOutput<Schema>> => {
-  const [read, setRead] = useState<Read<v.InferOutput<Schema>> & { readonly key?: string | undefined }>({})
+): Read<v.InferOutput<Schema>> {
+  const [read, setRead] = useState<
+    Read<v.InferOutput<Schema>> & { readonly key?: string | undefined }
+  >({})
   const key = JSON.stringify(call)
   useEffect(() => {
     if (!call) return undefined

@@ -14,7 +14,7 @@ const SHORT_ID = 8
 /** The keys that this page has issued, one for each merchant. */
 const keys = new Map<string, string>()
 
-const Picker = () => {
+function Picker() {
   const showNotice = useContext(NoticeContext)
   const { merchant } = useSession()
   const { client_id: demo, api_key: demoKey } = about().client
@@ -39,7 +39,9 @@ const Picker = () => {
       value={merchant.client_id}
       options={[
         [demo, 'Demo merchant'],
-        ...others.map(({ client_id: id, name }) => [id, `${name} · ${id.slice(0, SHORT_ID)}`] as const),
+        ...others.map(
+          ({ client_id: id, name }) => [id, `${name} · ${id.slice(0, SHORT_ID)}`] as const,
+        ),
       ]}
       onChoose={(id) => void choose(id)}
     />
@@ -47,10 +49,12 @@ const Picker = () => {
 }
 
 /** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
-export const MerchantPicker = () => (
-  <div class="merchant">
-    <WithNotices>
-      <Picker />
-    </WithNotices>
-  </div>
-)
+export function MerchantPicker() {
+  return (
+    <div class="merchant">
+      <WithNotices>
+        <Picker />
+      </WithNotices>
+    </div>
+  )
+}

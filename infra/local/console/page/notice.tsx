@@ -9,7 +9,7 @@ export const NoticeContext = createContext<(notice: Notice | undefined) => void>
 const SHOWN_MS = 6_000
 
 /** A part of the page with its own notices. Screen readers read them. A success disappears; a refusal stays. */
-export const WithNotices = ({ children }: { readonly children: ComponentChildren }) => {
+export function WithNotices({ children }: { readonly children: ComponentChildren }) {
   const [last, showNotice] = useState<Notice>()
   useEffect(() => {
     if (!last?.ok) return undefined
@@ -23,7 +23,12 @@ export const WithNotices = ({ children }: { readonly children: ComponentChildren
         {last && (
           <>
             <p>{last.text}</p>
-            <button type="button" class="copy" aria-label="Close the notice" onClick={() => showNotice(undefined)}>
+            <button
+              type="button"
+              class="copy"
+              aria-label="Close the notice"
+              onClick={() => showNotice(undefined)}
+            >
               close
             </button>
           </>

@@ -16,18 +16,20 @@ type CardProps = {
 }
 
 /** A titled part of a view with its notices. Its call can be copied. */
-export const Card = ({ title, note, call, children }: CardProps) => (
-  <section class="card" aria-label={title}>
-    <WithNotices>
-      <header>
-        <h2>{title}</h2>
-        {call && <CurlButton of={title} call={call} />}
-      </header>
-      {note !== undefined && <p class="note">{note}</p>}
-      {children}
-    </WithNotices>
-  </section>
-)
+export function Card({ title, note, call, children }: CardProps) {
+  return (
+    <section class="card" aria-label={title}>
+      <WithNotices>
+        <header>
+          <h2>{title}</h2>
+          {call && <CurlButton of={title} call={call} />}
+        </header>
+        {note !== undefined && <p class="note">{note}</p>}
+        {children}
+      </WithNotices>
+    </section>
+  )
+}
 
 type ReadResultProps<T> = {
   readonly read: Read<T>
@@ -37,7 +39,7 @@ type ReadResultProps<T> = {
 }
 
 /** Shows the last answer. If a newer read has failed, its error is shown above. */
-export const ReadResult = <T,>({ read: { value, error }, title, children }: ReadResultProps<T>) => {
+export function ReadResult<T>({ read: { value, error }, title, children }: ReadResultProps<T>) {
   const state = (
     <>
       {error !== undefined && (
@@ -51,7 +53,11 @@ export const ReadResult = <T,>({ read: { value, error }, title, children }: Read
   )
   return (
     <>
-      {title === undefined || (value !== undefined && !error) ? state : <Card title={title}>{state}</Card>}
+      {title === undefined || (value !== undefined && !error) ? (
+        state
+      ) : (
+        <Card title={title}>{state}</Card>
+      )}
       {value !== undefined && children(value)}
     </>
   )
@@ -63,15 +69,17 @@ type ReadCardProps<Schema extends v.GenericSchema> = Omit<CardProps, 'children'>
   readonly children: (value: v.InferOutput<Schema>) => ComponentChildren
 }
 
-export const ReadCard = <const Schema extends v.GenericSchema>({
+export function ReadCard<const Schema extends v.GenericSchema>({
   schema,
   children,
   ...card
-}: ReadCardProps<Schema>) => (
-  <Card {...card}>
-    <ReadResult read={useRead(schema, card.call)}>{children}</ReadResult>
-  </Card>
-)
+}: ReadCardProps<Schema>) {
+  return (
+    <Card {...card}>
+      <ReadResult read={useRead(schema, card.call)}>{children}</ReadResult>
+    </Card>
+  )
+}
 
 type RowsProps<T> = {
   readonly of: readonly T[]
@@ -80,32 +88,38 @@ type RowsProps<T> = {
   readonly children: (item: T) => ComponentChildren
 }
 
-export const Rows = <T,>({ of, empty, children }: RowsProps<T>) => (
-  <>
-    {of.length === 0 && <Empty>{empty}</Empty>}
-    <ul class="rows">{of.map(children)}</ul>
-  </>
-)
+export function Rows<T>({ of, empty, children }: RowsProps<T>) {
+  return (
+    <>
+      {of.length === 0 && <Empty>{empty}</Empty>}
+      <ul class="rows">{of.map(children)}</ul>
+    </>
+  )
+}
 
 const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
 const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
 
-export const Status = ({ is }: { readonly is: string }) => {
+export function Status({ is }: { readonly is: string }) {
   const tone = GOOD.includes(is) ? 'good' : BAD.includes(is) ? 'bad' : 'plain'
   return <span class={`status ${tone}`}>{words(is)}</span>
 }
 
-export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="empty">{children}</p>
+}
 
 type FieldProps = { readonly label: string; readonly children: ComponentChildren }
 
 /** A control with its label. The control is inside the label, so the two always belong together. */
-const Field = ({ label, children }: FieldProps) => (
-  <label class="field">
-    <span>{label}</span>
-    {children}
-  </label>
-)
+function Field({ label, children }: FieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {children}
+    </label>
+  )
+}
 
 type TextFieldProps = {
   readonly label: string
@@ -113,13 +127,20 @@ type TextFieldProps = {
   readonly onType: (text: string) => void
   /** If several fields of the page have the same label. */
   readonly 'aria-label'?: string
-} & ({ type?: 'text' } | { type: 'number'; min?: string; step?: string } | { type: 'tel' } | { type: 'date' })
-
-export const TextField = ({ label, onType, ...input }: TextFieldProps) => (
-  <Field label={label}>
-    <input type="text" {...input} onInput={({ currentTarget }) => onType(currentTarget.value)} />
-  </Field>
+} & (
+  | { type?: 'text' }
+  | { type: 'number'; min?: string; step?: string }
+  | { type: 'tel' }
+  | { type: 'date' }
 )
+
+export function TextField({ label, onType, ...input }: TextFieldProps) {
+  return (
+    <Field label={label}>
+      <input type="text" {...input} onInput={({ currentTarget }) => onType(currentTarget.value)} />
+    </Field>
+  )
+}
 
 type SelectProps = {
   readonly value: string
@@ -128,31 +149,37 @@ type SelectProps = {
   readonly 'aria-label'?: string
 }
 
-export const Select = ({ options, onChoose, ...select }: SelectProps) => (
-  <select {...select} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
-    {options.map(([value, label]) => (
-      <option key={value} value={value}>
-        {label}
-      </option>
-    ))}
-  </select>
-)
+export function Select({ options, onChoose, ...select }: SelectProps) {
+  return (
+    <select {...select} onChange={({ currentTarget }) => onChoose(currentTarget.value)}>
+      {options.map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  )
+}
 
-export const SelectField = ({ label, ...select }: SelectProps & { readonly label: string }) => (
-  <Field label={label}>
-    <Select {...select} />
-  </Field>
-)
+export function SelectField({ label, ...select }: SelectProps & { readonly label: string }) {
+  return (
+    <Field label={label}>
+      <Select {...select} />
+    </Field>
+  )
+}
 
 /** A short time. The tooltip shows the complete time. */
-export const Time = ({ at }: { readonly at: string }) => (
-  <time dateTime={at} title={at}>
-    {at.slice(0, 10)} {at.slice(11, 19)}
-  </time>
-)
+export function Time({ at }: { readonly at: string }) {
+  return (
+    <time dateTime={at} title={at}>
+      {at.slice(0, 10)} {at.slice(11, 19)}
+    </time>
+  )
+}
 
 /** One item in place of its list. It starts at the top, even if the list was scrolled. */
-export const Detail = ({ list, label, children }: FieldProps & { readonly list: string }) => {
+export function Detail({ list, label, children }: FieldProps & { readonly list: string }) {
   useEffect(() => scrollTo(0, 0), [])
   return (
     <div class="stack">
@@ -173,8 +200,14 @@ type PagerProps = {
 }
 
 /** Buttons to the previous and the next page of a list. */
-export const Pager = ({ of, text = '', onNewer, onOlder, labels = ['Newer', 'Older'] }: PagerProps) =>
-  onNewer || onOlder ? (
+export function Pager({
+  of,
+  text = '',
+  onNewer,
+  onOlder,
+  labels = ['Newer', 'Older'],
+}: PagerProps) {
+  return onNewer || onOlder ? (
     <p class="line">
       {([onNewer, onOlder] as const).map((go, at) => (
         <span key={labels[at]} class="action">
@@ -186,3 +219,4 @@ export const Pager = ({ of, text = '', onNewer, onOlder, labels = ['Newer', 'Old
       <span class="muted">{text}</span>
     </p>
   ) : null
+}

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type About, AboutSchema } from '../console-call.ts'
 
 /** One value that several parts of the page share. `use` renders its part again after each change. */
-export const store = <T>(initial: T) => {
+export function store<T>(initial: T) {
   let value = initial
   const listeners = new Set<() => void>()
   const follow = (listener: () => void) => {
@@ -32,7 +32,7 @@ export type View = (typeof VIEWS)[number]
 export type Route = { readonly view: View; readonly selected: string | undefined }
 
 /** The route is in the page's address, so that links, history and bookmarks work. */
-const read = (): Route => {
+function read(): Route {
   const [name = '', selected] = location.hash.slice(1).split('/')
   return { view: VIEWS.find((view) => view === name) ?? 'payments', selected }
 }
@@ -40,12 +40,12 @@ const read = (): Route => {
 export const route = store<Route>(read())
 window.addEventListener('hashchange', () => route.set(read()))
 
-export const goTo = (view: View, id: string) => {
+export function goTo(view: View, id: string) {
   location.hash = `${view}/${id}`
 }
 
 /** Shows the view's list instead of one item. */
-const leaveDetail = () => {
+function leaveDetail() {
   history.replaceState(null, '', `#${route.get().view}`)
   route.set(read())
 }
@@ -62,29 +62,37 @@ type Session = {
 const session = store<Session | undefined>(undefined)
 
 /** Throws if the page does not know its gateway yet. */
-const current = (): Session => {
+function current(): Session {
   const known = session.get()
   if (!known) throw new Error('the page is rendered before it knows the gateway')
   return known
 }
-export const about = (): About => current().about
-export const merchant = (): Session['merchant'] => current().merchant
-export const useSession = (): Session => session.use() ?? current()
+export function about(): About {
+  return current().about
+}
+export function merchant(): Session['merchant'] {
+  return current().merchant
+}
+export function useSession(): Session {
+  return session.use() ?? current()
+}
 
 /** Starts the page again. */
-const begin = (known: Pick<Session, 'about' | 'merchant'>) => {
+function begin(known: Pick<Session, 'about' | 'merchant'>) {
   const { number } = session.get() ?? { number: 0 }
   if (number > 0) leaveDetail()
   session.set({ ...known, number: number + 1 })
 }
 
-export const actFor = (chosen: Session['merchant']) => begin({ about: about(), merchant: chosen })
+export function actFor(chosen: Session['merchant']) {
+  return begin({ about: about(), merchant: chosen })
+}
 
 /**
  * Asks which gateway answers. A different gateway has other merchants and payments, so the page then starts again.
  * Returns whether it did.
  */
-export const readAbout = async (): Promise<boolean> => {
+export async function readAbout(): Promise<boolean> {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })
   const next = v.parse(AboutSchema, await answer.json())
   const known = session.get()

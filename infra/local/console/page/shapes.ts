@@ -1,8 +1,14 @@
 import * as v from 'valibot'
 
-const texts = <const Name extends string>(...names: readonly Name[]) => v.entriesFromList(names, v.string())
-const numbers = <const Name extends string>(...names: readonly Name[]) => v.entriesFromList(names, v.number())
-const listOf = <const Item extends v.GenericSchema>(item: Item) => v.object({ data: v.array(item) })
+function texts<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, v.string())
+}
+function numbers<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, v.number())
+}
+function listOf<const Item extends v.GenericSchema>(item: Item) {
+  return v.object({ data: v.array(item) })
+}
 
 const TextOrNull = v.nullable(v.string())
 const NumberOrNull = v.nullable(v.number())
@@ -27,7 +33,11 @@ const DeliverySchema = v.object({ ...texts('delivery_id'), ...Sent.entries })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** A delivery as the merchant's API shows it. */
-export const OwnDeliverySchema = v.object({ ...texts('id', 'event_id'), payment_id: OptionalText, ...Sent.entries })
+export const OwnDeliverySchema = v.object({
+  ...texts('id', 'event_id'),
+  payment_id: OptionalText,
+  ...Sent.entries,
+})
 
 const PaymentSchema = v.object({
   ...texts('id', 'status', 'method', 'created_at'),
@@ -46,9 +56,15 @@ export const TimelineSchema = v.object({
   failure_reason: OptionalText,
   reversal: v.optional(v.object({ ...texts('kind', 'at'), ...numbers('amount_minor') })),
   timeline: v.object({
-    provider_attempts: v.array(v.object({ ...texts('started_at', 'outcome'), ...numbers('number'), code: TextOrNull })),
-    transitions: v.array(v.object({ ...texts('status', 'at', 'source'), failure_reason: OptionalText })),
-    events: v.array(v.object({ ...texts('event', 'fired_at'), deliveries: v.array(DeliverySchema) })),
+    provider_attempts: v.array(
+      v.object({ ...texts('started_at', 'outcome'), ...numbers('number'), code: TextOrNull }),
+    ),
+    transitions: v.array(
+      v.object({ ...texts('status', 'at', 'source'), failure_reason: OptionalText }),
+    ),
+    events: v.array(
+      v.object({ ...texts('event', 'fired_at'), deliveries: v.array(DeliverySchema) }),
+    ),
     settlements: v.array(v.object({ ...texts('settlement_id', 'status'), settled_at: TextOrNull })),
     suspense: v.array(v.object(texts('suspense_id', 'kind', 'cause', 'created_at'))),
   }),
@@ -63,7 +79,11 @@ export const PaymentsSchema = v.object({
 export const ClientsSchema = listOf(v.object(texts('client_id', 'name')))
 export const DeliveriesSchema = listOf(DeliverySchema)
 export const EndpointsSchema = listOf(
-  v.object({ ...texts('endpoint_id', 'url'), event_types: v.array(v.string()), enabled: v.boolean() }),
+  v.object({
+    ...texts('endpoint_id', 'url'),
+    event_types: v.array(v.string()),
+    enabled: v.boolean(),
+  }),
 )
 export const SettlementSchema = v.object({
   ...texts('id', 'status', 'period_start', 'period_end'),
@@ -80,7 +100,11 @@ const EntrySchema = v.object({
 export const EntriesSchema = v.object({ ...listOf(EntrySchema).entries, next: TextOrNull })
 export const EventsSchema = listOf(v.looseObject(texts('event_id')))
 export const SuspenseListSchema = listOf(
-  v.object({ ...texts('suspense_id', 'kind', 'cause'), amount_minor: NumberOrNull, payment_id: TextOrNull }),
+  v.object({
+    ...texts('suspense_id', 'kind', 'cause'),
+    amount_minor: NumberOrNull,
+    payment_id: TextOrNull,
+  }),
 )
 
 export const BalanceSchema = v.object(

@@ -14,22 +14,29 @@ const INDEX_KEYS = Object.values(TABLE_SCHEMA.indexes).flatMap(({ partition, sor
   { attributes: partition, maxBytes: MAX_PARTITION_BYTES },
   { attributes: sort, maxBytes: MAX_SORT_BYTES },
 ])
-const INDEX_ATTRIBUTES = [...new Set(INDEX_KEYS.flatMap(({ attributes }): readonly string[] => attributes))]
+const INDEX_ATTRIBUTES = [
+  ...new Set(INDEX_KEYS.flatMap(({ attributes }): readonly string[] => attributes)),
+]
 
-const isOfType = (attribute: string, value: unknown): value is KeyValue =>
-  typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
+function isOfType(attribute: string, value: unknown): value is KeyValue {
+  return typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
+}
 
 /** Throws if the value cannot be this key attribute. */
-export const keyValue = (attribute: string, value: unknown): KeyValue => {
+export function keyValue(attribute: string, value: unknown): KeyValue {
   if (isOfType(attribute, value) && value !== '') return value
   throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
 }
 
 /** Throws if this is not exactly a key of the table. */
-export const checkKey = (key: Partial<Key>): void => {
+export function checkKey(key: Partial<Key>): void {
   const { pk, sk, ...more } = key
-  if (Object.keys(more).length > 0) throw new InvalidRequest('a key has other attributes than pk and sk')
-  if (valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES || valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES) {
+  if (Object.keys(more).length > 0)
+    throw new InvalidRequest('a key has other attributes than pk and sk')
+  if (
+    valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES ||
+    valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES
+  ) {
     throw new InvalidRequest('a key is too long')
   }
 }
@@ -38,7 +45,7 @@ export const checkKey = (key: Partial<Key>): void => {
  * Throws if the table or an index cannot store the item. An index key is checked even if the item lacks another key of
  * that index. For an index key of a wrong type, it returns the error: a transaction reports a refused condition first.
  */
-export const checkItem = (item: StoredItem): InvalidRequest | undefined => {
+export function checkItem(item: StoredItem): InvalidRequest | undefined {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')
   for (const attribute of INDEX_ATTRIBUTES) {
     const value = item[attribute]

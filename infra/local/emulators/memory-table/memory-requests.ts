@@ -9,9 +9,8 @@ import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
 /** Adds the units that DynamoDB would report for the request to the caller's count. */
-export const countedCarry =
-  (table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry =>
-  async (name, run) => {
+export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry {
+  return async (name, run) => {
     if (!countsUnits()) return carry(name, run)
     const { answer, units } = await carry(name, () => {
       const given = run()
@@ -20,12 +19,13 @@ export const countedCarry =
     noteUnits(units)
     return answer
   }
+}
 
 /** The table in memory as single requests. The port's retries work on it as on DynamoDB. */
-export const memoryRequests = (
+export function memoryRequests(
   table: Pick<MemoryTable, 'requests' | 'lastUse'>,
   carry: Carry = async (_, run) => run(),
-): TableRequests => {
+): TableRequests {
   const { requests } = table
   const counted = countedCarry(table, carry)
   return {
@@ -39,13 +39,15 @@ export const memoryRequests = (
 }
 
 /** The gateway's table in this process. `why` is the reason if the user did not choose it. */
-export const openMemoryTable = (why?: string): LocalTable => ({
-  // Each request yields to other work, as a network request would.
-  requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
-    await yieldToOtherWork()
-    return run()
-  }),
-  place: `in the memory of this process${why === undefined ? '' : `: ${why}`}`,
-  exited: new Promise(() => undefined),
-  close: async () => undefined,
-})
+export function openMemoryTable(why?: string): LocalTable {
+  return {
+    // Each request yields to other work, as a network request would.
+    requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
+      await yieldToOtherWork()
+      return run()
+    }),
+    place: `in the memory of this process${why === undefined ? '' : `: ${why}`}`,
+    exited: new Promise(() => undefined),
+    close: async () => undefined,
+  }
+}

@@ -22,7 +22,9 @@ export type MemoryTableOptions = {
   readonly indexes?: 'manual' | 'immediate'
 }
 
-type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer> ? (...args: Args) => Answer : never
+type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answer>
+  ? (...args: Args) => Answer
+  : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
 /** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
@@ -34,22 +36,27 @@ const MAX_AT_ONCE = 100
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
-const onlyFields = (item: Item, fields: readonly string[]): Item =>
-  Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
+function onlyFields(item: Item, fields: readonly string[]): Item {
+  return Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
+}
 
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
-const copyOf = (item: StoredItem | undefined): Item | undefined => item && recordOf(item)
+function copyOf(item: StoredItem | undefined): Item | undefined {
+  return item && recordOf(item)
+}
 
 /**
  * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
  * later. A request that is not modelled throws OutsideModel. The conformance suite compares it with DynamoDB Local.
  */
-export const createMemoryTable = (options: MemoryTableOptions = {}) => {
+export function createMemoryTable(options: MemoryTableOptions = {}) {
   const table = tableView(PRIMARY)
   /** For eventually consistent reads; it lags like the indexes. */
   const replica = tableView(PRIMARY)
-  const indexes = new Map(Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]))
+  const indexes = new Map(
+    Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
+  )
 
   /** Applies a change to the indexes. Apply the changes of one item in order, each once. */
   const applyToIndexes = (change: TableChange): void => {
@@ -72,7 +79,8 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
     get: (key, some) => {
       checkKey(key)
       const stored = table.item(key)
-      lastUse = () => useOfReads([{ key, item: stored }], some?.consistent === false ? 'eventual' : 'consistent')
+      lastUse = () =>
+        useOfReads([{ key, item: stored }], some?.consistent === false ? 'eventual' : 'consistent')
       const item = copyOf(stored)
       return item && some ? onlyFields(item, some.fields) : item
     },
@@ -96,10 +104,15 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       const { fields } = input
       const items = input.countOnly ? [] : found.map(recordOf)
       lastUse = () => useOfQuery(input, found)
-      return { items: fields ? items.map((item) => onlyFields(item, fields)) : items, count: found.length, cursor }
+      return {
+        items: fields ? items.map((item) => onlyFields(item, fields)) : items,
+        count: found.length,
+        cursor,
+      }
     },
     write: (step) => {
-      if (step.kind === 'check') throw new OutsideModel('a condition check exists only inside a transaction')
+      if (step.kind === 'check')
+        throw new OutsideModel('a condition check exists only inside a transaction')
       const { key, holds, result } = planStep(step)
       const was = table.item(key)
       // A put is validated completely before its condition is checked.
@@ -116,7 +129,10 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
       lastUse = used(item, true)
       const changes = store(key, item)
       options.onWritten?.(changes)
-      return { applied: true, item: step.kind === 'update' && answersItem ? copyOf(item) : undefined }
+      return {
+        applied: true,
+        item: step.kind === 'update' && answersItem ? copyOf(item) : undefined,
+      }
     },
     transact: (steps) => {
       const planned = steps.map(planStep)
@@ -164,12 +180,14 @@ export const createMemoryTable = (options: MemoryTableOptions = {}) => {
 export type MemoryTable = ReturnType<typeof createMemoryTable>
 
 /** One request names 1 to 100 items, each once. */
-const checkCount = (keys: readonly Key[]) => {
+function checkCount(keys: readonly Key[]) {
   const names = new Set(keys.map(({ pk, sk }) => JSON.stringify([pk, sk])))
-  if (keys.length === 0 || keys.length > MAX_AT_ONCE) throw new InvalidRequest('a request needs 1 to 100 items')
+  if (keys.length === 0 || keys.length > MAX_AT_ONCE)
+    throw new InvalidRequest('a request needs 1 to 100 items')
   if (names.size < keys.length) throw new InvalidRequest('a request names an item twice')
 }
 
-const checkBytes = (items: readonly (StoredItem | undefined)[], most: number) => {
-  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most) throw new OutsideModel('too many bytes')
+function checkBytes(items: readonly (StoredItem | undefined)[], most: number) {
+  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most)
+    throw new OutsideModel('too many bytes')
 }

@@ -17,13 +17,13 @@ export type PlannedStep = {
 }
 
 /** Throws if the step is invalid for every stored item. */
-export const planStep = (step: Step): PlannedStep => {
+export function planStep(step: Step): PlannedStep {
   checkKey(step.key)
   const condition = step.condition ? readCondition(step.condition) : () => true
   return { key: step.key, holds: (was) => condition(was ?? {}), result: resultOf(step) }
 }
 
-const resultOf = (step: Step): PlannedStep['result'] => {
+function resultOf(step: Step): PlannedStep['result'] {
   switch (step.kind) {
     case 'put': {
       const item = storedItem({ ...step.item, ...step.key })
@@ -45,7 +45,7 @@ const resultOf = (step: Step): PlannedStep['result'] => {
   }
 }
 
-const accepted = (item: StoredItem, fault: Error | undefined): StoredItem => {
+function accepted(item: StoredItem, fault: Error | undefined): StoredItem {
   if (fault) throw fault
   return item
 }
@@ -53,7 +53,7 @@ const accepted = (item: StoredItem, fault: Error | undefined): StoredItem => {
 type Test = (item: StoredItem) => boolean
 
 /** A condition as a function. Throws if it is invalid for every item: no value to compare with, or no order. */
-const readCondition = (condition: Condition): Test => {
+function readCondition(condition: Condition): Test {
   switch (condition.test) {
     case 'all':
     case 'any': {
@@ -98,7 +98,7 @@ type Change = (was: unknown) => unknown
  * The item after an update; every change reads the item as it was before. Throws for an update that is invalid for
  * every item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
  */
-export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem) => {
+export function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
   const all = [
     ...changesOf(changes.set, (operand) => () => operand),
     ...changesOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
@@ -120,28 +120,36 @@ export const readChanges = (changes: Changes): ((item: StoredItem) => StoredItem
   }
 }
 
-const changesOf = (fields: object | undefined, change: (operand: unknown) => Change) =>
-  Object.entries(storedItem(fields ?? {})).map(([field, operand]) => [attributeName(field), change(operand)] as const)
+function changesOf(fields: object | undefined, change: (operand: unknown) => Change) {
+  return Object.entries(storedItem(fields ?? {})).map(
+    ([field, operand]) => [attributeName(field), change(operand)] as const,
+  )
+}
 
 const WRONG_TYPE = 'an operand of a wrong type'
 
-const added = (operand: unknown): Change => {
+function added(operand: unknown): Change {
   if (operand instanceof Set) {
-    return (was) => (was === undefined ? operand : new Set([...membersOfSameType(operand, was), ...operand]))
+    return (was) =>
+      was === undefined ? operand : new Set([...membersOfSameType(operand, was), ...operand])
   }
   if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
   return (was = 0) => {
     if (typeof was !== 'number') throw new InvalidRequest(WRONG_TYPE)
     // DynamoDB adds decimals of 38 digits. The gateway uses only safe integers.
-    if (![was, operand, was + operand].every(Number.isSafeInteger)) throw new OutsideModel('a sum of unsafe integers')
+    if (![was, operand, was + operand].every(Number.isSafeInteger))
+      throw new OutsideModel('a sum of unsafe integers')
     return was + operand
   }
 }
 
-const memberType = ([first]: readonly unknown[]) => typeof first
+function memberType([first]: readonly unknown[]) {
+  return typeof first
+}
 
 /** The members of a set of the operand's type: texts or numbers. */
-const membersOfSameType = (operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] => {
-  if (!(was instanceof Set) || memberType([...was]) !== memberType([...operand])) throw new InvalidRequest(WRONG_TYPE)
+function membersOfSameType(operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] {
+  if (!(was instanceof Set) || memberType([...was]) !== memberType([...operand]))
+    throw new InvalidRequest(WRONG_TYPE)
   return [...was]
 }

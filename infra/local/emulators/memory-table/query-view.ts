@@ -6,7 +6,7 @@ import { compareSort, type Entry, orderOf, type TableView, type ViewShape } from
 const PAGE_BYTES = 1_024 * 1_024
 
 /** One page of a query, with DynamoDB's page limits. */
-export const queryView = (view: TableView, { cursor, newestFirst = false, ...input }: QueryInput) => {
+export function queryView(view: TableView, { cursor, newestFirst = false, ...input }: QueryInput) {
   const { shape } = view
   if (!(input.limit >= 1)) throw new InvalidRequest('a page has at least one item')
   const partition = shape.partition.map((attribute, at) => keyValue(attribute, input.partition[at]))
@@ -14,47 +14,71 @@ export const queryView = (view: TableView, { cursor, newestFirst = false, ...inp
   const start = cursor && startOf(shape, partition, cursor)
   // In the table, no item follows the one at the far bound. An index may have more with the same sort attribute.
   const farBound = input.index === undefined && (newestFirst ? bounds.low : bounds.high)
-  if (start && (!isWithin(bounds, start[0]) || start[0] === farBound)) throw new InvalidRequest('a cursor out of range')
+  if (start && (!isWithin(bounds, start[0]) || start[0] === farBound))
+    throw new InvalidRequest('a cursor out of range')
   const isAfterCursor = ({ sort }: Entry) =>
     !start || (newestFirst ? compareSort(sort, start) < 0 : compareSort(sort, start) > 0)
-  const wanted = view.partition(partition).filter((entry) => isWithin(bounds, entry.sort[0]) && isAfterCursor(entry))
+  const wanted = view
+    .partition(partition)
+    .filter((entry) => isWithin(bounds, entry.sort[0]) && isAfterCursor(entry))
   if (newestFirst) wanted.reverse()
 
   let bytes = 0
-  const fullAt = wanted.findIndex(({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit)
+  const fullAt = wanted.findIndex(
+    ({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit,
+  )
   const taken = fullAt === -1 ? wanted : wanted.slice(0, fullAt + 1)
   const last = taken.at(-1)
   // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if bytes fill the page,
   // and it counts the bytes of whole items instead of an index's entries.
-  const nextCursor = last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
+  const nextCursor =
+    last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
   return { found: taken.map(({ item }) => item), cursor: nextCursor }
 }
 
 type Bounds = { readonly low?: KeyValue; readonly high?: KeyValue; readonly beginning?: string }
 
 /** Throws if the range does not fit the attribute. */
-const boundsOf = (attribute: string, range: Range | undefined): Bounds => {
+function boundsOf(attribute: string, range: Range | undefined): Bounds {
   if (!range) return {}
   if ('atMost' in range) return { high: keyValue(attribute, range.atMost) }
   if ('beginsWith' in range) return { beginning: String(keyValue(attribute, range.beginsWith)) }
   const [low, high] = [keyValue(attribute, range.between[0]), keyValue(attribute, range.between[1])]
-  if ((orderOf(low, high) ?? 1) > 0) throw new InvalidRequest('the lower bound is above the upper bound')
+  if ((orderOf(low, high) ?? 1) > 0)
+    throw new InvalidRequest('the lower bound is above the upper bound')
   return { low, high }
 }
 
-const isWithin = ({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean =>
-  (orderOf(low, value) ?? 0) <= 0 && (orderOf(value, high) ?? 0) <= 0 && String(value).startsWith(beginning)
+function isWithin({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean {
+  return (
+    (orderOf(low, value) ?? 0) <= 0 &&
+    (orderOf(value, high) ?? 0) <= 0 &&
+    String(value).startsWith(beginning)
+  )
+}
 
 /** A cursor has the key attributes of the index and of the table. */
-const cursorAttributes = ({ partition, sort }: ViewShape) => [...new Set([...partition, ...sort, 'pk', 'sk'])]
+function cursorAttributes({ partition, sort }: ViewShape) {
+  return [...new Set([...partition, ...sort, 'pk', 'sk'])]
+}
 
-const cursorTo = (shape: ViewShape, item: StoredItem): StoredItem =>
-  Object.fromEntries(cursorAttributes(shape).map((attribute) => [attribute, item[attribute]]))
+function cursorTo(shape: ViewShape, item: StoredItem): StoredItem {
+  return Object.fromEntries(
+    cursorAttributes(shape).map((attribute) => [attribute, item[attribute]]),
+  )
+}
 
 /** The sort position of a cursor. Its entry may no longer exist. */
-const startOf = (shape: ViewShape, partition: readonly KeyValue[], cursor: StoredItem): Entry['sort'] => {
-  const values = new Map(cursorAttributes(shape).map((name) => [name, keyValue(name, cursor[name])]))
-  if (Object.keys(cursor).length !== values.size) throw new InvalidRequest('a cursor with other attributes')
+function startOf(
+  shape: ViewShape,
+  partition: readonly KeyValue[],
+  cursor: StoredItem,
+): Entry['sort'] {
+  const values = new Map(
+    cursorAttributes(shape).map((name) => [name, keyValue(name, cursor[name])]),
+  )
+  if (Object.keys(cursor).length !== values.size)
+    throw new InvalidRequest('a cursor with other attributes')
   if (shape.partition.some((attribute, at) => cursor[attribute] !== partition[at])) {
     throw new InvalidRequest('a cursor of another partition')
   }

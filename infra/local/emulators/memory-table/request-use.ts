@@ -31,24 +31,33 @@ const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
 const TRANSACTIONAL = 2
 
-const writeUnits = (bytes: number): number => Math.ceil(bytes / WRITE_BYTES)
+function writeUnits(bytes: number): number {
+  return Math.ceil(bytes / WRITE_BYTES)
+}
 /** A read that finds no item is billed like the smallest read. */
-const readUnits = (bytes: number): number => Math.max(1, Math.ceil(bytes / READ_BYTES))
+function readUnits(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / READ_BYTES))
+}
 
-const sizeOf = (item: StoredItem | undefined): number => (item ? itemSize(item) : 0)
+function sizeOf(item: StoredItem | undefined): number {
+  return item ? itemSize(item) : 0
+}
 
 /** The entries of an item in all indexes. */
-export const indexEntries = (item: StoredItem): readonly StoredItem[] =>
-  INDEXES.map(([, index]) => entryOf(index, item)?.item).filter((entry) => entry !== undefined)
+export function indexEntries(item: StoredItem): readonly StoredItem[] {
+  return INDEXES.map(([, index]) => entryOf(index, item)?.item).filter(
+    (entry) => entry !== undefined,
+  )
+}
 
 type InPartition = readonly [partition: string, units: number]
 
 /** A change of an entry's key costs a delete and a put. */
-const indexUnits = (
+function indexUnits(
   index: IndexSchema,
   before: StoredItem | undefined,
   after: StoredItem | undefined,
-): readonly InPartition[] => {
+): readonly InPartition[] {
   const [was, is] = [before && entryOf(index, before)?.item, after && entryOf(index, after)?.item]
   const of = (entry: StoredItem, bytes = sizeOf(entry)): InPartition => [
     index.partition.map((name) => String(entry[name])).join(' '),
@@ -61,9 +70,11 @@ const indexUnits = (
 }
 
 /** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
-const kindOf = ({ pk, sk }: Key): string => /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
+function kindOf({ pk, sk }: Key): string {
+  return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
+}
 
-const writeParts = ({ key, before, after }: TableChange, times: number): readonly UsePart[] => {
+function writeParts({ key, before, after }: TableChange, times: number): readonly UsePart[] {
   const kind = kindOf(key)
   const part = (what: string, partition: string, units: number): UsePart => ({
     sort: 'writes',
@@ -81,21 +92,23 @@ const writeParts = ({ key, before, after }: TableChange, times: number): readonl
   ]
 }
 
-const sumOf = (parts: readonly UsePart[]): number => parts.reduce((sum, { units }) => sum + units, 0)
+function sumOf(parts: readonly UsePart[]): number {
+  return parts.reduce((sum, { units }) => sum + units, 0)
+}
 
 /** A refused condition costs as much as writing the stored item again. */
-export const useOfWrites = (
+export function useOfWrites(
   writes: readonly TableChange[],
   { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
-): RequestUse => {
+): RequestUse {
   const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))
   return { parts, reported: applied ? sumOf(parts) : 0 }
 }
 
-export const useOfReads = (
+export function useOfReads(
   items: readonly { readonly key: Key; readonly item: StoredItem | undefined }[],
   reads: Reads = 'consistent',
-): RequestUse => {
+): RequestUse {
   const parts = items.map(
     ({ key, item }): UsePart => ({
       sort: 'reads',
@@ -108,9 +121,15 @@ export const useOfReads = (
 }
 
 /** A page is billed by its total bytes. `what` is the index, or the kind of partition for the table. */
-export const useOfQuery = ({ index, partition }: QueryInput, found: readonly StoredItem[]): RequestUse => {
+export function useOfQuery(
+  { index, partition }: QueryInput,
+  found: readonly StoredItem[],
+): RequestUse {
   const bytes = found.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
   const units = readUnits(bytes) / PER_UNIT[index === undefined ? 'consistent' : 'eventual']
   const what = index ?? /^[A-Z]+/.exec(String(partition[0]))?.[0] ?? 'another'
-  return { parts: [{ sort: 'reads', what, partition: partition.join(' '), units }], reported: units }
+  return {
+    parts: [{ sort: 'reads', what, partition: partition.join(' '), units }],
+    reported: units,
+  }
 }

@@ -15,38 +15,46 @@ export class OutsideModel extends Error {
 export type StoredItem = Readonly<Record<string, unknown>>
 
 /** A copy as the table returns it. It passes through the SDK, which refuses and omits the same values as on AWS. */
-export const storedItem = (data: object): StoredItem => {
+export function storedItem(data: object): StoredItem {
   const item: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
     if (isStoredUnchanged(value)) item[name] = value
-    else Object.assign(item, unmarshall(marshall({ [name]: value }, { removeUndefinedValues: true })))
+    else
+      Object.assign(item, unmarshall(marshall({ [name]: value }, { removeUndefinedValues: true })))
   }
   return item
 }
 
 /** Most values come back from the SDK unchanged, so they skip it. */
-const isStoredUnchanged = (value: unknown): boolean =>
-  typeof value === 'string' || typeof value === 'boolean' || (Number.isSafeInteger(value) && !Object.is(value, -0))
+function isStoredUnchanged(value: unknown): boolean {
+  return (
+    typeof value === 'string' ||
+    typeof value === 'boolean' ||
+    (Number.isSafeInteger(value) && !Object.is(value, -0))
+  )
+}
 
 /** A copy that the caller may change, with the field names of the code. */
-export const recordOf = (item: StoredItem): Item => {
+export function recordOf(item: StoredItem): Item {
   const record: Record<string, unknown> = {}
   for (const name of Object.keys(item)) record[fieldName(name)] = valueCopy(item[name])
   return record
 }
 
-const valueCopy = (value: unknown): unknown => {
+function valueCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return new Set(value)
   if (Array.isArray(value)) return value.map(valueCopy)
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, valueCopy(member)]))
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, valueCopy(member)]),
+  )
 }
 
 /** Stored items never change, so each is measured once. */
 const sizes = new WeakMap<object, number>()
 
 /** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */
-export const itemSize = (item: StoredItem): number => {
+export function itemSize(item: StoredItem): number {
   const known = sizes.get(item)
   if (known !== undefined) return known
   const size = membersSize(item, 0)
@@ -57,7 +65,7 @@ export const itemSize = (item: StoredItem): number => {
 const CONTAINER = 3
 const PER_ELEMENT = 1
 
-const membersSize = (members: object, perElement: number): number => {
+function membersSize(members: object, perElement: number): number {
   let size = 0
   for (const [name, value] of Object.entries(members)) {
     if (name === '') throw new InvalidRequest('an attribute name is empty')
@@ -66,7 +74,7 @@ const membersSize = (members: object, perElement: number): number => {
   return size
 }
 
-export const valueSize = (value: unknown): number => {
+export function valueSize(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value === 'number') return numberSize(value)
   if (typeof value !== 'object' || value === null) return 1
@@ -76,7 +84,7 @@ export const valueSize = (value: unknown): number => {
 }
 
 /** A byte for two significant digits, one for the exponent and one for a minus sign. */
-const numberSize = (value: number): number => {
+function numberSize(value: number): number {
   const digits = String(Math.abs(value))
     .replace('.', '')
     .replace(/^0+|0+$/g, '').length

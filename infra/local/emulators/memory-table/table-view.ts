@@ -13,13 +13,20 @@ export type TableChange = {
 /** The key attributes of the table or of an index. Only the table holds whole items. */
 export type ViewShape = IndexSchema & { readonly isTable?: true }
 
-export type Entry = { readonly partition: string; readonly sort: readonly KeyValue[]; readonly item: StoredItem }
+export type Entry = {
+  readonly partition: string
+  readonly sort: readonly KeyValue[]
+  readonly item: StoredItem
+}
 
 /** The entries of one partition key; empty after its last item was deleted. */
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
 /** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
-export const entryOf = ({ partition, sort, isTable }: ViewShape, item: StoredItem): Entry | undefined => {
+export function entryOf(
+  { partition, sort, isTable }: ViewShape,
+  item: StoredItem,
+): Entry | undefined {
   const valuesOf = (attributes: readonly string[]) =>
     attributes
       .map((attribute) => item[attribute])
@@ -29,10 +36,14 @@ export const entryOf = ({ partition, sort, isTable }: ViewShape, item: StoredIte
   // The primary key follows the sort attributes, so that no two entries are equal.
   const places = valuesOf([...sort, 'pk', 'sk'])
   if (places.length < sort.length + 2) return undefined
-  return { partition: JSON.stringify(found), sort: places, item: projected({ partition, sort, isTable }, item) }
+  return {
+    partition: JSON.stringify(found),
+    sort: places,
+    item: projected({ partition, sort, isTable }, item),
+  }
 }
 
-const projected = ({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem => {
+function projected({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem {
   if (isTable) return item
   const shown: Record<string, unknown> = {}
   for (const names of [partition, sort, ['pk', 'sk']]) {
@@ -44,19 +55,19 @@ const projected = ({ partition, sort, isTable }: ViewShape, item: StoredItem): S
 const SURROGATE = /[\ud800-\udfff]/
 
 /** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
-const textOrder = (a: string, b: string): number => {
+function textOrder(a: string, b: string): number {
   if (a === b) return 0
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   return a < b ? -1 : 1
 }
 
 /** Undefined when the two have no order: different types, or types without one. */
-export const orderOf = (a: unknown, b: unknown): number | undefined => {
+export function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
   return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
 }
 
-export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
+export function compareSort(a: Entry['sort'], b: Entry['sort']): number {
   for (const [at, value] of a.entries()) {
     const order = orderOf(value, b[at]) ?? 0
     if (order !== 0) return order
@@ -65,14 +76,19 @@ export const compareSort = (a: Entry['sort'], b: Entry['sort']): number => {
 }
 
 /** Keys never contain a line break. */
-const keyText = ({ pk, sk }: Key) => `${pk}\n${sk}`
+function keyText({ pk, sk }: Key) {
+  return `${pk}\n${sk}`
+}
 
 /** The table's items, in the order of the table's keys or of an index's keys. `follow` applies changes. */
 export type TableView = ReturnType<typeof tableView>
 
-export const tableView = (shape: ViewShape) => {
+export function tableView(shape: ViewShape) {
   const partitions = new Map<string, Entry[]>()
-  const followed = new Map<string, { readonly item: StoredItem; readonly entry: Entry | undefined }>()
+  const followed = new Map<
+    string,
+    { readonly item: StoredItem; readonly entry: Entry | undefined }
+  >()
   const inOrder: Partition[] = []
   /** An item keeps its place while these attributes do not change. */
   const places = [...shape.partition, ...shape.sort]
@@ -81,7 +97,8 @@ export const tableView = (shape: ViewShape) => {
     /** The item itself, or undefined. */
     item: (key: Key): StoredItem | undefined => followed.get(keyText(key))?.item,
     /** The entries with these values of the partition attributes, ascending. */
-    partition: (values: readonly KeyValue[]): readonly Entry[] => partitions.get(JSON.stringify(values)) ?? [],
+    partition: (values: readonly KeyValue[]): readonly Entry[] =>
+      partitions.get(JSON.stringify(values)) ?? [],
     /** All partitions, in the order of the first attribute of their key. */
     partitions: (): readonly Partition[] => {
       // A map keeps insertion order, so the keys after the known ones are new.
@@ -114,7 +131,11 @@ export const tableView = (shape: ViewShape) => {
       if (!entry) return
       const entries = partitions.get(entry.partition) ?? []
       partitions.set(entry.partition, entries)
-      entries.splice(entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1, 0, entry)
+      entries.splice(
+        entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1,
+        0,
+        entry,
+      )
     },
   }
 }

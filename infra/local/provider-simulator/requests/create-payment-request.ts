@@ -5,8 +5,15 @@ import { type Action, BUSINESS_ID, type PaymentRequest } from '../provider-objec
 import { nextInSequence, timestampNow, type World } from '../world.ts'
 import { qrisString } from './qris-string.ts'
 
-const text = (most: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(most))
-const ReturnUrl = v.pipe(v.string(), v.maxLength(2048), v.url(), v.regex(/^https?:/, 'must be an http(s) URL'))
+function text(most: number) {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+}
+const ReturnUrl = v.pipe(
+  v.string(),
+  v.maxLength(2048),
+  v.url(),
+  v.regex(/^https?:/, 'must be an http(s) URL'),
+)
 const Instant = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/, 'must be an ISO 8601 UTC time'),
@@ -48,7 +55,10 @@ const VirtualAccountProperties = v.strictObject({
 })
 
 const PushProperties = v.strictObject({
-  account_mobile_number: v.pipe(v.string(), v.regex(/^\+[0-9]\d{1,14}$/, 'must be a phone number in E.164 form')),
+  account_mobile_number: v.pipe(
+    v.string(),
+    v.regex(/^\+[0-9]\d{1,14}$/, 'must be a phone number in E.164 form'),
+  ),
 })
 
 const CheckoutProperties = v.strictObject({
@@ -74,7 +84,7 @@ const CHANNEL_PROPERTIES = {
  * `POST /v3/payment_requests`. As at the real provider, every call creates a new payable request. A `reference_id` may
  * repeat, and an idempotency key has no effect.
  */
-export const createPaymentRequest = (world: World, input: unknown): PaymentRequest => {
+export function createPaymentRequest(world: World, input: unknown): PaymentRequest {
   const { customer: _customer, ...body } = parseInput(CreateRequestBody, input)
   const { request_amount: amount } = body
   const channel = requireChannel(body.channel_code)
@@ -100,24 +110,33 @@ export const createPaymentRequest = (world: World, input: unknown): PaymentReque
 }
 
 /** The provider documents the limits, but not which of two possible error codes it answers. This code is a guess. */
-const requireAmount = ({ amounts }: Channel, amount: number): void => {
+function requireAmount({ amounts }: Channel, amount: number): void {
   if (amounts === undefined) return
   const [least, most] = amounts
   if (amount >= least && amount <= most) return
-  throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${least} and ${most}`)
+  throw new ProviderError(
+    'INVALID_VALUE_ERROR',
+    `request_amount must be between ${least} and ${most}`,
+  )
 }
 
-const parseChannelProperties = (channel: Channel, properties: Record<string, unknown>): Record<string, string> => {
+function parseChannelProperties(
+  channel: Channel,
+  properties: Record<string, unknown>,
+): Record<string, string> {
   const schema = v.object({ channel_properties: CHANNEL_PROPERTIES[channel.destination] })
   return parseInput(schema, { channel_properties: properties }).channel_properties
 }
 
-const expiryOf = (world: World, channel: Channel, properties: Readonly<Record<string, string>>) => {
+function expiryOf(world: World, channel: Channel, properties: Readonly<Record<string, string>>) {
   const wanted = properties['expires_at']
   if (wanted === undefined) return world.nowMs() + channel.lifetimeSeconds * 1000
   const wantedMs = Date.parse(wanted)
   if (wantedMs > world.nowMs()) return wantedMs
-  throw new ProviderError('API_VALIDATION_ERROR', 'channel_properties.expires_at must be in the future')
+  throw new ProviderError(
+    'API_VALIDATION_ERROR',
+    'channel_properties.expires_at must be in the future',
+  )
 }
 
 type DestinationInput = {
@@ -127,7 +146,7 @@ type DestinationInput = {
 }
 
 /** The number, code or page for the payer. Empty for a push channel. */
-const destinationActions = (world: World, channel: Channel, input: DestinationInput): Action[] => {
+function destinationActions(world: World, channel: Channel, input: DestinationInput): Action[] {
   const { requestId, amount, channelProperties } = input
   switch (channel.destination) {
     case 'virtual_account_number':
@@ -135,7 +154,13 @@ const destinationActions = (world: World, channel: Channel, input: DestinationIn
     case 'qr_string':
       return [present('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
     case 'checkout_url':
-      return [{ type: 'REDIRECT_CUSTOMER', descriptor: 'WEB_URL', value: `${world.baseUrl()}/checkout/${requestId}` }]
+      return [
+        {
+          type: 'REDIRECT_CUSTOMER',
+          descriptor: 'WEB_URL',
+          value: `${world.baseUrl()}/checkout/${requestId}`,
+        },
+      ]
     case 'push':
       return []
     default:
@@ -143,23 +168,27 @@ const destinationActions = (world: World, channel: Channel, input: DestinationIn
   }
 }
 
-const present = (descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: string): Action => ({
-  type: 'PRESENT_TO_CUSTOMER',
-  descriptor,
-  value,
-})
+function present(descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: string): Action {
+  return { type: 'PRESENT_TO_CUSTOMER', descriptor, value }
+}
 
 // The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids begin alike.
-const referenceLabel = (requestId: string) =>
-  requestId
+function referenceLabel(requestId: string) {
+  return requestId
     .replaceAll(/[^0-9A-Za-z]/g, '')
     .toUpperCase()
     .slice(-25)
+}
 
-const accountNumber = (world: World, channel: Channel, properties: DestinationInput['channelProperties']) => {
+function accountNumber(
+  world: World,
+  channel: Channel,
+  properties: DestinationInput['channelProperties'],
+) {
   const { prefix, length } = channel.virtualAccount ?? { prefix: '', length: 16 }
   const wanted = properties['virtual_account_number']
-  if (wanted === undefined) return prefix + permuted(nextInSequence(world, 'virtual_account'), length - prefix.length)
+  if (wanted === undefined)
+    return prefix + permuted(nextInSequence(world, 'virtual_account'), length - prefix.length)
   if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
     const message = `virtual_account_number must be ${length} digits that start with ${prefix}`
     throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
@@ -169,5 +198,9 @@ const accountNumber = (world: World, channel: Channel, properties: DestinationIn
 
 // The factor is coprime to 10, so different ordinals give different numbers until all numbers of `digits` digits are
 // used. The numbers look random.
-const permuted = (ordinal: number, digits: number) =>
-  String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(digits, '0')
+function permuted(ordinal: number, digits: number) {
+  return String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(
+    digits,
+    '0',
+  )
+}

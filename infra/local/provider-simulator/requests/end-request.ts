@@ -8,7 +8,11 @@ import { bookCapture } from '../transactions/transaction-rows.ts'
 import { paymentOf, requireRequest, timestampNow, type World } from '../world.ts'
 
 const SimulateBody = v.nullish(
-  v.object({ amount: v.optional(v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000))) }),
+  v.object({
+    amount: v.optional(
+      v.pipe(v.number(), v.safeInteger(), v.minValue(1), v.maxValue(1_000_000_000_000)),
+    ),
+  }),
 )
 
 /**
@@ -16,7 +20,7 @@ const SimulateBody = v.nullish(
  * that of the fault `wrong_amount`, else that of the body, else the requested amount. It refuses a final request,
  * unless the fault `after_expiry` is armed. Then the money arrives, but the request keeps its status.
  */
-export const simulatePayment = (world: World, id: string, body: unknown) => {
+export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
   const ordered = parseInput(SimulateBody, body)
   if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry')) {
@@ -50,7 +54,7 @@ export const simulatePayment = (world: World, id: string, body: unknown) => {
  * `POST /v3/payment_requests/{id}/cancel`. As at the real provider, it sends no callback. Throws
  * `INACTIVE_PAYMENT_REQUEST` for a final request, and `INELIGIBLE_TRANSACTION_STATUS` for an open push request.
  */
-export const cancelRequest = (world: World, id: string): PaymentRequest => {
+export function cancelRequest(world: World, id: string): PaymentRequest {
   const record = requireOpen(world, id)
   if (record.request.status !== 'REQUIRES_ACTION') {
     const message = `Payment request cannot be cancelled because of its current status ${record.request.status}`
@@ -60,25 +64,31 @@ export const cancelRequest = (world: World, id: string): PaymentRequest => {
 }
 
 /** Expires an open request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST` for a final one. */
-export const expireRequest = (world: World, id: string): PaymentRequest => {
+export function expireRequest(world: World, id: string): PaymentRequest {
   const expired = close(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', expired)
   return expired
 }
 
 /** Expires a request at its expiry time. A final request stays unchanged. */
-export const expireWhenDue = (world: World, id: string) => {
+export function expireWhenDue(world: World, id: string) {
   const record = world.store.requests.get(id)
   if (record && isOpen(record.request)) expireRequest(world, id)
 }
 
-const FailBody = v.nullish(v.object({ failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/))) }))
+const FailBody = v.nullish(
+  v.object({ failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/))) }),
+)
 
 /** Makes the payer's attempt fail. Records a FAILED payment and a FAILED request, and announces the failure. */
-export const failRequest = (world: World, id: string, body: unknown): PaymentRequest => {
+export function failRequest(world: World, id: string, body: unknown): PaymentRequest {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'
-  const payment: Payment = { ...paymentOf(world, record.request), status: 'FAILED', failure_code: failureCode }
+  const payment: Payment = {
+    ...paymentOf(world, record.request),
+    status: 'FAILED',
+    failure_code: failureCode,
+  }
   world.store.payments.put({ id: payment.payment_id, payment })
   const failed = close(world, record, {
     status: 'FAILED',
@@ -89,15 +99,18 @@ export const failRequest = (world: World, id: string, body: unknown): PaymentReq
   return failed
 }
 
-const requireOpen = (world: World, id: string): RequestRecord => {
+function requireOpen(world: World, id: string): RequestRecord {
   const record = requireRequest(world, id)
   if (isOpen(record.request)) return record
-  throw new ProviderError('INACTIVE_PAYMENT_REQUEST', `Payment request is already ${record.request.status}`)
+  throw new ProviderError(
+    'INACTIVE_PAYMENT_REQUEST',
+    `Payment request is already ${record.request.status}`,
+  )
 }
 
 type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
 
-const close = (world: World, record: RequestRecord, fields: FinalFields): PaymentRequest => {
+function close(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
   const request = { ...record.request, ...fields, updated: timestampNow(world) }
   world.store.requests.put({ ...record, request })
   return request

@@ -10,15 +10,19 @@ const MERCHANT = {
   postalCode: '10110',
 }
 
-const field = (tag: string, value: string) => `${tag}${String(value.length).padStart(2, '0')}${value}`
+function field(tag: string, value: string) {
+  return `${tag}${String(value.length).padStart(2, '0')}${value}`
+}
 
 /**
  * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with amount and checksum.
  * `reference` (at most 25 letters and digits) makes each code different.
  */
-export const qrisString = (amount: number, reference: string) => {
-  const account = field('00', 'ID.CO.XENDIT.WWW') + field('01', MERCHANT.pan) + field('02', MERCHANT.acquirerId)
-  const national = field('00', 'ID.CO.QRIS.WWW') + field('02', MERCHANT.nationalId) + field('03', MERCHANT.size)
+export function qrisString(amount: number, reference: string) {
+  const account =
+    field('00', 'ID.CO.XENDIT.WWW') + field('01', MERCHANT.pan) + field('02', MERCHANT.acquirerId)
+  const national =
+    field('00', 'ID.CO.QRIS.WWW') + field('02', MERCHANT.nationalId) + field('03', MERCHANT.size)
   const unsigned = [
     field('00', '01'),
     // 12 marks a code for one payment.
@@ -40,11 +44,12 @@ export const qrisString = (amount: number, reference: string) => {
 }
 
 /** CRC-16 with polynomial 0x1021 and initial value 0xFFFF, as EMVCo prescribes for tag 63. */
-const crc16 = (text: string) => {
+function crc16(text: string) {
   let crc = 0xffff
   for (const byte of Buffer.from(text, 'utf8')) {
     crc ^= byte << 8
-    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff
+    for (let bit = 0; bit < 8; bit++)
+      crc = crc & 0x8000 ? ((crc << 1) ^ 0x1021) & 0xffff : (crc << 1) & 0xffff
   }
   return crc
 }

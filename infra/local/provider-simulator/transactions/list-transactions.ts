@@ -9,7 +9,11 @@ const DEFAULT_LIMIT = 10
 // The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that rows are left.
 const MAX_LIMIT = 50
 
-const Count = v.pipe(v.string(), v.regex(/^\d{1,15}$/, 'must be a whole number'), v.transform(Number))
+const Count = v.pipe(
+  v.string(),
+  v.regex(/^\d{1,15}$/, 'must be a whole number'),
+  v.transform(Number),
+)
 const Instant = v.pipe(
   v.string(),
   v.transform((value) => Date.parse(value)),
@@ -36,14 +40,16 @@ const Query = v.object({
 type Query = v.InferOutput<typeof Query>
 
 /** `GET /transactions`: one page of the matching rows, newest first. Refuses an unknown cursor. */
-export const listTransactions = (world: World, search: URLSearchParams) => {
+export function listTransactions(world: World, search: URLSearchParams) {
   const query = parseInput(Query, {
     ...Object.fromEntries(search),
     types: search.getAll('types'),
     statuses: search.getAll('statuses'),
     channel_categories: search.getAll('channel_categories'),
   })
-  const newest = world.store.transactions.all().findLast(({ missing, row }) => !missing && matchesQuery(row, query))
+  const newest = world.store.transactions
+    .all()
+    .findLast(({ missing, row }) => !missing && matchesQuery(row, query))
   if (newest) applyRowFaults(world, newest.id)
   const limit = Math.min(query.limit ?? DEFAULT_LIMIT, MAX_LIMIT)
   const rows = rowsBeyondCursor(world, query).filter((row) => matchesQuery(row, query))
@@ -53,7 +59,7 @@ export const listTransactions = (world: World, search: URLSearchParams) => {
 }
 
 /** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
-export const getTransaction = (world: World, id: string): Transaction => {
+export function getTransaction(world: World, id: string): Transaction {
   const row = world.store.transactions
     .all()
     .flatMap(shownRows)
@@ -62,62 +68,82 @@ export const getTransaction = (world: World, id: string): Transaction => {
   return row
 }
 
-const shownRows = (record: TransactionRecord): Transaction[] => {
+function shownRows(record: TransactionRecord): Transaction[] {
   if (record.missing) return []
-  return record.duplicateId === undefined ? [record.row] : [record.row, { ...record.row, id: record.duplicateId }]
+  return record.duplicateId === undefined
+    ? [record.row]
+    : [record.row, { ...record.row, id: record.duplicateId }]
 }
 
-const matchesQuery = (row: Transaction, query: Query) =>
-  allows(query.types, row.type) &&
-  allows(query.statuses, row.status) &&
-  allows(query.channel_categories, row.channel_category) &&
-  equals(query.reference_id, row.reference_id) &&
-  equals(query.product_id, row.product_id) &&
-  equals(query.currency, row.currency) &&
-  equals(query.amount, row.amount) &&
-  within(row.created, query['created[gte]'], query['created[lte]']) &&
-  within(row.updated, query['updated[gte]'], query['updated[lte]'])
+function matchesQuery(row: Transaction, query: Query) {
+  return (
+    allows(query.types, row.type) &&
+    allows(query.statuses, row.status) &&
+    allows(query.channel_categories, row.channel_category) &&
+    equals(query.reference_id, row.reference_id) &&
+    equals(query.product_id, row.product_id) &&
+    equals(query.currency, row.currency) &&
+    equals(query.amount, row.amount) &&
+    within(row.created, query['created[gte]'], query['created[lte]']) &&
+    within(row.updated, query['updated[gte]'], query['updated[lte]'])
+  )
+}
 
-const allows = (wanted: readonly string[], value: string) => wanted.length === 0 || wanted.includes(value)
+function allows(wanted: readonly string[], value: string) {
+  return wanted.length === 0 || wanted.includes(value)
+}
 
-const equals = <T>(wanted: T | undefined, value: T) => wanted === undefined || wanted === value
+function equals<T>(wanted: T | undefined, value: T) {
+  return wanted === undefined || wanted === value
+}
 
-const within = (timestamp: string, fromMs: number | undefined, toMs: number | undefined) => {
+function within(timestamp: string, fromMs: number | undefined, toMs: number | undefined) {
   if (fromMs === undefined && toMs === undefined) return true
   const ms = Date.parse(timestamp)
   return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
 }
 
 // The cursor is applied before the filter, because its row may have left an `updated` window since the last page.
-const rowsBeyondCursor = (world: World, query: Query) => {
+function rowsBeyondCursor(world: World, query: Query) {
   const rows = world.store.transactions.all().toReversed().flatMap(shownRows)
   if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
 }
 
-const positionOf = (rows: readonly Transaction[], id: string) => {
+function positionOf(rows: readonly Transaction[], id: string) {
   const position = rows.findIndex((row) => row.id === id)
-  if (position === -1) throw new ProviderError('API_VALIDATION_ERROR', `cursor '${id}' is not among the transactions`)
+  if (position === -1)
+    throw new ProviderError('API_VALIDATION_ERROR', `cursor '${id}' is not among the transactions`)
   return position
 }
 
-const nextLink = (search: URLSearchParams, data: readonly Transaction[]) => {
+function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
   const next = new URLSearchParams(search)
   if (next.has('before_id')) next.set('before_id', data[0]?.id ?? '')
   else next.set('after_id', data.at(-1)?.id ?? '')
   return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
 }
 
-const BalanceQuery = v.object({ account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH') })
+const BalanceQuery = v.object({
+  account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH'),
+})
 
 /** A row's effect on the balance. A payment counts after settlement, other rows after success, reversed rows never. */
-const amountOf = ({ type, status, settlement_status: settlement, net_amount: net, cashflow }: Transaction): number => {
+function amountOf({
+  type,
+  status,
+  settlement_status: settlement,
+  net_amount: net,
+  cashflow,
+}: Transaction): number {
   if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
 }
 
 /** `GET /balance`: the current balance of the account, from its rows. */
-export const getBalance = (world: World, search: URLSearchParams): { readonly balance: number } => {
+export function getBalance(world: World, search: URLSearchParams): { readonly balance: number } {
   parseInput(BalanceQuery, Object.fromEntries(search))
-  return { balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0) }
+  return {
+    balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0),
+  }
 }

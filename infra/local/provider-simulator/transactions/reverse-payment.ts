@@ -10,9 +10,15 @@ const Whole = v.pipe(v.number(), v.safeInteger(), v.maxValue(1_000_000_000_000))
 const Amount = v.pipe(Whole, v.minValue(1))
 
 /** Voids or reverses one whole row: the row of `transaction_id`, or else the payment's own row. */
-const RowReversal = v.strictObject({ kind: v.picklist(['voided', 'reversed']), transaction_id: v.optional(v.string()) })
+const RowReversal = v.strictObject({
+  kind: v.picklist(['voided', 'reversed']),
+  transaction_id: v.optional(v.string()),
+})
 /** Adds a row that moves the whole amount or a part of it. */
-const Movement = v.strictObject({ kind: v.picklist(['refund', 'chargeback_reversal']), amount: v.optional(Amount) })
+const Movement = v.strictObject({
+  kind: v.picklist(['refund', 'chargeback_reversal']),
+  amount: v.optional(Amount),
+})
 /** The provider also takes a fee for a dispute. */
 const Chargeback = v.strictObject({
   kind: v.literal('chargeback'),
@@ -26,26 +32,39 @@ const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback])
  * changed or new row. As at the real provider, a void or a reversal has no callback; the others have one. Throws
  * `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed or returned.
  */
-export const reversePayment = (world: World, id: string, body: unknown): Transaction => {
+export function reversePayment(world: World, id: string, body: unknown): Transaction {
   const { request } = requireRequest(world, id)
   const order = parseInput(ReverseOrder, body)
-  const captured = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
+  const captured = rowsOf(world, request.latest_payment_id).find(
+    ({ row }) => row.type === 'PAYMENT',
+  )
   if (!captured) throw ineligible('this payment request was not paid; pay it first')
   if (!v.is(RowReversal, order)) return bookMovement(world, captured.row, order)
   const { kind, transaction_id: rowId } = order
   const target =
-    rowId === undefined ? captured : rowsOf(world, request.latest_payment_id).find(({ id: of }) => of === rowId)
+    rowId === undefined
+      ? captured
+      : rowsOf(world, request.latest_payment_id).find(({ id: of }) => of === rowId)
   if (!target) throw ineligible('transaction_id is not the id of a row of this payment request')
   return reverseRow(world, target, kind)
 }
 
-const ineligible = (message: string) => new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
+function ineligible(message: string) {
+  return new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
+}
 
-const rowsOf = (world: World, paymentId: string | undefined): TransactionRecord[] =>
-  world.store.transactions.all().filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
+function rowsOf(world: World, paymentId: string | undefined): TransactionRecord[] {
+  return world.store.transactions
+    .all()
+    .filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
+}
 
 /** If the row is not settled yet, it never settles. */
-const reverseRow = (world: World, record: TransactionRecord, kind: 'voided' | 'reversed'): Transaction => {
+function reverseRow(
+  world: World,
+  record: TransactionRecord,
+  kind: 'voided' | 'reversed',
+): Transaction {
   if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
   const { settleAtMs, finalFee: _fee, ...rest } = record
   const row: Transaction = {
@@ -67,18 +86,23 @@ const MOVEMENTS = {
 } as const
 
 /** The amount of a dispute, without the fee that its row includes. */
-const disputedBy = ({ amount, fee }: Transaction): number => amount - fee.xendit_fee - fee.value_added_tax
+function disputedBy({ amount, fee }: Transaction): number {
+  return amount - fee.xendit_fee - fee.value_added_tax
+}
 
-const bookMovement = (
+function bookMovement(
   world: World,
   captured: Transaction,
   order: v.InferOutput<typeof Movement> | v.InferOutput<typeof Chargeback>,
-): Transaction => {
+): Transaction {
   const { kind, amount: ordered } = order
   const [type, event] = MOVEMENTS[kind]
   const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
-  if (kind === 'chargeback_reversal' && !disputed) throw ineligible('this payment has no chargeback; make one first')
-  const amount = ordered ?? (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
+  if (kind === 'chargeback_reversal' && !disputed)
+    throw ineligible('this payment has no chargeback; make one first')
+  const amount =
+    ordered ??
+    (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
   const row = bookRow(world, {
     type,
@@ -91,13 +115,21 @@ const bookMovement = (
     fee,
     cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
   })
-  const about = { payment_id: captured.product_id, reference_id: captured.reference_id, currency: captured.currency }
+  const about = {
+    payment_id: captured.product_id,
+    reference_id: captured.reference_id,
+    currency: captured.currency,
+  }
   announce(
     world,
     event,
     kind === 'refund'
       ? { id: `rfd-${world.newUuid()}`, ...about, amount, status: 'SUCCEEDED' }
-      : { id: `mi-dspt-${world.newUuid()}`, ...about, amount: { initial: String(amount), terminal: null } },
+      : {
+          id: `mi-dspt-${world.newUuid()}`,
+          ...about,
+          amount: { initial: String(amount), terminal: null },
+        },
   )
   return row
 }

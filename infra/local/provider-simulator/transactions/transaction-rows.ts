@@ -2,17 +2,24 @@ import * as v from 'valibot'
 import { type Channel, requireChannel, type SettlementRule } from '../channels.ts'
 import { numberOf, takeFault } from '../faults.ts'
 import { parseInput } from '../provider-error.ts'
-import { BUSINESS_ID, type Payment, type Transaction, type TransactionFee } from '../provider-objects.ts'
+import {
+  BUSINESS_ID,
+  type Payment,
+  type Transaction,
+  type TransactionFee,
+} from '../provider-objects.ts'
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
 
-const feeShown = (fee: number, tax: number, status: string): TransactionFee => ({
-  xendit_fee: fee,
-  value_added_tax: tax,
-  xendit_withholding_tax: 0,
-  third_party_withholding_tax: 0,
-  status,
-})
+function feeShown(fee: number, tax: number, status: string): TransactionFee {
+  return {
+    xendit_fee: fee,
+    value_added_tax: tax,
+    xendit_withholding_tax: 0,
+    third_party_withholding_tax: 0,
+    status,
+  }
+}
 
 const NO_FEE = feeShown(0, 0, 'PENDING')
 
@@ -23,7 +30,11 @@ const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
  * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only after settlement.
  * Before that, the fee is zero and PENDING; a reader must not take it for the real fee.
  */
-export const bookCapture = (world: World, payment: Payment, captured: { captureId: string; amount: number }) => {
+export function bookCapture(
+  world: World,
+  payment: Payment,
+  captured: { captureId: string; amount: number },
+) {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
@@ -62,7 +73,8 @@ export const bookCapture = (world: World, payment: Payment, captured: { captureI
   world.store.transactions.put({ id: row.id, row, settleAtMs, finalFee })
   applyRowFaults(world, row.id)
   settleTransaction(world, row.id)
-  if (settleAtMs > world.nowMs()) world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
+  if (settleAtMs > world.nowMs())
+    world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
 
 const text = v.pipe(v.string(), v.maxLength(255))
@@ -97,7 +109,7 @@ const RowOrder = v.strictObject({
  * Books a row without a capture: with any type, status, settlement status and times, even undocumented ones. It sends
  * no callback.
  */
-export const bookRow = (world: World, input: unknown): Transaction => {
+export function bookRow(world: World, input: unknown): Transaction {
   const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)
   const now = timestampNow(world)
   const row: Transaction = {
@@ -117,9 +129,14 @@ export const bookRow = (world: World, input: unknown): Transaction => {
 }
 
 /** Settles a row with its final fee. Does nothing if the row is already settled, or not due. */
-export const settleTransaction = (world: World, id: string) => {
+export function settleTransaction(world: World, id: string) {
   const record = world.store.transactions.get(id)
-  if (record?.settleAtMs === undefined || record.finalFee === undefined || record.settleAtMs > world.nowMs()) return
+  if (
+    record?.settleAtMs === undefined ||
+    record.finalFee === undefined ||
+    record.settleAtMs > world.nowMs()
+  )
+    return
   const { settleAtMs: _due, finalFee, ...settled } = record
   const row: Transaction = {
     ...record.row,
@@ -135,17 +152,21 @@ export const settleTransaction = (world: World, id: string) => {
  * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row of the next list if
  * that comes first.
  */
-export const applyRowFaults = (world: World, id: string) => {
+export function applyRowFaults(world: World, id: string) {
   const record = world.store.transactions.get(id)
   if (!record) return
   let changed: TransactionRecord = record
   if (takeFault(world, 'transactions', 'missing')) changed = { ...changed, missing: true }
-  if (takeFault(world, 'transactions', 'duplicate')) changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
+  if (takeFault(world, 'transactions', 'duplicate'))
+    changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
   const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
   if (wrongAmount) {
     const amount = numberOf(wrongAmount) ?? changed.row.amount + 1
     const netAmount = changed.row.net_amount + amount - changed.row.amount
-    changed = { ...changed, row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) } }
+    changed = {
+      ...changed,
+      row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) },
+    }
   }
   const isOpen = changed.settleAtMs !== undefined && changed.settleAtMs > world.nowMs()
   const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
@@ -154,19 +175,23 @@ export const applyRowFaults = (world: World, id: string) => {
   if (settlesNow) settleTransaction(world, id)
 }
 
-const settlementOf = (world: World, channel: Channel, fee: { known: boolean; lateSeconds: number | undefined }) => {
+function settlementOf(
+  world: World,
+  channel: Channel,
+  fee: { known: boolean; lateSeconds: number | undefined },
+) {
   if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
   return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
 }
 
 /** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
-const tariffFee = (channel: Channel, amount: number) => {
+function tariffFee(channel: Channel, amount: number) {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
   return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
 }
 
 /** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
-const splitFee = (total: number) => {
+function splitFee(total: number) {
   const tax = Math.floor((total * 11) / 111)
   return feeShown(total - tax, tax, 'COMPLETED')
 }
@@ -179,7 +204,7 @@ const JAKARTA_OFFSET_MS = 7 * 3_600_000
  * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
  * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
  */
-const settlementTime = (rule: SettlementRule, capturedMs: number) => {
+function settlementTime(rule: SettlementRule, capturedMs: number) {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
   let settledMs = capturedMs
   for (let left = rule.businessDays; left > 0; ) {

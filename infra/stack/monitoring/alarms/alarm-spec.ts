@@ -2,14 +2,21 @@ import type { Measure } from './metric-ref.ts'
 
 /** The composite alarms that wake a person. There is one for each group of affected people, so that one fault does not hide the next. */
 export const PAGES = [
-  { id: 'page-money-in', summary: 'Customers cannot pay, or the gateway does not see their payments.' },
+  {
+    id: 'page-money-in',
+    summary: 'Customers cannot pay, or the gateway does not see their payments.',
+  },
   { id: 'page-announcements', summary: 'Merchants get no webhooks.' },
   { id: 'page-due-work', summary: 'Due work does not repair lost callbacks and messages in time.' },
   {
     id: 'page-settlements',
-    summary: 'Merchants are not settled, or much money arrives that the gateway cannot credit to a merchant.',
+    summary:
+      'Merchants are not settled, or much money arrives that the gateway cannot credit to a merchant.',
   },
-  { id: 'page-platform', summary: 'DynamoDB refuses requests, or Lambda is close to its concurrency limit.' },
+  {
+    id: 'page-platform',
+    summary: 'DynamoDB refuses requests, or Lambda is close to its concurrency limit.',
+  },
 ] as const
 
 export type Page = (typeof PAGES)[number]
@@ -36,22 +43,32 @@ export type AlarmSpec = {
   readonly whenMissing?: 'breaching'
 }
 
-type Threshold = { readonly above: number } | { readonly atLeast: number } | { readonly below: number }
+type Threshold =
+  | { readonly above: number }
+  | { readonly atLeast: number }
+  | { readonly below: number }
 
 /** Of the last `outOf` periods, `periods` must be bad; all of them unless said otherwise. */
 type Periods = { readonly minutes: number; readonly periods: number; readonly outOf?: number }
 
-export const alarmName = (stage: string, { id }: Pick<AlarmSpec, 'id'>): string => `gateway-${stage}-${id}`
+export function alarmName(stage: string, { id }: Pick<AlarmSpec, 'id'>): string {
+  return `gateway-${stage}-${id}`
+}
 
-export const severityOf = ({ page }: Pick<AlarmSpec, 'page'>): 'page' | 'ticket' => (page ? 'page' : 'ticket')
+export function severityOf({ page }: Pick<AlarmSpec, 'page'>): 'page' | 'ticket' {
+  return page ? 'page' : 'ticket'
+}
 
-export const headingOf = ({ id, heading }: Pick<AlarmSpec, 'id' | 'heading'>): string => heading ?? id
+export function headingOf({ id, heading }: Pick<AlarmSpec, 'id' | 'heading'>): string {
+  return heading ?? id
+}
 
-export const thresholdOf = ({ when }: Pick<AlarmSpec, 'when'>): number => {
+export function thresholdOf({ when }: Pick<AlarmSpec, 'when'>): number {
   if ('above' in when) return when.above
   return 'below' in when ? when.below : when.atLeast
 }
 
 /** What the mail says: what is wrong, who suffers, and where to read on. */
-export const alarmDescription = (spec: AlarmSpec): string =>
-  `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`
+export function alarmDescription(spec: AlarmSpec): string {
+  return `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`
+}

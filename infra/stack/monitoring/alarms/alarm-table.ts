@@ -14,12 +14,14 @@ export type AlarmGroup = { readonly heading: string; readonly alarms: readonly A
  * Every alarm of a stage, and each asks for an action. The table makes the alarm, its widget on the dashboard, and
  * the beginning of its entry in docs/runbook.md. Their number does not grow with payments or clients: no metric has a client in it.
  */
-export const alarmTable = (watched: Watched): readonly AlarmGroup[] => [
-  { heading: 'Service levels', alarms: serviceLevels(watched) },
-  { heading: 'Money in', alarms: moneyInAlarms(watched) },
-  { heading: 'Provider', alarms: providerAlarms(watched) },
-  { heading: 'Announcements', alarms: announcementAlarms(watched) },
-  { heading: 'Repair', alarms: repairAlarms(watched) },
-  { heading: 'Settlements and suspense', alarms: settlementAlarms(watched) },
-  { heading: 'Platform', alarms: platformAlarms(watched) },
-]
+export function alarmTable(watched: Watched): readonly AlarmGroup[] {
+  return [
+    { heading: 'Service levels', alarms: serviceLevels(watched) },
+    { heading: 'Money in', alarms: moneyInAlarms(watched) },
+    { heading: 'Provider', alarms: providerAlarms(watched) },
+    { heading: 'Announcements', alarms: announcementAlarms(watched) },
+    { heading: 'Repair', alarms: repairAlarms(watched) },
+    { heading: 'Settlements and suspense', alarms: settlementAlarms(watched) },
+    { heading: 'Platform', alarms: platformAlarms(watched) },
+  ]
+}

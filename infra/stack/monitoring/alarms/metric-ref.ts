@@ -3,17 +3,30 @@ import { METRIC_NAMESPACE, type METRICS, type MetricName } from '../../../../sha
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
 /** Distributes over the sets; `All` stays the union, so that dimensions of other sets are forbidden. */
-type OneOf<Set extends readonly string[], All extends readonly string[] = Set> = Set extends readonly []
+type OneOf<
+  Set extends readonly string[],
+  All extends readonly string[] = Set,
+> = Set extends readonly []
   ? Readonly<Record<string, never>>
   : Set extends readonly string[]
-    ? { readonly [name in Set[number]]: string } & { readonly [name in Exclude<All[number], Set[number]>]?: never }
+    ? { readonly [name in Set[number]]: string } & {
+        readonly [name in Exclude<All[number], Set[number]>]?: never
+      }
     : never
 
 /** Exactly the dimensions of one of a metric's sets; any other combination is a metric that does not exist. */
 type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
-export type Statistic = 'Sum' | 'Average' | 'Maximum' | 'Minimum' | 'SampleCount' | 'p50' | 'p99' | `TC(:${number})`
+export type Statistic =
+  | 'Sum'
+  | 'Average'
+  | 'Maximum'
+  | 'Minimum'
+  | 'SampleCount'
+  | 'p50'
+  | 'p99'
+  | `TC(:${number})`
 
 /** One metric of CloudWatch as an alarm or a graph reads it. */
 export type MetricRef = {
@@ -29,7 +42,9 @@ export type Formula = { readonly formula: string; readonly of: Readonly<Record<s
 export type Measure = MetricRef | Formula
 
 /** Every metric of ours has the stage as this dimension, so that stages of one account never add up. */
-export const serviceOf = (stage: string): string => `gateway-${stage}`
+export function serviceOf(stage: string): string {
+  return `gateway-${stage}`
+}
 
 export type OurMetric = <const Name extends MetricName>(
   name: Name,
@@ -38,14 +53,14 @@ export type OurMetric = <const Name extends MetricName>(
 ) => MetricRef
 
 /** Metrics of our own, by their names in the catalogue and one of their dimension sets: a typo does not compile. */
-export const ourMetrics =
-  (stage: string): OurMetric =>
-  (name, dimensions, statistic) => ({
+export function ourMetrics(stage: string): OurMetric {
+  return (name, dimensions, statistic) => ({
     namespace: METRIC_NAMESPACE,
     name,
     dimensions: { service: serviceOf(stage), ...dimensions },
     statistic,
   })
+}
 
 /** No dimensions: the metric over everything the stage does. */
 export const OVERALL = {} as const
@@ -79,10 +94,12 @@ export const AWS_METRICS = {
 } as const satisfies Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>
 
 type AwsMetrics = typeof AWS_METRICS
-type DimensionOf<Names> = Names extends readonly (infer Dimension extends string)[] ? Dimension : never
+type DimensionOf<Names> = Names extends readonly (infer Dimension extends string)[]
+  ? Dimension
+  : never
 
 /** A metric of AWS's own. An index has one more dimension than its table, so dimensions are optional. */
-export const awsMetric = <
+export function awsMetric<
   const Namespace extends keyof AwsMetrics,
   const Name extends keyof AwsMetrics[Namespace] & string,
 >(
@@ -90,7 +107,7 @@ export const awsMetric = <
   name: Name,
   given: Readonly<Partial<Record<DimensionOf<AwsMetrics[Namespace][Name]>, string>>>,
   statistic: Statistic,
-): MetricRef => {
+): MetricRef {
   const defined = Object.entries<string | undefined>(given).flatMap(([dimension, value]) =>
     value === undefined ? [] : [[dimension, value]],
   )
@@ -98,7 +115,7 @@ export const awsMetric = <
 }
 
 /** The sum of several metrics. A metric without data counts as zero. */
-export const sumOf = (metrics: readonly MetricRef[]): Formula => {
+export function sumOf(metrics: readonly MetricRef[]): Formula {
   const of = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
   return { formula: Object.keys(of).map(orZero).join(' + '), of }
 }
@@ -108,11 +125,16 @@ export const sumOf = (metrics: readonly MetricRef[]): Formula => {
  * goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever it says of missing data.
  * With a value for each period CloudWatch uses only the periods that were asked for.
  */
-export const withoutGaps = (metric: MetricRef): Formula => sumOf([metric])
+export function withoutGaps(metric: MetricRef): Formula {
+  return sumOf([metric])
+}
 
 /** No value in a period means that nothing happened: zero. */
-export const orZero = (id: string): string => `FILL(${id}, 0)`
+export function orZero(id: string): string {
+  return `FILL(${id}, 0)`
+}
 
 /** How many conditions are true. Each metric in them is `orZero`, because one missing value makes the whole sum missing. */
-export const countOf = (conditions: readonly string[]): string =>
-  conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
+export function countOf(conditions: readonly string[]): string {
+  return conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
+}

@@ -2,11 +2,12 @@ import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, type Measure, orZero } from './metric-ref.ts'
 
-const counted = ({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') =>
-  awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
+function counted({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
+  return awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
+}
 
 /** Percent of requests. The specification answers 500 when the provider rejects one payment. That counts as no error. */
-const serverErrors = (watched: Watched, least: number): Measure => {
+function serverErrors(watched: Watched, least: number): Measure {
   const failed = `(${orZero('errors')} - ${orZero('refused')})`
   return {
     formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
@@ -19,7 +20,7 @@ const serverErrors = (watched: Watched, least: number): Measure => {
 }
 
 /** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
-const clientErrors = (watched: Watched): Measure => {
+function clientErrors(watched: Watched): Measure {
   const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
   const asked = `(requests - ${orZero('strays')})`
   return {
@@ -32,7 +33,7 @@ const clientErrors = (watched: Watched): Measure => {
   }
 }
 
-const api = (watched: Watched): readonly AlarmSpec[] => {
+function api(watched: Watched): readonly AlarmSpec[] {
   const errors = { heading: 'api-errors', unit: 'percent of requests' }
   return [
     {
@@ -43,7 +44,8 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
       impact: 'merchants, and the callbacks of the provider.',
       measure: serverErrors(watched, 5),
       when: { above: 5, minutes: 15, periods: 1 },
-      because: 'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
+      because:
+        'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
     },
     {
       ...errors,
@@ -52,24 +54,27 @@ const api = (watched: Watched): readonly AlarmSpec[] => {
       impact: 'the merchants who call one route, such as a look-up.',
       measure: serverErrors(watched, 10),
       when: { above: 0.5, minutes: 60, periods: 3 },
-      because: 'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
+      because:
+        'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
     },
   ]
 }
 
-const refused = (watched: Watched): AlarmSpec => ({
-  id: 'requests-refused',
-  page: 'page-money-in',
-  summary: 'Nine in ten requests are refused.',
-  impact: 'merchants and their customers: almost none is served.',
-  measure: clientErrors(watched),
-  unit: 'percent of requests',
-  when: { above: 90, minutes: 5, periods: 3 },
-  because:
-    'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
-})
+function refused(watched: Watched): AlarmSpec {
+  return {
+    id: 'requests-refused',
+    page: 'page-money-in',
+    summary: 'Nine in ten requests are refused.',
+    impact: 'merchants and their customers: almost none is served.',
+    measure: clientErrors(watched),
+    unit: 'percent of requests',
+    when: { above: 90, minutes: 5, periods: 3 },
+    because:
+      'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
+  }
+}
 
-const creates = ({ our }: Watched): AlarmSpec => {
+function creates({ our }: Watched): AlarmSpec {
   const of = {
     created: our('Payments', { outcome: 'created' }, 'Sum'),
     failed: our('Payments', { outcome: 'create_failed' }, 'Sum'),
@@ -84,16 +89,18 @@ const creates = ({ our }: Watched): AlarmSpec => {
     measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, of },
     unit: 'percent of creates',
     when: { above: 90, minutes: 5, periods: 3 },
-    because: 'It needs at least twenty creates. One merchant’s mistake pages only if almost all creates are theirs.',
+    because:
+      'It needs at least twenty creates. One merchant’s mistake pages only if almost all creates are theirs.',
   }
 }
 
-const callbacks = ({ our }: Watched): AlarmSpec => {
+function callbacks({ our }: Watched): AlarmSpec {
   const missing = `(${orZero('succeeded')} - ${orZero('called')})`
   return {
     id: 'callbacks-missing',
     summary: 'For most successful payments no callback arrived.',
-    impact: 'customers, whose payment shows as pending until due work or the sync finds it, minutes later.',
+    impact:
+      'customers, whose payment shows as pending until due work or the sync finds it, minutes later.',
     measure: {
       formula: `IF(${missing} >= 3, 100 * ${missing} / succeeded, 0)`,
       of: {
@@ -108,25 +115,27 @@ const callbacks = ({ our }: Watched): AlarmSpec => {
 }
 
 /** Can customers pay, and does the gateway see it? Watches the API, creates, and the provider's callbacks. */
-export const moneyInAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'money-not-moving',
-    page: 'page-money-in',
-    summary: 'Payments are created, but not one of them succeeded for an hour.',
-    impact: 'customers who paid and see nothing, and merchants who do not ship.',
-    measure: {
-      formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, created, 0), 0)`,
-      of: {
-        created: watched.our('Payments', { outcome: 'created' }, 'Sum'),
-        succeeded: watched.our('Payments', { outcome: 'succeeded' }, 'Sum'),
+export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    {
+      id: 'money-not-moving',
+      page: 'page-money-in',
+      summary: 'Payments are created, but not one of them succeeded for an hour.',
+      impact: 'customers who paid and see nothing, and merchants who do not ship.',
+      measure: {
+        formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, created, 0), 0)`,
+        of: {
+          created: watched.our('Payments', { outcome: 'created' }, 'Sum'),
+          succeeded: watched.our('Payments', { outcome: 'succeeded' }, 'Sum'),
+        },
       },
+      unit: 'payments without a success',
+      when: { above: 0, minutes: 60, periods: 1 },
+      because: 'It needs at least twenty payments. Most customers pay within minutes.',
     },
-    unit: 'payments without a success',
-    when: { above: 0, minutes: 60, periods: 1 },
-    because: 'It needs at least twenty payments. Most customers pay within minutes.',
-  },
-  creates(watched),
-  callbacks(watched),
-  ...api(watched),
-  refused(watched),
-]
+    creates(watched),
+    callbacks(watched),
+    ...api(watched),
+    refused(watched),
+  ]
+}

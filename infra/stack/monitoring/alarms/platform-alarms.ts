@@ -19,65 +19,79 @@ const CLOSE = 0.8
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
 /** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
-export const throttlesByPart = ({ table }: Watched, name: Throttles): ReadonlyMap<string, MetricRef> =>
-  new Map(
+export function throttlesByPart(
+  { table }: Watched,
+  name: Throttles,
+): ReadonlyMap<string, MetricRef> {
+  return new Map(
     [undefined, ...table.indexes].map((GlobalSecondaryIndexName) => [
       GlobalSecondaryIndexName ?? 'table',
       awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName }, 'Sum'),
     ]),
   )
+}
 
-const throttled = (watched: Watched): AlarmSpec => ({
-  id: 'table-throttled',
-  page: 'page-platform',
-  summary: 'DynamoDB refuses reads or writes of the table or of an index.',
-  impact: 'merchants and customers: payments are slow, or cannot be created, credited or announced.',
-  measure: sumOf(
-    (['ReadThrottleEvents', 'WriteThrottleEvents'] as const).flatMap((name) => [
-      ...throttlesByPart(watched, name).values(),
-    ]),
-  ),
-  unit: 'requests refused',
-  when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
-  because: 'A few happen while a partition splits. The SDK retries them.',
-})
+function throttled(watched: Watched): AlarmSpec {
+  return {
+    id: 'table-throttled',
+    page: 'page-platform',
+    summary: 'DynamoDB refuses reads or writes of the table or of an index.',
+    impact:
+      'merchants and customers: payments are slow, or cannot be created, credited or announced.',
+    measure: sumOf(
+      (['ReadThrottleEvents', 'WriteThrottleEvents'] as const).flatMap((name) => [
+        ...throttlesByPart(watched, name).values(),
+      ]),
+    ),
+    unit: 'requests refused',
+    when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
+    because: 'A few happen while a partition splits. The SDK retries them.',
+  }
+}
 
-const nearMaximum = ({ table: { name: TableName, maxReadUnits, maxWriteUnits } }: Watched): AlarmSpec => ({
-  id: 'table-near-maximum',
-  summary: 'Reads or writes of the table are close to the maximum that the stage sets.',
-  impact: 'all callers, if DynamoDB begins to refuse requests.',
-  measure: {
-    formula: countOf([
-      `${orZero('reads')} > ${CLOSE * maxReadUnits * 60}`,
-      `${orZero('writes')} > ${CLOSE * maxWriteUnits * 60}`,
-    ]),
-    of: {
-      reads: awsMetric('AWS/DynamoDB', 'ConsumedReadCapacityUnits', { TableName }, 'Sum'),
-      writes: awsMetric('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', { TableName }, 'Sum'),
+function nearMaximum({
+  table: { name: TableName, maxReadUnits, maxWriteUnits },
+}: Watched): AlarmSpec {
+  return {
+    id: 'table-near-maximum',
+    summary: 'Reads or writes of the table are close to the maximum that the stage sets.',
+    impact: 'all callers, if DynamoDB begins to refuse requests.',
+    measure: {
+      formula: countOf([
+        `${orZero('reads')} > ${CLOSE * maxReadUnits * 60}`,
+        `${orZero('writes')} > ${CLOSE * maxWriteUnits * 60}`,
+      ]),
+      of: {
+        reads: awsMetric('AWS/DynamoDB', 'ConsumedReadCapacityUnits', { TableName }, 'Sum'),
+        writes: awsMetric('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', { TableName }, 'Sum'),
+      },
     },
-  },
-  unit: 'limits',
-  when: { atLeast: 1, minutes: 1, periods: 5 },
-  because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
-})
+    unit: 'limits',
+    when: { atLeast: 1, minutes: 1, periods: 5 },
+    because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
+  }
+}
 
 /** The table, and the concurrent runs of functions. Reserved runs belong to one function; all other functions share the rest. */
-export const platformAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  throttled(watched),
-  nearMaximum(watched),
-  {
-    id: 'concurrency-near-limit',
-    page: 'page-platform',
-    summary: 'Functions without reserved concurrency use almost all unreserved runs of the account.',
-    impact: 'the reads of merchants and the schedules, if the limit is reached.',
-    measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
-    unit: 'runs in the account',
-    when: {
-      above: Math.floor(CLOSE * (watched.accountConcurrency - watched.reservedRuns)),
-      minutes: 1,
-      periods: 3,
-      outOf: 5,
+export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    throttled(watched),
+    nearMaximum(watched),
+    {
+      id: 'concurrency-near-limit',
+      page: 'page-platform',
+      summary:
+        'Functions without reserved concurrency use almost all unreserved runs of the account.',
+      impact: 'the reads of merchants and the schedules, if the limit is reached.',
+      measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
+      unit: 'runs in the account',
+      when: {
+        above: Math.floor(CLOSE * (watched.accountConcurrency - watched.reservedRuns)),
+        minutes: 1,
+        periods: 3,
+        outOf: 5,
+      },
+      because: `${CLOSE * 100} % of \`accountConcurrency\`, less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
     },
-    because: `${CLOSE * 100} % of \`accountConcurrency\`, less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
-  },
-]
+  ]
+}

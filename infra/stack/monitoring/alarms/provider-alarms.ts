@@ -14,7 +14,7 @@ export const PROVIDER_OPERATIONS = [
 /** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-late`. */
 const QUESTIONS = ['get_request', 'get_payment'] as const
 
-const failing = ({ our }: Watched): AlarmSpec => {
+function failing({ our }: Watched): AlarmSpec {
   const bad = QUESTIONS.map((name) => {
     const [calls, errors] = [orZero(`calls_${name}`), orZero(`errors_${name}`)]
     return `${calls} >= 5 && ${errors} > 0.2 * ${calls}`
@@ -35,20 +35,23 @@ const failing = ({ our }: Watched): AlarmSpec => {
     },
     unit: 'kinds of calls',
     when: { atLeast: 1, minutes: 5, periods: 2, outOf: 3 },
-    because: 'It needs at least five calls of one kind. A refusal that concerns one payment is no error.',
+    because:
+      'It needs at least five calls of one kind. A refusal that concerns one payment is no error.',
   }
 }
 
 /** The provider does not answer, or refuses us. */
-export const providerAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  failing(watched),
-  {
-    id: 'provider-refuses-calls',
-    summary: 'The provider refuses calls because our requests are wrong.',
-    impact: 'merchants, whose payments and fees wait for these calls.',
-    measure: watched.our('CallsRefused', OVERALL, 'Sum'),
-    unit: 'calls',
-    when: { atLeast: 1, minutes: 5, periods: 1 },
-    because: 'One is too many, and a retry does not help.',
-  },
-]
+export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    failing(watched),
+    {
+      id: 'provider-refuses-calls',
+      summary: 'The provider refuses calls because our requests are wrong.',
+      impact: 'merchants, whose payments and fees wait for these calls.',
+      measure: watched.our('CallsRefused', OVERALL, 'Sum'),
+      unit: 'calls',
+      when: { atLeast: 1, minutes: 5, periods: 1 },
+      because: 'One is too many, and a retry does not help.',
+    },
+  ]
+}

@@ -5,48 +5,55 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 
-const notRunning = ({ our }: Watched): AlarmSpec => ({
-  id: 'due-work-not-running',
-  page: 'page-due-work',
-  summary: 'No run has looked for due work for ten minutes.',
-  impact: 'merchants and customers whose callback or message was lost: nothing repairs it.',
-  measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
-  unit: 'runs',
-  when: { below: 1, minutes: 5, periods: 2 },
-  because: 'It runs every minute. EventBridge may delay a run by one minute, a deployment by two.',
-  whenMissing: 'breaching',
-})
-
-const late = ({ our }: Watched): readonly AlarmSpec[] => [
-  {
-    id: 'payment-checks-late',
+function notRunning({ our }: Watched): AlarmSpec {
+  return {
+    id: 'due-work-not-running',
     page: 'page-due-work',
-    summary: 'Pending payments are not checked when they should be.',
-    impact: 'customers whose callback was lost, and merchants whose payments do not expire.',
-    measure: our('PaymentChecksLate', OVERALL, 'Maximum'),
-    unit: 'milliseconds',
-    when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
-    because: 'The backlog of a burst shrinks each minute. After a quarter of an hour the quota is too small.',
-  },
-  {
-    id: 'alerts-late',
-    summary: 'Alerts to operators wait to be published.',
-    impact: 'operators, who do not know of money in suspense or of abandoned deliveries.',
-    measure: our('AlertsLate', OVERALL, 'Maximum'),
-    unit: 'milliseconds',
-    when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
-    because: 'Due work tries again each minute. A quarter of an hour means fifteen failures.',
-  },
-]
+    summary: 'No run has looked for due work for ten minutes.',
+    impact: 'merchants and customers whose callback or message was lost: nothing repairs it.',
+    measure: withoutGaps(our('DueWorkRuns', OVERALL, 'Sum')),
+    unit: 'runs',
+    when: { below: 1, minutes: 5, periods: 2 },
+    because:
+      'It runs every minute. EventBridge may delay a run by one minute, a deployment by two.',
+    whenMissing: 'breaching',
+  }
+}
+
+function late({ our }: Watched): readonly AlarmSpec[] {
+  return [
+    {
+      id: 'payment-checks-late',
+      page: 'page-due-work',
+      summary: 'Pending payments are not checked when they should be.',
+      impact: 'customers whose callback was lost, and merchants whose payments do not expire.',
+      measure: our('PaymentChecksLate', OVERALL, 'Maximum'),
+      unit: 'milliseconds',
+      when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
+      because:
+        'The backlog of a burst shrinks each minute. After a quarter of an hour the quota is too small.',
+    },
+    {
+      id: 'alerts-late',
+      summary: 'Alerts to operators wait to be published.',
+      impact: 'operators, who do not know of money in suspense or of abandoned deliveries.',
+      measure: our('AlertsLate', OVERALL, 'Maximum'),
+      unit: 'milliseconds',
+      when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
+      because: 'Due work tries again each minute. A quarter of an hour means fifteen failures.',
+    },
+  ]
+}
 
 /** Failed messages of every queue function, and items that due work could not finish. */
-const failedWork = ({ our, functions }: Watched) =>
-  sumOf([
+function failedWork({ our, functions }: Watched) {
+  return sumOf([
     our('DueWorkFailures', OVERALL, 'Sum'),
     ...functions
       .filter(({ spec }) => spec.trigger.kind === 'queue')
       .map(({ functionName }) => our('FailedMessages', { function: functionName }, 'Sum')),
   ])
+}
 
 /** Seconds that a message may wait. Longer than SQS delays it, or hides it after a worker failed. */
 const LONGEST_WAITS = [
@@ -57,54 +64,66 @@ const LONGEST_WAITS = [
   { queue: 'audits', id: 'audits', seconds: 21_600 },
 ] as const
 
-const waiting = ({ queues }: Watched): AlarmSpec => ({
-  id: 'messages-waiting',
-  summary: 'Messages wait in a queue for longer than any retry explains.',
-  impact: 'the merchants of those messages: webhooks, settlements or audits are late.',
-  measure: {
-    formula: countOf(LONGEST_WAITS.map(({ id, seconds }) => `${orZero(id)} > ${seconds}`)),
-    of: Object.fromEntries(
-      LONGEST_WAITS.map(({ queue, id }) => [
-        id,
-        awsMetric('AWS/SQS', 'ApproximateAgeOfOldestMessage', { QueueName: queues[queue] }, 'Maximum'),
-      ]),
-    ),
-  },
-  unit: 'queues',
-  when: { atLeast: 1, minutes: 5, periods: 3 },
-  because: `The longest waits: ${LONGEST_WAITS.map(({ queue, seconds }) => `${queue} ${seconds / 60} min`).join(', ')}.`,
-})
+function waiting({ queues }: Watched): AlarmSpec {
+  return {
+    id: 'messages-waiting',
+    summary: 'Messages wait in a queue for longer than any retry explains.',
+    impact: 'the merchants of those messages: webhooks, settlements or audits are late.',
+    measure: {
+      formula: countOf(LONGEST_WAITS.map(({ id, seconds }) => `${orZero(id)} > ${seconds}`)),
+      of: Object.fromEntries(
+        LONGEST_WAITS.map(({ queue, id }) => [
+          id,
+          awsMetric(
+            'AWS/SQS',
+            'ApproximateAgeOfOldestMessage',
+            { QueueName: queues[queue] },
+            'Maximum',
+          ),
+        ]),
+      ),
+    },
+    unit: 'queues',
+    when: { atLeast: 1, minutes: 5, periods: 3 },
+    because: `The longest waits: ${LONGEST_WAITS.map(({ queue, seconds }) => `${queue} ${seconds / 60} min`).join(', ')}.`,
+  }
+}
 
 const { maxReceives: WEBHOOK_TRIES } = QUEUE_SETTINGS.webhooks
 const { maxReceives: OTHER_TRIES } = QUEUE_SETTINGS.settlements
 
-const givenUp = ({ deadLetterQueues }: Watched): AlarmSpec => ({
-  id: 'messages-given-up',
-  summary: 'Messages were given up and wait in a dead-letter queue.',
-  impact: 'a merchant who is not settled, or one run of a schedule. Due work sends all other messages again.',
-  measure: sumOf(
-    deadLetterQueues.map(({ queueName: QueueName }) =>
-      awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),
+function givenUp({ deadLetterQueues }: Watched): AlarmSpec {
+  return {
+    id: 'messages-given-up',
+    summary: 'Messages were given up and wait in a dead-letter queue.',
+    impact:
+      'a merchant who is not settled, or one run of a schedule. Due work sends all other messages again.',
+    measure: sumOf(
+      deadLetterQueues.map(({ queueName: QueueName }) =>
+        awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),
+      ),
     ),
-  ),
-  unit: 'messages',
-  when: { above: 0, minutes: 5, periods: 1 },
-  because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a daily one after three tries.`,
-})
+    unit: 'messages',
+    when: { above: 0, minutes: 5, periods: 1 },
+    because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a daily one after three tries.`,
+  }
+}
 
 /** Due work, which repairs what was lost, and the queues that it fills. */
-export const repairAlarms = (watched: Watched): readonly AlarmSpec[] => [
-  notRunning(watched),
-  ...late(watched),
-  {
-    id: 'work-failing',
-    summary: 'Workers cannot finish some messages or items of due work.',
-    impact: 'the merchants and customers of those items; all others are served.',
-    measure: failedWork(watched),
-    unit: 'failures',
-    when: { atLeast: 10, minutes: 15, periods: 2 },
-    because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
-  },
-  waiting(watched),
-  givenUp(watched),
-]
+export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    notRunning(watched),
+    ...late(watched),
+    {
+      id: 'work-failing',
+      summary: 'Workers cannot finish some messages or items of due work.',
+      impact: 'the merchants and customers of those items; all others are served.',
+      measure: failedWork(watched),
+      unit: 'failures',
+      when: { atLeast: 10, minutes: 15, periods: 2 },
+      because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
+    },
+    waiting(watched),
+    givenUp(watched),
+  ]
+}

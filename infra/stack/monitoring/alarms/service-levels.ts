@@ -26,10 +26,18 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
 /** Percent of bad ones, if there are at least so many. One of three at night is no rate. */
-const percentOf = (bad: string, all: string, least: number): string =>
-  `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
+function percentOf(bad: string, all: string, least: number): string {
+  return `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
+}
 
-const burnAlarms = ({ broken, objective, page, fast, slow, ...level }: ServiceLevel): readonly AlarmSpec[] => {
+function burnAlarms({
+  broken,
+  objective,
+  page,
+  fast,
+  slow,
+  ...level
+}: ServiceLevel): readonly AlarmSpec[] {
   const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent }: Burn): AlarmSpec => ({
     ...level,
     id: `${level.heading}-${speed}`,
@@ -44,11 +52,12 @@ const burnAlarms = ({ broken, objective, page, fast, slow, ...level }: ServiceLe
 }
 
 /** A create counts as answered if the provider rejects the payment. A create that failed or never began does not. */
-const creates = (watched: Watched): ServiceLevel => {
+function creates(watched: Watched): ServiceLevel {
   const { our } = watched
   const FunctionName = functionNameOf(
     watched,
-    ({ trigger }) => trigger.kind === 'http' && trigger.method === 'POST' && trigger.path === '/v1/payments',
+    ({ trigger }) =>
+      trigger.kind === 'http' && trigger.method === 'POST' && trigger.path === '/v1/payments',
   )
   const bad = `(${['failed', 'crashed', 'throttled'].map(orZero).join(' + ')})`
   const percent: Measure = {
@@ -74,7 +83,7 @@ const creates = (watched: Watched): ServiceLevel => {
 
 const WITHIN_MS = MINUTE_MS
 
-const webhooks = ({ our }: Watched): ServiceLevel => {
+function webhooks({ our }: Watched): ServiceLevel {
   const percent: Measure = {
     formula: `IF(${orZero('announced')} >= 20, 100 * (announced - ${orZero('soon')}) / announced, 0)`,
     of: {
@@ -96,12 +105,16 @@ const webhooks = ({ our }: Watched): ServiceLevel => {
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
 /** A client is late if its message was given up; failed tries are the early sign. A period is as long as SQS hides a failed try. */
-const settlements = (watched: Watched): ServiceLevel => {
+function settlements(watched: Watched): ServiceLevel {
   const swept = watched.our('SweptClients', OVERALL, 'Sum')
-  const settler = functionNameOf(watched, ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements')
+  const settler = functionNameOf(
+    watched,
+    ({ trigger }) => trigger.kind === 'queue' && trigger.queue === 'settlements',
+  )
   const share = (bad: string, least: number): string =>
     `IF(${orZero('swept')} > 0, ${percentOf(orZero(bad), 'swept', least)}, 0)`
-  const QueueName = watched.deadLetterQueues.find(({ id }) => id === 'settlements-dead')?.queueName ?? ''
+  const QueueName =
+    watched.deadLetterQueues.find(({ id }) => id === 'settlements-dead')?.queueName ?? ''
   return {
     heading: 'settled-in-time',
     broken: 'Clients that the sweep found are not settled on that day.',
@@ -120,12 +133,21 @@ const settlements = (watched: Watched): ServiceLevel => {
       ...DAILY,
       percent: {
         formula: share('dead', 1),
-        of: { swept, dead: awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum') },
+        of: {
+          swept,
+          dead: awsMetric(
+            'AWS/SQS',
+            'ApproximateNumberOfMessagesVisible',
+            { QueueName },
+            'Maximum',
+          ),
+        },
       },
     },
   }
 }
 
 /** Each has two alarms: fast use of its error budget pages, slow use is a ticket. */
-export const serviceLevels = (watched: Watched): readonly AlarmSpec[] =>
-  [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)
+export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
+  return [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)
+}

@@ -18,12 +18,14 @@ export type Graph = {
   readonly threshold?: number
 }
 
-export const graph = (
+export function graph(
   title: string,
   unit: string,
   lines: readonly Line[],
   options: Pick<Graph, 'stacked' | 'periodMinutes'> = {},
-): Graph => ({ title, unit, lines, ...options })
+): Graph {
+  return { title, unit, lines, ...options }
+}
 
 export type DashboardRow = { readonly heading: string; readonly graphs: readonly Graph[] }
 
@@ -33,29 +35,36 @@ type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][nu
  * Every metric of a name in one of its dimension sets, such as method and channel. `where` narrows it. The dimensions
  * are in the catalogue's order, because a search finds one exact set.
  */
-export const search = <const Name extends MetricName, const Set extends SetOf<Name>>(
+export function search<const Name extends MetricName, const Set extends SetOf<Name>>(
   stage: string,
   name: Name,
   dimensionSet: Set,
   where: { readonly [name in Set[number]]?: string },
   statistic: Statistic,
-): Line => {
-  const values = Object.entries({ service: serviceOf(stage), ...where }).map(([key, value]) => `${key}="${value}"`)
+): Line {
+  const values = Object.entries({ service: serviceOf(stage), ...where }).map(
+    ([key, value]) => `${key}="${value}"`,
+  )
   const schema = [METRIC_NAMESPACE, 'service', ...dimensionSet].join(',')
   const found = `'{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}'`
   return { searchOver: (periodMinutes) => `SEARCH(${found}, ${periodMinutes * 60})` }
 }
 
-export const line = (label: string, measure: Measure): Line => ({ label, measure })
+export function line(label: string, measure: Measure): Line {
+  return { label, measure }
+}
 
 /** Names in a formula are shared by the whole graph, so each line's names get its number. */
-export const numbered = (measure: Measure, at: number): Measure =>
-  'formula' in measure
+export function numbered(measure: Measure, at: number): Measure {
+  return 'formula' in measure
     ? {
         formula: Object.keys(measure.of).reduce(
           (formula, id) => formula.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), `${id}_${at}`),
           measure.formula,
         ),
-        of: Object.fromEntries(Object.entries(measure.of).map(([id, metric]) => [`${id}_${at}`, metric])),
+        of: Object.fromEntries(
+          Object.entries(measure.of).map(([id, metric]) => [`${id}_${at}`, metric]),
+        ),
       }
     : measure
+}

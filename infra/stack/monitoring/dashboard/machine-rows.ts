@@ -1,4 +1,8 @@
-import { answersClients, type FunctionSpec, runsByItself } from '../../../../functions/function-spec.ts'
+import {
+  answersClients,
+  type FunctionSpec,
+  runsByItself,
+} from '../../../../functions/function-spec.ts'
 import { awsMetric, type Formula, OVERALL, sumOf } from '../alarms/metric-ref.ts'
 import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
@@ -7,13 +11,16 @@ import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 /** Functions that work for the same people, one line each on the dashboard. */
 type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
 
-const ofQueue =
-  (prefix: string) =>
-  ({ trigger }: FunctionSpec): boolean =>
+function ofQueue(prefix: string) {
+  return ({ trigger }: FunctionSpec): boolean =>
     trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
+}
 
 const FUNCTION_GROUPS: readonly FunctionGroup[] = [
-  { id: 'api', has: (spec) => (answersClients(spec) && !spec.lookup) || spec.trigger.kind === 'http-default' },
+  {
+    id: 'api',
+    has: (spec) => (answersClients(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
+  },
   { id: 'lookups', has: ({ lookup }) => lookup === true },
   { id: 'callbacks', has: (spec) => spec.trigger.kind === 'http' && !answersClients(spec) },
   { id: 'deliveries', has: ofQueue('webhooks') },
@@ -24,26 +31,35 @@ const FUNCTION_GROUPS: readonly FunctionGroup[] = [
 ]
 
 /** A count of Lambda's over all functions of a group. */
-const groupSum = (
+function groupSum(
   { functions }: Watched,
   { has }: FunctionGroup,
   name: 'Errors' | 'Throttles' | 'Invocations',
-): Formula => {
+): Formula {
   const names = functions.filter(({ spec }) => has(spec)).map(({ functionName }) => functionName)
   return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
 }
 
-const api = ({ apiId }: Watched): readonly Graph[] => {
-  const of = (name: '5xx' | '4xx' | 'Count') => awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
-  const latency = (statistic: 'p50' | 'p99') => awsMetric('AWS/ApiGateway', 'Latency', { ApiId: apiId }, statistic)
-  const requests = [line('all', of('Count')), line('refused (4xx)', of('4xx')), line('failed (5xx)', of('5xx'))]
+function api({ apiId }: Watched): readonly Graph[] {
+  const of = (name: '5xx' | '4xx' | 'Count') =>
+    awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
+  const latency = (statistic: 'p50' | 'p99') =>
+    awsMetric('AWS/ApiGateway', 'Latency', { ApiId: apiId }, statistic)
+  const requests = [
+    line('all', of('Count')),
+    line('refused (4xx)', of('4xx')),
+    line('failed (5xx)', of('5xx')),
+  ]
   return [
     graph('API: requests', 'per minute', requests),
-    graph('API: latency', 'milliseconds', [line('p50', latency('p50')), line('p99', latency('p99'))]),
+    graph('API: latency', 'milliseconds', [
+      line('p50', latency('p50')),
+      line('p99', latency('p99')),
+    ]),
   ]
 }
 
-const own = (watched: Watched): readonly Graph[] => {
+function own(watched: Watched): readonly Graph[] {
   const { our } = watched
   const failures = [
     line('our 5xx answers', our('RequestFailures', OVERALL, 'Sum')),
@@ -65,7 +81,7 @@ const own = (watched: Watched): readonly Graph[] => {
   ]
 }
 
-const queues = ({ queues: byName }: Watched): readonly Graph[] => {
+function queues({ queues: byName }: Watched): readonly Graph[] {
   const byQueue = (name: 'ApproximateAgeOfOldestMessage' | 'ApproximateNumberOfMessagesVisible') =>
     Object.entries(byName).map(([queue, QueueName]) =>
       line(queue, awsMetric('AWS/SQS', name, { QueueName }, 'Maximum')),
@@ -76,7 +92,7 @@ const queues = ({ queues: byName }: Watched): readonly Graph[] => {
   ]
 }
 
-const functions = (watched: Watched): readonly Graph[] => {
+function functionGraphs(watched: Watched): readonly Graph[] {
   const byGroup = (name: Parameters<typeof groupSum>[2]) =>
     FUNCTION_GROUPS.map((group) => line(group.id, groupSum(watched, group, name)))
   const slowest = watched.functions
@@ -94,7 +110,7 @@ const functions = (watched: Watched): readonly Graph[] => {
   ]
 }
 
-const table = (watched: Watched): readonly Graph[] => {
+function table(watched: Watched): readonly Graph[] {
   const { our } = watched
   const TableName = watched.table.name
   const used = (kind: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits') => ({
@@ -104,7 +120,10 @@ const table = (watched: Watched): readonly Graph[] => {
   const throttled = (name: 'ReadThrottleEvents' | 'WriteThrottleEvents') =>
     [...throttlesByPart(watched, name)].map(([part, metric]) => line(part, metric))
   const latency = TABLE_OPERATIONS.map((Operation) =>
-    line(Operation, awsMetric('AWS/DynamoDB', 'SuccessfulRequestLatency', { TableName, Operation }, 'Average')),
+    line(
+      Operation,
+      awsMetric('AWS/DynamoDB', 'SuccessfulRequestLatency', { TableName, Operation }, 'Average'),
+    ),
   )
   return [
     graph('Table: units used', 'per second', [
@@ -122,9 +141,11 @@ const table = (watched: Watched): readonly Graph[] => {
 }
 
 /** The machines that move money, for a reader whose first row shows that money does not move. */
-export const machineRows = (watched: Watched): readonly DashboardRow[] => [
-  { heading: 'API', graphs: [...api(watched), ...own(watched)] },
-  { heading: 'Queues', graphs: queues(watched) },
-  { heading: 'Functions', graphs: functions(watched) },
-  { heading: 'Table', graphs: table(watched) },
-]
+export function machineRows(watched: Watched): readonly DashboardRow[] {
+  return [
+    { heading: 'API', graphs: [...api(watched), ...own(watched)] },
+    { heading: 'Queues', graphs: queues(watched) },
+    { heading: 'Functions', graphs: functionGraphs(watched) },
+    { heading: 'Table', graphs: table(watched) },
+  ]
+}

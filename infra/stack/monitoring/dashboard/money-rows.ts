@@ -7,35 +7,39 @@ const HOURLY = { periodMinutes: 60 }
 const DAILY = { periodMinutes: 24 * 60 }
 const FIVE_MINUTES = { periodMinutes: 5 }
 
-const moving = ({ our }: Watched): readonly Graph[] => [
-  graph('Payments', 'per minute', [
-    line('created', our('Payments', { outcome: 'created' }, 'Sum')),
-    line('succeeded', our('Payments', { outcome: 'succeeded' }, 'Sum')),
-    line('create failed', our('Payments', { outcome: 'create_failed' }, 'Sum')),
-    line('refused by the provider', our('Payments', { outcome: 'create_refused' }, 'Sum')),
-    line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
-    line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
-  ]),
-  graph('Time from paid to announced', 'milliseconds', [
-    line('p50', our('TimeToAnnounce', OVERALL, 'p50')),
-    line('p99', our('TimeToAnnounce', OVERALL, 'p99')),
-  ]),
-]
+function moving({ our }: Watched): readonly Graph[] {
+  return [
+    graph('Payments', 'per minute', [
+      line('created', our('Payments', { outcome: 'created' }, 'Sum')),
+      line('succeeded', our('Payments', { outcome: 'succeeded' }, 'Sum')),
+      line('create failed', our('Payments', { outcome: 'create_failed' }, 'Sum')),
+      line('refused by the provider', our('Payments', { outcome: 'create_refused' }, 'Sum')),
+      line('failed', our('Payments', { outcome: 'failed' }, 'Sum')),
+      line('deliveries abandoned', our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum')),
+    ]),
+    graph('Time from paid to announced', 'milliseconds', [
+      line('p50', our('TimeToAnnounce', OVERALL, 'p50')),
+      line('p99', our('TimeToAnnounce', OVERALL, 'p99')),
+    ]),
+  ]
+}
 
-const provider = ({ our }: Watched): readonly Graph[] => {
+function provider({ our }: Watched): readonly Graph[] {
   const wrong = (operation: string) => ({
     formula: '100 * errors',
     of: { errors: our('ProviderErrors', { operation }, 'Average') },
   })
   const errors = PROVIDER_OPERATIONS.map((name) => line(name, wrong(name)))
-  const slowest = PROVIDER_OPERATIONS.map((name) => line(name, our('ProviderLatency', { operation: name }, 'p99')))
+  const slowest = PROVIDER_OPERATIONS.map((name) =>
+    line(name, our('ProviderLatency', { operation: name }, 'p99')),
+  )
   return [
     graph('Provider: failed calls', 'percent', errors, FIVE_MINUTES),
     graph('Provider: latency p99', 'milliseconds', slowest, FIVE_MINUTES),
   ]
 }
 
-const left = ({ our, deadLetterQueues }: Watched): readonly Graph[] => {
+function left({ our, deadLetterQueues }: Watched): readonly Graph[] {
   const waiting = (QueueName: string) =>
     awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum')
   const suspense = [
@@ -57,8 +61,14 @@ const left = ({ our, deadLetterQueues }: Watched): readonly Graph[] => {
   ]
 }
 
-const whose = ({ our, stage }: Watched): readonly Graph[] => {
-  const succeeded = search(stage, 'Payments', ['method', 'channel', 'outcome'], { outcome: 'succeeded' }, 'Sum')
+function whose({ our, stage }: Watched): readonly Graph[] {
+  const succeeded = search(
+    stage,
+    'Payments',
+    ['method', 'channel', 'outcome'],
+    { outcome: 'succeeded' },
+    'Sum',
+  )
   const heard = search(stage, 'SuccessHeard', ['source'], {}, 'Sum')
   const ended = [
     line('expired', our('Payments', { outcome: 'expired' }, 'Sum')),
@@ -77,16 +87,27 @@ const whose = ({ our, stage }: Watched): readonly Graph[] => {
     search(stage, 'SuspenseItems', ['kind', 'cause'], {}, 'Sum'),
   ]
   return [
-    graph('Succeeded by method and channel', 'per 5 minutes', [succeeded], { ...FIVE_MINUTES, stacked: true }),
+    graph('Succeeded by method and channel', 'per 5 minutes', [succeeded], {
+      ...FIVE_MINUTES,
+      stacked: true,
+    }),
     graph('Successes by source', 'per hour', [heard], { ...HOURLY, stacked: true }),
-    graph('Failed, expired and cancelled payments', 'per 5 minutes', ended, { ...FIVE_MINUTES, stacked: true }),
+    graph('Failed, expired and cancelled payments', 'per 5 minutes', ended, {
+      ...FIVE_MINUTES,
+      stacked: true,
+    }),
     graph('Webhook attempts', 'per minute', attempts, { stacked: true }),
     graph('Settlements, and suspense by cause', 'per day', settlements, DAILY),
   ]
 }
 
 /** Whether money moves, and the next questions about money. */
-export const moneyRows = (watched: Watched): readonly DashboardRow[] => [
-  { heading: 'Is money moving?', graphs: [...moving(watched), ...provider(watched), ...left(watched)] },
-  { heading: 'Whose money', graphs: whose(watched) },
-]
+export function moneyRows(watched: Watched): readonly DashboardRow[] {
+  return [
+    {
+      heading: 'Is money moving?',
+      graphs: [...moving(watched), ...provider(watched), ...left(watched)],
+    },
+    { heading: 'Whose money', graphs: whose(watched) },
+  ]
+}

@@ -10,8 +10,13 @@ const PER_PAGE = 20
 
 type Entry = v.InferOutput<typeof EntriesSchema>['data'][number]
 
-const Row = ({ entry }: { readonly entry: Entry }) => {
-  const { type, payment_id: paymentId, settlement_id: settlementId, external_reference: reference } = entry
+function Row({ entry }: { readonly entry: Entry }) {
+  const {
+    type,
+    payment_id: paymentId,
+    settlement_id: settlementId,
+    external_reference: reference,
+  } = entry
   return (
     <li class="item">
       <p class="line">
@@ -38,10 +43,13 @@ const Row = ({ entry }: { readonly entry: Entry }) => {
 type EntriesCardProps = { readonly title: string; readonly note: string; readonly path: string }
 
 /** The entries of a sum, oldest first, in pages. */
-export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
+export function EntriesCard({ title, note, path }: EntriesCardProps) {
   /** The start of each page after the first. */
   const [cursors, setCursors] = useState<readonly string[]>([])
-  const query = new URLSearchParams({ limit: String(PER_PAGE), ...(cursors.length > 0 && { after: cursors.at(-1) }) })
+  const query = new URLSearchParams({
+    limit: String(PER_PAGE),
+    ...(cursors.length > 0 && { after: cursors.at(-1) }),
+  })
   const call = api(`${path}?${query.toString()}`)
   const read = useRead(EntriesSchema, call)
   const { next } = read.value ?? {}
@@ -49,7 +57,10 @@ export const EntriesCard = ({ title, note, path }: EntriesCardProps) => {
     <Card title={title} note={note} call={call}>
       <ReadResult read={read}>
         {({ data }) => (
-          <Rows of={data} empty="No entry yet. A payment gets one after the provider has settled it.">
+          <Rows
+            of={data}
+            empty="No entry yet. A payment gets one after the provider has settled it."
+          >
             {(entry) => <Row key={entry.id} entry={entry} />}
           </Rows>
         )}

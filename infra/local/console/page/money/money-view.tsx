@@ -14,7 +14,7 @@ const DAY = 86_400
 /** The page's address has this word instead of a settlement's id. */
 const ENTRIES = 'entries'
 
-const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) => {
+function Equation({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) {
   const parts: readonly (readonly [string, number])[] = [
     ['pending', balance.pending_minor],
     ['available', balance.available_minor],
@@ -40,12 +40,16 @@ const Equation = ({ balance }: { readonly balance: v.InferOutput<typeof BalanceS
   )
 }
 
-const Balance = () => {
+function Balance() {
   const call = api('balance?include=settlements')
   const read = useRead(BalanceSchema, call)
   const [verdict, setVerdict] = useState('')
   return (
-    <Card title="Balance" note="All credits, net of reversals, are in one of these states." call={call}>
+    <Card
+      title="Balance"
+      note="All credits, net of reversals, are in one of these states."
+      call={call}
+    >
       <ReadResult read={read}>{(balance) => <Equation balance={balance} />}</ReadResult>
       <p class="line">
         <ActionButton
@@ -64,8 +68,10 @@ const Balance = () => {
 }
 
 /** This month's figures from the journal, and whether the books balance. */
-const verdictOf = ({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string => {
-  const amounts = figures.map(({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`)
+function verdictOf({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string {
+  const amounts = figures.map(
+    ({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`,
+  )
   return `This month: ${amounts.join(', ') || 'no entry yet'}. ${balanced ? 'They balance' : 'They do not balance'}.`
 }
 
@@ -76,78 +82,95 @@ const WORK: readonly (readonly [label: string, call: ConsoleCall, effect: string
   ['Check due work', invoke('check-due-work'), 'expires payments, and sends overdue webhooks'],
 ]
 
-const DailyWork = () => (
-  <Card title="Daily work" note="After a jump of the clock, run these steps in their order to settle the payments.">
-    <ol class="steps">
-      {WORK.map(([label, call, effect]) => (
-        <li key={label}>
-          <ActionButton label={label} call={call} {...(label === 'Sweep' && { kind: 'main' })} />{' '}
-          <span class="muted">{effect}</span>
-        </li>
-      ))}
-    </ol>
-  </Card>
-)
-
-const Suspense = () => (
-  <ReadCard
-    title="Suspense"
-    note="Money that the gateway may not credit, and findings. An operator decides."
-    call={invoke('list-suspense', { status: 'open' })}
-    schema={SuspenseListSchema}
-  >
-    {({ data }) => (
-      <Rows of={data} empty="Nothing is open.">
-        {({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
-          <li key={id} class="item">
-            <p class="line">
-              <strong>{words(cause)}</strong> <span class="muted">{kind}</span>
-              {amount !== null && <span>{rupiah(amount)}</span>}
-              {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
-            </p>
-            <ActionButton
-              label="Write off"
-              about={id}
-              call={operate('resolve-suspense', {
-                suspense_id: id,
-                resolution: 'written_off',
-                notes: 'in the console',
-              })}
-            />
+function DailyWork() {
+  return (
+    <Card
+      title="Daily work"
+      note="After a jump of the clock, run these steps in their order to settle the payments."
+    >
+      <ol class="steps">
+        {WORK.map(([label, call, effect]) => (
+          <li key={label}>
+            <ActionButton label={label} call={call} {...(label === 'Sweep' && { kind: 'main' })} />{' '}
+            <span class="muted">{effect}</span>
           </li>
-        )}
-      </Rows>
-    )}
-  </ReadCard>
-)
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function Suspense() {
+  return (
+    <ReadCard
+      title="Suspense"
+      note="Money that the gateway may not credit, and findings. An operator decides."
+      call={invoke('list-suspense', { status: 'open' })}
+      schema={SuspenseListSchema}
+    >
+      {({ data }) => (
+        <Rows of={data} empty="Nothing is open.">
+          {({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
+            <li key={id} class="item">
+              <p class="line">
+                <strong>{words(cause)}</strong> <span class="muted">{kind}</span>
+                {amount !== null && <span>{rupiah(amount)}</span>}
+                {paymentId !== null && <a href={`#payments/${paymentId}`}>its payment</a>}
+              </p>
+              <ActionButton
+                label="Write off"
+                about={id}
+                call={operate('resolve-suspense', {
+                  suspense_id: id,
+                  resolution: 'written_off',
+                  notes: 'in the console',
+                })}
+              />
+            </li>
+          )}
+        </Rows>
+      )}
+    </ReadCard>
+  )
+}
 
 /** The entries of one settlement, or of the whole balance. */
-const Entries = ({ selected }: { readonly selected: string }) => (
-  <Detail list="#money" label="All the money">
-    {selected === ENTRIES ? (
-      <EntriesCard title="Entries" note="Every movement of the balance, settled or not." path="balance/entries" />
-    ) : (
-      <>
-        <ReadCard title="Settlement" call={api(`settlements/${selected}`)} schema={SettlementSchema}>
-          {(settlement) => (
-            <ul class="rows">
-              <SettlementRow settlement={settlement} />
-            </ul>
-          )}
-        </ReadCard>
+function Entries({ selected }: { readonly selected: string }) {
+  return (
+    <Detail list="#money" label="All the money">
+      {selected === ENTRIES ? (
         <EntriesCard
-          title="Its entries"
-          note="Their sum is the net of the settlement."
-          path={`settlements/${selected}/payments`}
+          title="Entries"
+          note="Every movement of the balance, settled or not."
+          path="balance/entries"
         />
-      </>
-    )}
-  </Detail>
-)
+      ) : (
+        <>
+          <ReadCard
+            title="Settlement"
+            call={api(`settlements/${selected}`)}
+            schema={SettlementSchema}
+          >
+            {(settlement) => (
+              <ul class="rows">
+                <SettlementRow settlement={settlement} />
+              </ul>
+            )}
+          </ReadCard>
+          <EntriesCard
+            title="Its entries"
+            note="Their sum is the net of the settlement."
+            path={`settlements/${selected}/payments`}
+          />
+        </>
+      )}
+    </Detail>
+  )
+}
 
 /** The balance, the settlements and the payouts; or the entries of one of these sums. */
-export const MoneyView = ({ selected }: { readonly selected: string | undefined }) =>
-  selected === undefined ? (
+export function MoneyView({ selected }: { readonly selected: string | undefined }) {
+  return selected === undefined ? (
     <>
       <Balance />
       <div class="split even">
@@ -163,3 +186,4 @@ export const MoneyView = ({ selected }: { readonly selected: string | undefined 
   ) : (
     <Entries key={selected} selected={selected} />
   )
+}

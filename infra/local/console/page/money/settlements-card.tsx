@@ -8,7 +8,7 @@ import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-const RecordedActions = ({ settlement: { id } }: { readonly settlement: Settlement }) => {
+function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
   const [notes, setNotes] = useState('bank transfer')
   const [reference, setReference] = useState('')
   const [confirm, setConfirm] = useState('')
@@ -20,12 +20,21 @@ const RecordedActions = ({ settlement: { id } }: { readonly settlement: Settleme
   }
   return (
     <>
-      <ActionForm label="Mark paid" about={id} kind="main" call={operate('mark-settlement-paid', paid)}>
+      <ActionForm
+        label="Mark paid"
+        about={id}
+        kind="main"
+        call={operate('mark-settlement-paid', paid)}
+      >
         <TextField label="Notes" value={notes} onType={setNotes} />
         <TextField label="Bank reference" value={reference} onType={setReference} />
         <details>
           <summary>Confirm, if the gateway asks for it</summary>
-          <TextField label="The confirm object of the refusal" value={confirm} onType={setConfirm} />
+          <TextField
+            label="The confirm object of the refusal"
+            value={confirm}
+            onType={setConfirm}
+          />
         </details>
       </ActionForm>
       <ActionButton
@@ -39,12 +48,20 @@ const RecordedActions = ({ settlement: { id } }: { readonly settlement: Settleme
 }
 
 /** A settlement with the operator's actions. */
-export const SettlementRow = ({ settlement }: { readonly settlement: Settlement }) => {
-  const { id, status, net_minor: net, payment_count: count, period_start: from, period_end: to } = settlement
+export function SettlementRow({ settlement }: { readonly settlement: Settlement }) {
+  const {
+    id,
+    status,
+    net_minor: net,
+    payment_count: count,
+    period_start: from,
+    period_end: to,
+  } = settlement
   return (
     <li class="item">
       <p class="line">
-        <strong>{rupiah(net)}</strong> <Status is={status} /> <span class="muted">{counted(count, 'payment')}</span>
+        <strong>{rupiah(net)}</strong> <Status is={status} />{' '}
+        <span class="muted">{counted(count, 'payment')}</span>
       </p>
       <p class="line muted">
         {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
@@ -67,17 +84,19 @@ export const SettlementRow = ({ settlement }: { readonly settlement: Settlement 
 }
 
 /** The merchant's settlements, newest first, each with the operator's actions. */
-export const SettlementsCard = () => (
-  <ReadCard
-    title="Settlements"
-    note="The sweep records settlements. An operator transfers the money and marks them paid."
-    call={api('settlements?per_page=10')}
-    schema={SettlementsSchema}
-  >
-    {({ data }) => (
-      <Rows of={data} empty="No settlement yet. The daily work records one.">
-        {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
-      </Rows>
-    )}
-  </ReadCard>
-)
+export function SettlementsCard() {
+  return (
+    <ReadCard
+      title="Settlements"
+      note="The sweep records settlements. An operator transfers the money and marks them paid."
+      call={api('settlements?per_page=10')}
+      schema={SettlementsSchema}
+    >
+      {({ data }) => (
+        <Rows of={data} empty="No settlement yet. The daily work records one.">
+          {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
+        </Rows>
+      )}
+    </ReadCard>
+  )
+}

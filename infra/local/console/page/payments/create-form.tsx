@@ -18,10 +18,12 @@ const CHANNEL_OPTIONS = CHANNELS.map(
     ] as const,
 )
 
-const newKey = () => `console-${crypto.randomUUID()}`
+function newKey() {
+  return `console-${crypto.randomUUID()}`
+}
 
 /** Creates a payment as a merchant's server does. After a lost answer, the next press sends the same key. */
-export const CreateForm = () => {
+export function CreateForm() {
   const [channel, setChannel] = useState<string>('qris')
   const [amount, setAmount] = useState('150000')
   const [reference, setReference] = useState('')
@@ -49,9 +51,23 @@ export const CreateForm = () => {
           if (created.success) goTo('payments', created.output.id)
         }}
       >
-        <SelectField label="Paid by" value={channel} options={CHANNEL_OPTIONS} onChoose={setChannel} />
-        <TextField label="Amount in IDR" type="number" min="1" step="1" value={amount} onType={setAmount} />
-        {isWallet && <TextField label="Customer’s phone" type="tel" value={phone} onType={setPhone} />}
+        <SelectField
+          label="Paid by"
+          value={channel}
+          options={CHANNEL_OPTIONS}
+          onChoose={setChannel}
+        />
+        <TextField
+          label="Amount in IDR"
+          type="number"
+          min="1"
+          step="1"
+          value={amount}
+          onType={setAmount}
+        />
+        {isWallet && (
+          <TextField label="Customer’s phone" type="tel" value={phone} onType={setPhone} />
+        )}
         <TextField label="Your reference (optional)" value={reference} onType={setReference} />
       </ActionForm>
     </Card>

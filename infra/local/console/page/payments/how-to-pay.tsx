@@ -6,48 +6,58 @@ import type { Timeline } from '../shapes.ts'
 const [MODULE, MARGIN] = [4, 16]
 
 /** The text as a QR code. It is dark on light in both themes, because scanners need that. */
-const QrCode = ({ text, label }: { readonly text: string; readonly label: string }) => {
+function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const code = qrcode(0, 'M')
   code.addData(text)
   code.make()
   return <img class="qr" alt={label} src={code.createDataURL(MODULE, MARGIN)} />
 }
 
-const groupedByFour = (digits: string): string => digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+function groupedByFour(digits: string): string {
+  return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+}
 
-const QrInstructions = ({ text }: { readonly text: string }) => (
-  <>
-    <p>The customer scans the code with the app of a bank or a wallet.</p>
-    <p>
-      <code class="long">{text}</code> <CopyButton what="QR text" text={text} />
-    </p>
-  </>
-)
+function QrInstructions({ text }: { readonly text: string }) {
+  return (
+    <>
+      <p>The customer scans the code with the app of a bank or a wallet.</p>
+      <p>
+        <code class="long">{text}</code> <CopyButton what="QR text" text={text} />
+      </p>
+    </>
+  )
+}
 
-const LinkInstructions = ({ link }: { readonly link: string }) => (
-  <>
-    <p>The shop sends the customer to the wallet’s page:</p>
-    <p>
-      <a href={link} target="_blank" rel="noreferrer">
-        Open the checkout
-      </a>{' '}
-      <CopyButton what="checkout link" text={link} />
-    </p>
-  </>
-)
+function LinkInstructions({ link }: { readonly link: string }) {
+  return (
+    <>
+      <p>The shop sends the customer to the wallet’s page:</p>
+      <p>
+        <a href={link} target="_blank" rel="noreferrer">
+          Open the checkout
+        </a>{' '}
+        <CopyButton what="checkout link" text={link} />
+      </p>
+    </>
+  )
+}
 
-const TransferInstructions = ({ to, bank }: { readonly to: string; readonly bank: string }) => (
-  <>
-    <p>The customer transfers to this account at {bank}:</p>
-    <p class="account">
-      <output aria-label="Account number">{groupedByFour(to)}</output> <CopyButton what="account number" text={to} />
-    </p>
-  </>
-)
+function TransferInstructions({ to, bank }: { readonly to: string; readonly bank: string }) {
+  return (
+    <>
+      <p>The customer transfers to this account at {bank}:</p>
+      <p class="account">
+        <output aria-label="Account number">{groupedByFour(to)}</output>{' '}
+        <CopyButton what="account number" text={to} />
+      </p>
+    </>
+  )
+}
 
-const PaymentInstructions = ({ payment }: { readonly payment: Timeline }) => {
+function PaymentInstructions({ payment }: { readonly payment: Timeline }) {
   const { method, channel_code: code, payment_destination: destination } = payment
-  if (destination === '') return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
+  if (destination === '')
+    return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
   if (method === 'qris') return <QrInstructions text={destination} />
   // No other text may become a link.
   if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
@@ -55,14 +65,16 @@ const PaymentInstructions = ({ payment }: { readonly payment: Timeline }) => {
 }
 
 /** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
-export const HowToPay = ({ payment }: { readonly payment: Timeline }) => {
+export function HowToPay({ payment }: { readonly payment: Timeline }) {
   const { method, payment_destination: destination, expires_at: until } = payment
   return (
     <div class="pay">
       {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
       <div>
         <PaymentInstructions payment={payment} />
-        {until && <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>}
+        {until && (
+          <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>
+        )}
       </div>
     </div>
   )

@@ -8,7 +8,7 @@ import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { timelineSteps } from './timeline-steps.ts'
 
-const Figures = ({ payment }: { readonly payment: Timeline }) => {
+function Figures({ payment }: { readonly payment: Timeline }) {
   const rows: readonly (readonly [string, string])[] = [
     ['Paid by the customer', rupiah(payment.notional_minor)],
     [`Provider’s fee (${payment.fee_status})`, `− ${rupiah(payment.xendit_fee_minor)}`],
@@ -27,23 +27,25 @@ const Figures = ({ payment }: { readonly payment: Timeline }) => {
   )
 }
 
-const TimelineCard = ({ payment }: { readonly payment: Timeline }) => (
-  <Card title="Timeline" call={invoke('get-payment', { payment_id: payment.id })}>
-    <ol class="timeline">
-      {timelineSteps(payment).map(({ at, tone, text, detail }) => (
-        <li key={`${at ?? ''} ${text}`} class={tone}>
-          {at === undefined ? <span /> : <Time at={at} />}
-          <p>
-            {text}
-            {detail !== undefined && <span class="muted"> {detail}</span>}
-          </p>
-        </li>
-      ))}
-    </ol>
-  </Card>
-)
+function TimelineCard({ payment }: { readonly payment: Timeline }) {
+  return (
+    <Card title="Timeline" call={invoke('get-payment', { payment_id: payment.id })}>
+      <ol class="timeline">
+        {timelineSteps(payment).map(({ at, tone, text, detail }) => (
+          <li key={`${at ?? ''} ${text}`} class={tone}>
+            {at === undefined ? <span /> : <Time at={at} />}
+            <p>
+              {text}
+              {detail !== undefined && <span class="muted"> {detail}</span>}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
 
-const About = ({ payment }: { readonly payment: Timeline }) => {
+function About({ payment }: { readonly payment: Timeline }) {
   const { id, status, external_reference: reference, failure_reason: reason, reversal } = payment
   return (
     <>
@@ -71,7 +73,7 @@ const KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback_reversa
 )
 
 /** The customer's actions at the provider while the payment is open; after that, the reversals. */
-const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
+function ProviderActions({ payment }: { readonly payment: Timeline }) {
   const [kind, setKind] = useState('refund')
   const [amount, setAmount] = useState('')
   const request = payment.payment_request_id
@@ -92,14 +94,20 @@ const ProviderActions = ({ payment }: { readonly payment: Timeline }) => {
       <summary>Reverse the payment</summary>
       <ActionForm label="Reverse" kind="danger" call={providerAction(request, 'reverse', body)}>
         <SelectField label="Kind" value={kind} options={KINDS} onChoose={setKind} />
-        <TextField label="Amount (empty: all)" type="number" min="1" value={amount} onType={setAmount} />
+        <TextField
+          label="Amount (empty: all)"
+          type="number"
+          min="1"
+          value={amount}
+          onType={setAmount}
+        />
       </ActionForm>
       <p class="note">The provider reports it by a callback, or in its transactions.</p>
     </details>
   )
 }
 
-const PaymentCards = ({ payment }: { readonly payment: Timeline }) => {
+function PaymentCards({ payment }: { readonly payment: Timeline }) {
   const { id } = payment
   const isOpen = payment.status === 'pending'
   return (
@@ -122,8 +130,13 @@ const PaymentCards = ({ payment }: { readonly payment: Timeline }) => {
 }
 
 /** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
-export const PaymentDetail = ({ id }: { readonly id: string }) => (
-  <ReadResult title="Payment" read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}>
-    {(payment) => <PaymentCards payment={payment} />}
-  </ReadResult>
-)
+export function PaymentDetail({ id }: { readonly id: string }) {
+  return (
+    <ReadResult
+      title="Payment"
+      read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}
+    >
+      {(payment) => <PaymentCards payment={payment} />}
+    </ReadResult>
+  )
+}

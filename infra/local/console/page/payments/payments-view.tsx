@@ -10,7 +10,7 @@ import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './sea
 
 type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 
-const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) => {
+function Row({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) {
   const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
   return (
     <li>
@@ -21,14 +21,16 @@ const Row = ({ payment, isSelected }: { readonly payment: Payment; readonly isSe
         <span class="muted">
           <Time at={at} />
         </span>
-        {payment.external_reference && <span class="muted reference">{payment.external_reference}</span>}
+        {payment.external_reference && (
+          <span class="muted reference">{payment.external_reference}</span>
+        )}
       </a>
     </li>
   )
 }
 
 /** The merchant's payments, newest first, in pages: all, or the result of a search. */
-const PaymentList = ({ selected }: { readonly selected: string | undefined }) => {
+function PaymentList({ selected }: { readonly selected: string | undefined }) {
   const [search, setSearch] = useState<Search>(EVERYTHING)
   /** The cursor of each page after the first. It is empty for numbered pages. */
   const [cursors, setCursors] = useState<readonly string[]>([])
@@ -47,14 +49,25 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
       />
       <ReadResult read={read}>
         {({ data }) => (
-          <Rows of={data} empty={search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'}>
-            {(payment) => <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />}
+          <Rows
+            of={data}
+            empty={
+              search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'
+            }
+          >
+            {(payment) => (
+              <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />
+            )}
           </Rows>
         )}
       </ReadResult>
       <Pager
         of="payments"
-        text={total > PER_PAGE ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments` : ''}
+        text={
+          total > PER_PAGE
+            ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments`
+            : ''
+        }
         onNewer={page > 1 ? () => setCursors(cursors.slice(0, -1)) : undefined}
         onOlder={hasOlder ? () => setCursors([...cursors, cursor]) : undefined}
       />
@@ -66,7 +79,7 @@ const PaymentList = ({ selected }: { readonly selected: string | undefined }) =>
 const ONE_COLUMN = '(max-width: 860px)'
 
 /** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
-export const PaymentsView = ({ selected }: { readonly selected: string | undefined }) => {
+export function PaymentsView({ selected }: { readonly selected: string | undefined }) {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {
     if (selected !== undefined && matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView()
@@ -80,7 +93,9 @@ export const PaymentsView = ({ selected }: { readonly selected: string | undefin
       <div ref={detail}>
         {selected === undefined ? (
           <Card title="Payment">
-            <Empty>Create or select a payment. Its instructions, timeline and webhooks are shown here.</Empty>
+            <Empty>
+              Create or select a payment. Its instructions, timeline and webhooks are shown here.
+            </Empty>
           </Card>
         ) : (
           <PaymentDetail key={selected} id={selected} />

@@ -17,16 +17,23 @@ export const EVERYTHING: Search = { reference: '', amount: '', day: '', status: 
 export const PER_PAGE = 12
 
 /** Why the search is not possible: the gateway searches by a reference or by an amount, not by both. */
-const problemOf = ({ reference, amount, day }: Search): string | undefined => {
+function problemOf({ reference, amount, day }: Search): string | undefined {
   if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
-  if (amount !== '' && reference !== '') return 'Enter either a reference, or an amount and its day.'
+  if (amount !== '' && reference !== '')
+    return 'Enter either a reference, or an amount and its day.'
   return undefined
 }
 
-const given = (fields: Readonly<Record<string, string>>) => Object.entries(fields).filter(([, text]) => text !== '')
+function given(fields: Readonly<Record<string, string>>) {
+  return Object.entries(fields).filter(([, text]) => text !== '')
+}
 
 /** The call for one page of the search: by `page` if its pages have numbers, else by `cursor`. */
-export const searchCall = ({ reference, amount, day, status }: Search, page: number, cursor: string): ConsoleCall => {
+export function searchCall(
+  { reference, amount, day, status }: Search,
+  page: number,
+  cursor: string,
+): ConsoleCall {
   if (amount !== '') {
     const found = Object.fromEntries(given({ status, cursor }))
     return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...found }))
@@ -37,10 +44,13 @@ export const searchCall = ({ reference, amount, day, status }: Search, page: num
   return api(`payments?${query.toString()}`)
 }
 
-const STATES = [['', 'any'] as const, ...PAYMENT_STATUSES.map((status) => [status, status] as const)]
+const STATES = [
+  ['', 'any'] as const,
+  ...PAYMENT_STATUSES.map((status) => [status, status] as const),
+]
 
 /** Searches by reference, by status, or by amount and day. */
-export const SearchForm = ({ onSearch }: { readonly onSearch: (search: Search) => void }) => {
+export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) => void }) {
   const [typed, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
   const typing = (name: 'reference' | 'amount' | 'day') => ({

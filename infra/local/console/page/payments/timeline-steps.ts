@@ -9,25 +9,31 @@ type Step = {
   readonly detail?: string
 }
 
-const step = (at: string, tone: Step['tone'], text: string, detail?: string | null): Step => ({
-  at,
-  tone,
-  text,
-  ...(detail && { detail }),
-})
+function step(at: string, tone: Step['tone'], text: string, detail?: string | null): Step {
+  return { at, tone, text, ...(detail && { detail }) }
+}
 
-const reportedBy = (source: string) => `reported by ${words(source)}`
+function reportedBy(source: string) {
+  return `reported by ${words(source)}`
+}
 
-const deliverySteps = ({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] => [
-  ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
-    const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
-    return step(at, error === null ? 'good' : 'bad', `Webhook, attempt ${number}: ${result}`, `in ${took} ms · ${url}`)
-  }),
-  ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),
-]
+function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] {
+  return [
+    ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
+      const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
+      return step(
+        at,
+        error === null ? 'good' : 'bad',
+        `Webhook, attempt ${number}: ${result}`,
+        `in ${took} ms · ${url}`,
+      )
+    }),
+    ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),
+  ]
+}
 
 /** The steps of a payment, from its creation, in the order of the local clock. Steps without a time come last. */
-export const timelineSteps = ({ timeline, reversal, ...payment }: Timeline): readonly Step[] => {
+export function timelineSteps({ timeline, reversal, ...payment }: Timeline): readonly Step[] {
   const steps: readonly Step[] = [
     ...timeline.provider_attempts
       .filter(({ outcome }) => outcome !== 'created')
@@ -35,7 +41,8 @@ export const timelineSteps = ({ timeline, reversal, ...payment }: Timeline): rea
         step(at, 'bad', `Create at the provider, attempt ${number}: ${words(outcome)}`, code),
       ),
     ...timeline.transitions.map(({ status, at, source, failure_reason: reason }) => {
-      if (status === 'pending') return step(at, 'plain', `Created: ${rupiah(payment.notional_minor)}`)
+      if (status === 'pending')
+        return step(at, 'plain', `Created: ${rupiah(payment.notional_minor)}`)
       if (status === 'succeeded') return step(at, 'good', 'Paid and credited', reportedBy(source))
       const why = reason === undefined ? '' : `, ${words(reason)}`
       return step(at, 'bad', `Ended: ${status}${why}`, reportedBy(source))
@@ -45,19 +52,29 @@ export const timelineSteps = ({ timeline, reversal, ...payment }: Timeline): rea
       ...deliveries.flatMap(deliverySteps),
     ]),
     ...timeline.settlements.flatMap(({ settlement_id: id, status, settled_at: at }) =>
-      at === null ? [] : [step(at, status === 'failed' ? 'bad' : 'good', `Settlement ${words(status)}`, id)],
+      at === null
+        ? []
+        : [step(at, status === 'failed' ? 'bad' : 'good', `Settlement ${words(status)}`, id)],
     ),
     ...timeline.suspense.map(({ created_at: at, kind, cause, suspense_id: id }) =>
       step(at, 'bad', `In suspense: ${kind}, ${words(cause)}`, id),
     ),
-    ...(reversal ? [step(reversal.at, 'bad', `${rupiah(reversal.amount_minor)} was reversed`, reversal.kind)] : []),
+    ...(reversal
+      ? [step(reversal.at, 'bad', `${rupiah(reversal.amount_minor)} was reversed`, reversal.kind)]
+      : []),
   ]
   const { status, fee_status: fee, xendit_fee_minor: minor } = payment
   const isFinal = status === 'succeeded' && fee !== 'estimated'
   const waiting = timeline.settlements.filter(({ settled_at: settled }) => settled === null)
   return [
     ...steps.toSorted(({ at: a = '' }, { at: b = '' }) => (a < b ? -1 : Number(a > b))),
-    ...(isFinal ? [{ tone: 'good' as const, text: 'The fee is final', detail: `${rupiah(minor)}, ${fee}` }] : []),
-    ...waiting.map(({ settlement_id: id }) => ({ tone: 'good' as const, text: 'Settlement recorded', detail: id })),
+    ...(isFinal
+      ? [{ tone: 'good' as const, text: 'The fee is final', detail: `${rupiah(minor)}, ${fee}` }]
+      : []),
+    ...waiting.map(({ settlement_id: id }) => ({
+      tone: 'good' as const,
+      text: 'Settlement recorded',
+      detail: id,
+    })),
   ]
 }

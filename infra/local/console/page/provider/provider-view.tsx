@@ -64,14 +64,21 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) => {
+function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) {
   const { target, fault: name, value: example } = fault
-  const [value, setValue] = useState(typeof example === 'string' ? example : JSON.stringify(example))
+  const [value, setValue] = useState(
+    typeof example === 'string' ? example : JSON.stringify(example),
+  )
   const [times, setTimes] = useState('1')
   const left = armed
     .filter((one) => one.target === target && one.fault === name)
     .reduce((sum, one) => sum + one.times, 0)
-  const order = { target, fault: name, times: Number(times), ...(value !== undefined && { value: jsonOrText(value) }) }
+  const order = {
+    target,
+    fault: name,
+    times: Number(times),
+    ...(value !== undefined && { value: jsonOrText(value) }),
+  }
   const call = simulator('/faults', order)
   const off = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
@@ -92,9 +99,21 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
           <p class="note">{EFFECTS[target]?.[name]}</p>
         </div>
         {value !== undefined && (
-          <TextField label="Value" aria-label={`Value of ${label}`} value={value} onType={setValue} />
+          <TextField
+            label="Value"
+            aria-label={`Value of ${label}`}
+            value={value}
+            onType={setValue}
+          />
         )}
-        <TextField label="Times" aria-label={`Times ${label}`} type="number" min="1" value={times} onType={setTimes} />
+        <TextField
+          label="Times"
+          aria-label={`Times ${label}`}
+          type="number"
+          min="1"
+          value={times}
+          onType={setTimes}
+        />
         <CurlButton of={label} call={call} />
       </Form>
     </li>
@@ -102,7 +121,7 @@ const FaultRow = ({ fault, armed }: { readonly fault: Fault; readonly armed: rea
 }
 
 /** Every fault of the provider as a switch. While it is on, it affects the next calls or events. */
-export const ProviderView = () => {
+export function ProviderView() {
   const menu = useRead(FaultMenuSchema, MENU)
   const { value: armed = [] } = useRead(ArmedSchema, ARMED)
   const byTarget = [...Map.groupBy(menu.value?.faults ?? [], ({ target }) => target)]

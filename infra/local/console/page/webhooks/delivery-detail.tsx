@@ -9,13 +9,22 @@ import { useReceived } from './inbox-card.tsx'
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 
 /** The exact bytes from the event feed, read from the time of the event. */
-const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery): string | undefined => {
+function useBody({
+  id,
+  event_id: eventId,
+  payment_id: paymentId,
+}: OwnDelivery): string | undefined {
   const { value: payment } = useRead(
     TimelineSchema,
     paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
   )
-  const event = payment?.timeline.events.find(({ deliveries }) => deliveries.some((one) => one.delivery_id === id))
-  const { value: events } = useRead(EventsSchema, event && api(`events?since=${event.fired_at}&limit=100`))
+  const event = payment?.timeline.events.find(({ deliveries }) =>
+    deliveries.some((one) => one.delivery_id === id),
+  )
+  const { value: events } = useRead(
+    EventsSchema,
+    event && api(`events?since=${event.fired_at}&limit=100`),
+  )
   const found = events?.data.find((one) => one.event_id === eventId)
   return found && JSON.stringify(found)
 }
@@ -23,7 +32,7 @@ const useBody = ({ id, event_id: eventId, payment_id: paymentId }: OwnDelivery):
 const NOT_STORED = 'new for each attempt, and not stored'
 
 /** The request of every attempt. The sample inbox has recorded all requests that it received. */
-const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
+function Request({ delivery }: { readonly delivery: OwnDelivery }) {
   const body = useBody(delivery)
   const { value: received } = useReceived()
   const got = received?.findLast(({ headers }) => headers['x-gateway-delivery-id'] === delivery.id)
@@ -40,7 +49,9 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
     <Card
       title="The request"
       note={
-        got ? 'The latest request that the inbox received.' : 'Each attempt sends this. The inbox did not receive it.'
+        got
+          ? 'The latest request that the inbox received.'
+          : 'Each attempt sends this. The inbox did not receive it.'
       }
     >
       <h3>Headers</h3>
@@ -53,12 +64,14 @@ const Request = ({ delivery }: { readonly delivery: OwnDelivery }) => {
         ))}
       </dl>
       <h3>Body</h3>
-      <code class="long">{got?.body ?? body ?? 'The gateway does not keep the body of a test event.'}</code>
+      <code class="long">
+        {got?.body ?? body ?? 'The gateway does not keep the body of a test event.'}
+      </code>
     </Card>
   )
 }
 
-const DeliveryCards = ({ delivery }: { readonly delivery: OwnDelivery }) => {
+function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
   const { id, event, status, payment_id: paymentId } = delivery
   return (
     <>
@@ -76,10 +89,15 @@ const DeliveryCards = ({ delivery }: { readonly delivery: OwnDelivery }) => {
 }
 
 /** One delivery: request, answers, payment, and the button for a new round. */
-export const DeliveryDetail = ({ id }: { readonly id: string }) => (
-  <Detail list="#webhooks" label="All deliveries">
-    <ReadResult title="Delivery" read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}>
-      {(delivery) => <DeliveryCards delivery={delivery} />}
-    </ReadResult>
-  </Detail>
-)
+export function DeliveryDetail({ id }: { readonly id: string }) {
+  return (
+    <Detail list="#webhooks" label="All deliveries">
+      <ReadResult
+        title="Delivery"
+        read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}
+      >
+        {(delivery) => <DeliveryCards delivery={delivery} />}
+      </ReadResult>
+    </Detail>
+  )
+}

@@ -12,17 +12,22 @@ const STATUSES = [
 ]
 
 /** Each attempt with its result. */
-const Attempts = ({ attempts }: Pick<Sent, 'attempts'>) => (
-  <ol class="attempts">
-    {attempts.map(({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
-      <li key={number} class={error === null ? 'good' : 'bad'}>
-        <Time at={at} /> {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
-        <span class="muted">in {took} ms</span>
-        {body !== null && body !== '' && <code class="long">{body}</code>}
-      </li>
-    ))}
-  </ol>
-)
+function Attempts({ attempts }: Pick<Sent, 'attempts'>) {
+  return (
+    <ol class="attempts">
+      {attempts.map(
+        ({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
+          <li key={number} class={error === null ? 'good' : 'bad'}>
+            <Time at={at} />{' '}
+            {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
+            <span class="muted">in {took} ms</span>
+            {body !== null && body !== '' && <code class="long">{body}</code>}
+          </li>
+        ),
+      )}
+    </ol>
+  )
+}
 
 type DeliveryStateProps = {
   readonly id: string
@@ -33,28 +38,30 @@ type DeliveryStateProps = {
 }
 
 /** The address of a delivery, its attempts, and the button for a new round. */
-export const DeliveryState = ({ id, of, about, children }: DeliveryStateProps) => (
-  <>
-    <p class="line muted">
-      <code>{of.url}</code>
-      {children}
-      {of.next_attempt_at !== null && (
-        <span>
-          next attempt <Time at={of.next_attempt_at} />
-        </span>
-      )}
-    </p>
-    <Attempts attempts={of.attempts} />
-    <ActionButton
-      label="Redeliver"
-      about={about}
-      disabled={of.status === 'scheduled'}
-      call={operate('redeliver', withClientId({ delivery_id: id }))}
-    />
-  </>
-)
+export function DeliveryState({ id, of, about, children }: DeliveryStateProps) {
+  return (
+    <>
+      <p class="line muted">
+        <code>{of.url}</code>
+        {children}
+        {of.next_attempt_at !== null && (
+          <span>
+            next attempt <Time at={of.next_attempt_at} />
+          </span>
+        )}
+      </p>
+      <Attempts attempts={of.attempts} />
+      <ActionButton
+        label="Redeliver"
+        about={about}
+        disabled={of.status === 'scheduled'}
+        call={operate('redeliver', withClientId({ delivery_id: id }))}
+      />
+    </>
+  )
+}
 
-const Row = ({ delivery }: { readonly delivery: Delivery }) => {
+function Row({ delivery }: { readonly delivery: Delivery }) {
   const { delivery_id: id, event, status, created_at: at } = delivery
   return (
     <li class="item">
@@ -67,9 +74,12 @@ const Row = ({ delivery }: { readonly delivery: Delivery }) => {
 }
 
 /** Every delivery of the merchant, newest first, with each attempt and its answer. */
-export const DeliveryList = () => {
+export function DeliveryList() {
   const [status, setStatus] = useState('')
-  const call = invoke('list-deliveries', withClientId({ per_page: 10, ...(status !== '' && { status }) }))
+  const call = invoke(
+    'list-deliveries',
+    withClientId({ per_page: 10, ...(status !== '' && { status }) }),
+  )
   const read = useRead(DeliveriesSchema, call)
   return (
     <Card

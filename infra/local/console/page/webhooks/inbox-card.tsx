@@ -19,34 +19,43 @@ const RECEIVED: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' 
 const SHOWN = 6
 
 /** The webhooks that the sample merchant's server has received. */
-export const useReceived = () => useRead(ReceivedSchema, RECEIVED)
+export function useReceived() {
+  return useRead(ReceivedSchema, RECEIVED)
+}
 
-const verdict = (valid: boolean | null) =>
-  valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
+function verdict(valid: boolean | null) {
+  return valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
+}
 
-const Received = () => (
-  <ReadResult read={useReceived()}>
-    {(received) => (
-      <Rows of={[...received.entries()].toReversed().slice(0, SHOWN)} empty="No webhook received yet.">
-        {([place, { at, headers, body, signature_valid: valid }]) => (
-          <li key={place} class="item">
-            <p class="line">
-              <strong>{String(headers['x-gateway-event'])}</strong>
-              <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span> <Time at={at} />
-            </p>
-            <details>
-              <summary>Body</summary>
-              <code class="long">{body}</code>
-            </details>
-          </li>
-        )}
-      </Rows>
-    )}
-  </ReadResult>
-)
+function Received() {
+  return (
+    <ReadResult read={useReceived()}>
+      {(received) => (
+        <Rows
+          of={[...received.entries()].toReversed().slice(0, SHOWN)}
+          empty="No webhook received yet."
+        >
+          {([place, { at, headers, body, signature_valid: valid }]) => (
+            <li key={place} class="item">
+              <p class="line">
+                <strong>{String(headers['x-gateway-event'])}</strong>
+                <span class={`status ${valid === true ? 'good' : 'bad'}`}>{verdict(valid)}</span>{' '}
+                <Time at={at} />
+              </p>
+              <details>
+                <summary>Body</summary>
+                <code class="long">{body}</code>
+              </details>
+            </li>
+          )}
+        </Rows>
+      )}
+    </ReadResult>
+  )
+}
 
 /** The sample merchant: the webhooks it has received, and how it answers the next ones. */
-export const InboxCard = () => {
+export function InboxCard() {
   const [behaviour, setBehaviour] = useState('good')
   const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
   const call: ConsoleCall = { port: 'inbox', method: 'POST', path: '/behaviour', body }
@@ -57,7 +66,12 @@ export const InboxCard = () => {
       call={RECEIVED}
     >
       <div class="line">
-        <SelectField label="It answers webhooks with" value={behaviour} options={OPTIONS} onChoose={setBehaviour} />
+        <SelectField
+          label="It answers webhooks with"
+          value={behaviour}
+          options={OPTIONS}
+          onChoose={setBehaviour}
+        />
         <ActionButton label="Set" about="how webhooks are answered" call={call} />
       </div>
       <Received />

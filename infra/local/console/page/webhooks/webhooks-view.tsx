@@ -6,43 +6,48 @@ import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
-const Endpoints = () => (
-  <ReadCard
-    title="Endpoints"
-    note="The gateway sends the merchant’s events to these addresses."
-    call={invoke('list-endpoints', withClientId())}
-    schema={EndpointsSchema}
-  >
-    {({ data }) => (
-      <Rows of={data} empty="No endpoint. Register one with npm run admin -- register-endpoint.">
-        {({ endpoint_id: id, url, enabled, event_types: types }) => (
-          <li key={id} class="item">
-            <p class="line">
-              <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
-              <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
-            </p>
-            <p class="line">
-              <ActionButton
-                label="Send test event"
-                about={`to ${url}`}
-                call={operate('send-test-event', withClientId({ endpoint_id: id }))}
-              />
-              <ActionButton
-                label={enabled ? 'Disable' : 'Enable'}
-                about={url}
-                call={operate('update-endpoint', withClientId({ endpoint_id: id, enabled: !enabled }))}
-              />
-            </p>
-          </li>
-        )}
-      </Rows>
-    )}
-  </ReadCard>
-)
+function Endpoints() {
+  return (
+    <ReadCard
+      title="Endpoints"
+      note="The gateway sends the merchant’s events to these addresses."
+      call={invoke('list-endpoints', withClientId())}
+      schema={EndpointsSchema}
+    >
+      {({ data }) => (
+        <Rows of={data} empty="No endpoint. Register one with npm run admin -- register-endpoint.">
+          {({ endpoint_id: id, url, enabled, event_types: types }) => (
+            <li key={id} class="item">
+              <p class="line">
+                <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
+                <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
+              </p>
+              <p class="line">
+                <ActionButton
+                  label="Send test event"
+                  about={`to ${url}`}
+                  call={operate('send-test-event', withClientId({ endpoint_id: id }))}
+                />
+                <ActionButton
+                  label={enabled ? 'Disable' : 'Enable'}
+                  about={url}
+                  call={operate(
+                    'update-endpoint',
+                    withClientId({ endpoint_id: id, enabled: !enabled }),
+                  )}
+                />
+              </p>
+            </li>
+          )}
+        </Rows>
+      )}
+    </ReadCard>
+  )
+}
 
 /** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
-export const WebhooksView = ({ selected }: { readonly selected: string | undefined }) =>
-  selected === undefined ? (
+export function WebhooksView({ selected }: { readonly selected: string | undefined }) {
+  return selected === undefined ? (
     <div class="split even">
       <div>
         <Endpoints />
@@ -55,3 +60,4 @@ export const WebhooksView = ({ selected }: { readonly selected: string | undefin
   ) : (
     <DeliveryDetail key={selected} id={selected} />
   )
+}

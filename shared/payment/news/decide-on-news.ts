@@ -1,0 +1,91 @@
+import type { ProviderPayment } from '../../provider/provider.ts'
+import type { MoneyCause } from '../../suspense/suspense.ts'
+import type { Timestamp } from '../../time.ts'
+import { isPastItsTime } from '../channel/channel-timing.ts'
+import { isUnderLease } from '../creating-store.ts'
+import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
+import type { ProviderNews } from './ask-for-news.ts'
+import type { End } from './close-payment.ts'
+
+type Held = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
+
+/** What provider news means for a payment in its present state. */
+export type Decision =
+  | { readonly do: 'nothing' }
+  | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
+  | {
+      readonly do: 'succeed_creating' | 'remember'
+      readonly creating: CreatingPayment
+      readonly capture: ProviderPayment
+    }
+  | (Held & { readonly do: 'hold' })
+  /** `money`: a wrong amount, which fails the payment and is held. */
+  | (Pick<End, 'status' | 'failureReason'> & {
+      readonly do: 'close'
+      readonly payment: Payment
+      readonly money?: Held
+    })
+
+const NOTHING: Decision = { do: 'nothing' }
+
+/** Why a capture differs from what was asked for; undefined when it matches. */
+function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
+  if (capture.currency !== 'IDR') return 'wrong_currency'
+  return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
+}
+
+function onCapture(
+  payment: StoredPayment | undefined,
+  capture: ProviderPayment,
+  now: Timestamp,
+): Decision {
+  if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
+  if (payment.status === 'creating') {
+    const wrong = mismatch(capture, payment.request.notionalMinor)
+    if (wrong !== undefined) return { do: 'hold', capture, cause: wrong }
+    return {
+      do: isUnderLease(payment, now) ? 'remember' : 'succeed_creating',
+      creating: payment,
+      capture,
+    }
+  }
+  if (payment.creditedProviderPaymentId === capture.providerPaymentId) return NOTHING
+  if (payment.status === 'succeeded') return { do: 'hold', capture, cause: 'second_capture' }
+  const cause = mismatch(capture, payment.notionalMinor)
+  if (payment.status !== 'pending')
+    return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
+  if (cause === undefined) return { do: 'succeed', payment, capture }
+  // Only the request whose destination was shown can close the payment. Money of another attempt is held.
+  if (capture.paymentRequestId !== payment.paymentRequestId) return { do: 'hold', capture, cause }
+  const failureReason = cause === 'wrong_amount' ? cause : 'other'
+  return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
+}
+
+export function decideOnNews(
+  payment: StoredPayment | undefined,
+  news: ProviderNews,
+  now: Timestamp,
+): Decision {
+  const { capture, paymentRequestId, requestStatus: status, failureReason } = news
+  if (capture) return onCapture(payment, capture, now)
+  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
+  switch (status) {
+    case 'failed':
+      return { do: 'close', payment, status, failureReason }
+    case 'expired':
+      return { do: 'close', payment, status }
+    case 'cancelled': {
+      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
+      // provider may be reporting our own cancel.
+      const isByClient =
+        payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
+    }
+    // `succeeded` without a capture is not money yet.
+    case 'succeeded':
+    case 'open':
+    case undefined:
+      return NOTHING
+  }
+}
