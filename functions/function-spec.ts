@@ -43,32 +43,6 @@ export type Duty = keyof typeof DUTIES
 export type Role = Duty | 'deploy'
 export const ROLES: readonly Role[] = ['look', 'support', 'finance', 'admin', 'deploy']
 
-export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
-  return trigger.kind === 'operator'
-    ? trigger.duty === role
-    : trigger.kind === 'schedule' && role === 'deploy'
-}
-
-export type TimeOfDay = { readonly hour: number; readonly minute: number }
-
-/** The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them. */
-export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
-
-/** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
-export const DAILY_TIMES: DailyTimes = {
-  sweepAtUtc: { hour: 2, minute: 0 },
-  auditAtUtc: { hour: 4, minute: 0 },
-}
-
-export type ScheduleSpec =
-  | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
-  | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
-
-/** The retries of a failed run. A daily run is retried, because its next run is a day later; it is safe to repeat. */
-export function retriesOf(schedule: ScheduleSpec): number {
-  return 'dailyAt' in schedule ? 2 : 0
-}
-
 export type SecretAccess = 'read-provider' | 'read-callback-tokens'
 
 export type FunctionSpec = {
@@ -97,6 +71,32 @@ export type FunctionSpec = {
   readonly callsMerchants?: boolean
   /** A merchant's query of something other than payments, balance and settlements. No customer waits for it. */
   readonly lookup?: true
+}
+
+export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
+  return trigger.kind === 'operator'
+    ? trigger.duty === role
+    : trigger.kind === 'schedule' && role === 'deploy'
+}
+
+export type TimeOfDay = { readonly hour: number; readonly minute: number }
+
+/** The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them. */
+export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
+
+/** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
+export const DAILY_TIMES: DailyTimes = {
+  sweepAtUtc: { hour: 2, minute: 0 },
+  auditAtUtc: { hour: 4, minute: 0 },
+}
+
+export type ScheduleSpec =
+  | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
+  | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
+
+/** The retries of a failed run. A daily run is retried, because its next run is a day later; it is safe to repeat. */
+export function retriesOf(schedule: ScheduleSpec): number {
+  return 'dailyAt' in schedule ? 2 : 0
 }
 
 /** The queues that trigger a function, its main queue first. With a `load`, some queues get more runs. */

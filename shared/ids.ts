@@ -66,13 +66,13 @@ export function timeOfUuid(id: string): number {
   return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }
 
-function hashOf(id: string): Buffer {
-  return createHash('sha256').update(id).digest()
-}
-
 /** The slot of an id, from 0 to `slots` - 1: stable and evenly spread. */
 export function slotOf(id: string, slots: number): number {
   return hashOf(id).readUInt32BE(0) % slots
+}
+
+function hashOf(id: string): Buffer {
+  return createHash('sha256').update(id).digest()
 }
 
 /** The part of an id. It uses other bits than the slot, so that each part has ids of every slot. */

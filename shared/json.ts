@@ -5,6 +5,34 @@ type JsonRead<Value = unknown> =
   | { readonly ok: true; readonly value: Value; readonly text: string }
   | { readonly ok: false; readonly reason: string }
 
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
+const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
+
+export { isLosslessNumber, type LosslessNumber }
+
+declare global {
+  interface JSON {
+    /** Text that JSON.stringify writes unchanged. Node has it from version 22 on, TypeScript's library does not yet. */
+    rawJSON(text: string): object
+    isRawJSON(value: unknown): boolean
+  }
+}
+
+const TEXT = Symbol('JSON text')
+
+/** Writes JSON as `JSON.stringify` does, and each `jsonText` unchanged. */
+export function toJson(value: unknown): string {
+  if (!isContainer(value)) return JSON.stringify(value) ?? 'null'
+  if (TEXT in value) return String(value[TEXT])
+  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
+  const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${toJson(inner)}`).join(',')}}`
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !isLosslessNumber(value)
+}
+
 /** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
 export function scan(text: string): { readonly depth: number; readonly members: number } {
   let depth = 0
@@ -24,26 +52,9 @@ export function scan(text: string): { readonly depth: number; readonly members: 
   return { depth: deepest, members }
 }
 
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !isLosslessNumber(value)
-}
-
 /** A JSON object: not null, no array, no number of `readJson`. */
 export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return isContainer(value) && !Array.isArray(value)
-}
-
-function membersOf(value: unknown): number {
-  let members = 0
-  const found = [value]
-  // The list grows during the loop, so that nesting needs no stack.
-  for (const inner of found) {
-    if (!isContainer(inner)) continue
-    const values: unknown[] = Object.values(inner)
-    if (!Array.isArray(inner)) members += values.length
-    for (const next of values) found.push(next)
-  }
-  return members
 }
 
 /** Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the text. */
@@ -65,6 +76,19 @@ export function readJson(bytes: Buffer): JsonRead {
   }
 }
 
+function membersOf(value: unknown): number {
+  let members = 0
+  const found = [value]
+  // The list grows during the loop, so that nesting needs no stack.
+  for (const inner of found) {
+    if (!isContainer(inner)) continue
+    const values: unknown[] = Object.values(inner)
+    if (!Array.isArray(inner)) members += values.length
+    for (const next of values) found.push(next)
+  }
+  return members
+}
+
 /** Reads the body of a request: a JSON object of at most 64 KB (design section 5). */
 export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unknown>>> {
   if (rawBody.length > 65_536) return { ok: false, reason: 'the body is larger than 64 KB' }
@@ -74,9 +98,6 @@ export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unkn
     ? { ...json, value: json.value }
     : { ok: false, reason: 'expected an object' }
 }
-
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/.source
-const TOKEN = new RegExp(`${STRING}|[{}[\\]:,]|[^\\s"{}[\\]:,]+`, 'gs')
 
 /** The members of a JSON object, or elements of an array, as texts. Parsing would reorder integer-like keys. */
 export function partTexts(text: string): readonly string[] {
@@ -107,16 +128,6 @@ export function toInteger(value: LosslessNumber): number {
   return exponent >= digits.length - 1 && Number.isFinite(number) ? number : Number.NaN
 }
 
-export { isLosslessNumber, type LosslessNumber }
-
-declare global {
-  interface JSON {
-    /** Text that JSON.stringify writes unchanged. Node has it from version 22 on, TypeScript's library does not yet. */
-    rawJSON(text: string): object
-    isRawJSON(value: unknown): boolean
-  }
-}
-
 /** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
 export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, {
@@ -126,20 +137,9 @@ export function parseOwnJson(text: string): unknown {
   })
 }
 
-const TEXT = Symbol('JSON text')
-
 /** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
 export function jsonText(text: string) {
   return { [TEXT]: text, toJSON: () => parseOwnJson(text) }
-}
-
-/** Writes JSON as `JSON.stringify` does, and each `jsonText` unchanged. */
-export function toJson(value: unknown): string {
-  if (!isContainer(value)) return JSON.stringify(value) ?? 'null'
-  if (TEXT in value) return String(value[TEXT])
-  if (Array.isArray(value)) return `[${value.map(toJson).join(',')}]`
-  const members = Object.entries(value).filter(([, inner]) => inner !== undefined)
-  return `{${members.map(([key, inner]) => `${JSON.stringify(key)}:${toJson(inner)}`).join(',')}}`
 }
 
 /** True if no string or key has a lone surrogate, which cannot be stored as UTF-8. */

@@ -9,12 +9,8 @@ const MAX_PER_PAGE = 100
 
 export type Page = { readonly page: number; readonly perPage: number }
 
-function integerParam(name: string, fallback: number) {
-  return v.pipe(
-    v.optional(v.string(), String(fallback)),
-    v.regex(/^[+-]?\d+$/, `${name} must be an integer`),
-    v.transform(Number),
-  )
+export function pageOf(params: { readonly page: number; readonly per_page: number }): Page {
+  return { page: params.page, perPage: params.per_page }
 }
 
 /** `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53 are refused. */
@@ -37,8 +33,12 @@ export function limitParamOf(fallback: number, most: number) {
   return v.pipe(integerParam('limit', fallback), v.toMinValue(1), v.toMaxValue(most))
 }
 
-function integerField(fallback: number) {
-  return v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
+function integerParam(name: string, fallback: number) {
+  return v.pipe(
+    v.optional(v.string(), String(fallback)),
+    v.regex(/^[+-]?\d+$/, `${name} must be an integer`),
+    v.transform(Number),
+  )
 }
 
 /** `page` and `per_page` as numbers, for operator payloads. */
@@ -52,10 +52,6 @@ export function listPoints(perPage: number): number {
   return Number.isNaN(perPage)
     ? 1
     : 1 + Math.floor(Math.min(Math.max(perPage, 1), MAX_PER_PAGE) / 50)
-}
-
-export function pageOf(params: { readonly page: number; readonly per_page: number }): Page {
-  return { page: params.page, perPage: params.per_page }
 }
 
 export function firstOfPage({ page, perPage }: Page): number {
@@ -97,4 +93,8 @@ export function readCursor<const Schema extends v.GenericSchema>(
 /** The short pagination object of settlements and operator lists. */
 export function pagination({ page, perPage }: Page) {
   return { page, per_page: perPage }
+}
+
+function integerField(fallback: number) {
+  return v.optional(v.pipe(v.number(), v.safeInteger()), fallback)
 }

@@ -56,14 +56,6 @@ export async function readSecret<Schema extends v.GenericSchema>(
   return parsed.output
 }
 
-function digest(text: string) {
-  return createHash('sha256').update(text).digest()
-}
-
-function isAmong(known: readonly string[], given: string): boolean {
-  return known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
-}
-
 /**
  * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
  * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
@@ -75,4 +67,12 @@ export async function isKnownSecret(
 ): Promise<boolean> {
   const known = await read()
   return given !== undefined && (isAmong(known, given) || isAmong(await read('fresh'), given))
+}
+
+function isAmong(known: readonly string[], given: string): boolean {
+  return known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
+}
+
+function digest(text: string) {
+  return createHash('sha256').update(text).digest()
 }

@@ -1,13 +1,5 @@
 import * as v from 'valibot'
 
-/** Counts code points, as the fields of a create. */
-export function atMost(characters: number) {
-  return v.check<string, string>(
-    (text) => Array.from(text).length <= characters,
-    `at most ${characters} characters`,
-  )
-}
-
 /** The table may store half of a surrogate pair as another character, which breaks the digest of an audit record. */
 const isWellFormed = v.check<string, string>(
   (text) => text.isWellFormed(),
@@ -22,6 +14,14 @@ export function textField(characters: number) {
     v.minLength(1, 'must not be empty'),
     atMost(characters),
     isWellFormed,
+  )
+}
+
+/** Counts code points, as the fields of a create. */
+export function atMost(characters: number) {
+  return v.check<string, string>(
+    (text) => Array.from(text).length <= characters,
+    `at most ${characters} characters`,
   )
 }
 

@@ -39,6 +39,7 @@ export function msBetween(from: Timestamp, to: Timestamp): number {
 export function earlier(a: Timestamp, b: Timestamp): Timestamp {
   return a < b ? a : b
 }
+
 export function later(a: Timestamp, b: Timestamp): Timestamp {
   return a > b ? a : b
 }
@@ -53,12 +54,6 @@ export function parseForeignTime(text: string): Timestamp | undefined {
 }
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
-
-/** Whether a day exists, because `Date.parse` moves 31 February to March. */
-function isDay(text: string): boolean {
-  const midnight = Date.parse(`${text}T00:00:00Z`)
-  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
-}
 
 /** A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 becomes the nearest one. */
 export const AnyTimeSchema = v.pipe(
@@ -84,4 +79,10 @@ export function inForce<Entry extends Dated>(entries: readonly Entry[], at: stri
   const entry = entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
   assertInvariant(entry !== undefined, 'nothing is in force yet')
   return entry
+}
+
+/** Whether a day exists, because `Date.parse` moves 31 February to March. */
+function isDay(text: string): boolean {
+  const midnight = Date.parse(`${text}T00:00:00Z`)
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(text)
 }

@@ -175,12 +175,6 @@ export type RuleName = keyof typeof RULES
 /** Answers the violations in a tree, given the path of each file. */
 type TreeRule = (paths: readonly string[]) => readonly string[]
 
-/** Folders in which a file is found by its name: operator actions, and what tests share. */
-const LONG_FOLDERS: Readonly<Record<string, number>> = {
-  'functions/admin': Infinity,
-  'test/support': 45,
-}
-
 function infraFiles(paths: readonly string[]) {
   return paths.filter((path) => path.startsWith('infra/'))
 }
@@ -204,6 +198,12 @@ function withParents(folder: string): string[] {
 function foldersStandAlone(paths: readonly string[]): readonly string[] {
   const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
+}
+
+/** Folders in which a file is found by its name: operator actions, and what tests share. */
+const LONG_FOLDERS: Readonly<Record<string, number>> = {
+  'functions/admin': Infinity,
+  'test/support': 45,
 }
 
 /** Test files do not count, because their names are enough. */

@@ -3,9 +3,10 @@ import type { SourceFile } from './support/source-file.ts'
 /** Folders, and those they import from, in the order of their names. */
 type Graph = ReadonlyMap<string, readonly string[]>
 
-/** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
-function folderOf(path: string) {
-  return path.split('/').slice(0, -1).slice(0, 2).join('/')
+/** What docs/dependencies.md shows of the code as it is. */
+export function dependencyPicture(sources: readonly SourceFile[]): string {
+  const values = importsOf(sources, 'values')
+  return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }
 
 /** Who imports from whom. What imports only types loads nothing, and is told apart. */
@@ -28,11 +29,22 @@ function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Gr
   )
 }
 
-function reachable(graph: Graph, from: string): ReadonlySet<string> {
-  const found = new Set(graph.get(from))
-  // What is added while a set is walked through is walked through as well.
-  for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)
-  return found
+/** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
+function folderOf(path: string) {
+  return path.split('/').slice(0, -1).slice(0, 2).join('/')
+}
+
+function mermaidOf(graph: Graph): string {
+  const { firsts, boxOf, arrows } = drawn(graph)
+  const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
+    `  subgraph ${top}_[${top}]`,
+    ...firsts
+      .filter((folder) => topOf(folder) === top)
+      .map((folder) => `    ${idOf(folder)}["${boxOf(folder).map(nameOf).join(', ')}"]`),
+    '  end',
+  ])
+  const lines = arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)
+  return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
 /** Folders that reach each other are one box. An arrow that a longer way also says is left out. */
@@ -55,27 +67,23 @@ function drawn(graph: Graph) {
   return { firsts, boxOf, arrows }
 }
 
-function idOf(folder: string) {
-  return folder.replaceAll(/\W/g, '_')
+function reachable(graph: Graph, from: string): ReadonlySet<string> {
+  const found = new Set(graph.get(from))
+  // What is added while a set is walked through is walked through as well.
+  for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)
+  return found
 }
+
 function topOf(folder: string) {
   return folder.split('/')[0] ?? folder
 }
-function nameOf(folder: string) {
-  return folder.split('/')[1] ?? `${folder}/*.ts`
+
+function idOf(folder: string) {
+  return folder.replaceAll(/\W/g, '_')
 }
 
-function mermaidOf(graph: Graph): string {
-  const { firsts, boxOf, arrows } = drawn(graph)
-  const boxes = [...new Set(firsts.map(topOf))].flatMap((top) => [
-    `  subgraph ${top}_[${top}]`,
-    ...firsts
-      .filter((folder) => topOf(folder) === top)
-      .map((folder) => `    ${idOf(folder)}["${boxOf(folder).map(nameOf).join(', ')}"]`),
-    '  end',
-  ])
-  const lines = arrows.map(([from = '', to = '']) => `  ${idOf(from)} --> ${idOf(to)}`)
-  return ['flowchart TD', ...boxes, ...lines].join('\n')
+function nameOf(folder: string) {
+  return folder.split('/')[1] ?? `${folder}/*.ts`
 }
 
 function tableOf(values: Graph, types: Graph) {
@@ -87,10 +95,4 @@ function tableOf(values: Graph, types: Graph) {
         `| ${folder} | ${used.join(', ')} | ${(types.get(folder) ?? []).join(', ')} |`,
     ),
   ].join('\n')
-}
-
-/** What docs/dependencies.md shows of the code as it is. */
-export function dependencyPicture(sources: readonly SourceFile[]): string {
-  const values = importsOf(sources, 'values')
-  return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }

@@ -46,11 +46,13 @@ const NOT_OURS = [
   'positive_data_acceptance',
 ]
 
-function numberOf(text: string | undefined, fallback: number): number {
-  const number = text === undefined ? fallback : wholeNumber(text)
-  if (number === undefined || number < 1) throw new UsageError('a number from 1 on is needed')
-  return number
-}
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
+  const options = readOptions(argv, {
+    requests: { type: 'string' },
+    seed: { type: 'string' },
+  } as const)
+  return fuzz(numberOf(options.requests, REQUESTS), numberOf(options.seed, 1))
+})
 
 async function fuzz(requests: number, seed: number): Promise<number> {
   await makePythonEnvironment(ENVIRONMENT, [`schemathesis==${SCHEMATHESIS}`])
@@ -96,10 +98,8 @@ async function fuzz(requests: number, seed: number): Promise<number> {
   }
 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const options = readOptions(argv, {
-    requests: { type: 'string' },
-    seed: { type: 'string' },
-  } as const)
-  return fuzz(numberOf(options.requests, REQUESTS), numberOf(options.seed, 1))
-})
+function numberOf(text: string | undefined, fallback: number): number {
+  const number = text === undefined ? fallback : wholeNumber(text)
+  if (number === undefined || number < 1) throw new UsageError('a number from 1 on is needed')
+  return number
+}

@@ -9,8 +9,23 @@ export const LAYERS = ['shared', 'functions', 'infra', 'test']
 export function layerOf(path: string) {
   return LAYERS.indexOf(path.split('/')[0] ?? '')
 }
+
 export function isCode({ path }: Pick<SourceFile, 'path'>) {
   return layerOf(path) < LAYERS.indexOf('test')
+}
+
+/** The place among the folders of infra: a file imports only from its own folder and earlier folders. -1 outside. */
+export function infraPlace(path: string) {
+  const [top, folder = ''] = path.split('/')
+  if (path === 'infra/app.ts') return 0
+  return top === 'infra' ? ['stack', 'local', 'operate'].indexOf(folder) : -1
+}
+
+const ADAPTER = /^shared\/provider\/[a-z-]+\//
+
+/** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
+export function isOfAnyProvider(path: string): boolean {
+  return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 }
 
 /** Merchants copy the examples, so these import none of our code, and only tests import them. */
@@ -101,13 +116,6 @@ function cdkStaysInTheStack(file: SourceFile): readonly string[] {
     : importing(file, ({ from }) => /^(aws-cdk-lib|constructs)(\/|$)/.test(from))
 }
 
-/** The place among the folders of infra: a file imports only from its own folder and earlier folders. -1 outside. */
-export function infraPlace(path: string) {
-  const [top, folder = ''] = path.split('/')
-  if (path === 'infra/app.ts') return 0
-  return top === 'infra' ? ['stack', 'local', 'operate'].indexOf(folder) : -1
-}
-
 function storesMakeSteps(file: SourceFile): readonly string[] {
   const isOther =
     isCode(file) &&
@@ -116,13 +124,6 @@ function storesMakeSteps(file: SourceFile): readonly string[] {
   return isOther
     ? importing(file, ({ path, typeOnly }) => !typeOnly && path === 'shared/table/step.ts')
     : []
-}
-
-const ADAPTER = /^shared\/provider\/[a-z-]+\//
-
-/** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
-export function isOfAnyProvider(path: string): boolean {
-  return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
 }
 
 /** Where a provider is chosen, and where its callbacks arrive. */

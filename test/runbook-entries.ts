@@ -7,11 +7,31 @@ import {
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-function several(count: number, unit: string) {
-  return `${count} ${unit}${count === 1 ? '' : 's'}`
+/** The entries of docs/runbook.md, from the table that makes the alarms, above what a person wrote. */
+export function runbookEntries(watched: Watched, runbook: string): string {
+  return alarmTable(watched)
+    .map(({ heading, alarms }) => {
+      const entries = Map.groupBy(alarms, headingOf)
+      return [
+        `# ${heading}`,
+        ...[...entries].map(([id, specs]) => runbookEntry(id, specs, runbook)),
+      ].join('\n\n')
+    })
+    .join('\n\n')
 }
-function span(minutes: number) {
-  return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
+
+function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
+  const means = specs.map(
+    (spec) =>
+      `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
+  )
+  return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
+}
+
+function conditionOf(spec: AlarmSpec): string {
+  const { minutes, periods, outOf = periods } = spec.when
+  const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`
+  return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
 }
 
 function seenIn(spec: AlarmSpec): string {
@@ -23,10 +43,12 @@ function seenIn(spec: AlarmSpec): string {
   return threshold === 0 ? `any ${unit}` : `above ${threshold.toLocaleString('en')} ${unit}`
 }
 
-function conditionOf(spec: AlarmSpec): string {
-  const { minutes, periods, outOf = periods } = spec.when
-  const often = outOf === periods ? `${periods} times in a row` : `${periods} of ${outOf} times`
-  return `${seenIn(spec)} in ${span(minutes)}${outOf === 1 ? '' : `, ${often}`}`
+function several(count: number, unit: string) {
+  return `${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
+function span(minutes: number) {
+  return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
 }
 
 /** What a person wrote of a heading: below the lines of its alarms, as far as the next heading. */
@@ -39,25 +61,4 @@ function writtenUnder(heading: string, runbook: string): string {
       .replace(/^(?:- .*\n)+/, '')
       .trim() || '**Look**\n\n**Do**'
   )
-}
-
-function runbookEntry(heading: string, specs: readonly AlarmSpec[], runbook: string): string {
-  const means = specs.map(
-    (spec) =>
-      `- \`${spec.id}\`, ${severityOf(spec)}: ${conditionOf(spec)}. ${spec.summary} Who suffers: ${spec.impact} ${spec.because}`,
-  )
-  return `## ${heading}\n\n${means.join('\n')}\n\n${writtenUnder(heading, runbook)}`
-}
-
-/** The entries of docs/runbook.md, from the table that makes the alarms, above what a person wrote. */
-export function runbookEntries(watched: Watched, runbook: string): string {
-  return alarmTable(watched)
-    .map(({ heading, alarms }) => {
-      const entries = Map.groupBy(alarms, headingOf)
-      return [
-        `# ${heading}`,
-        ...[...entries].map(([id, specs]) => runbookEntry(id, specs, runbook)),
-      ].join('\n\n')
-    })
-    .join('\n\n')
 }

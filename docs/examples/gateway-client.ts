@@ -168,6 +168,24 @@ function isStateConflict(error: unknown): boolean {
   )
 }
 
+/** A new item moves the last item of a page to the next page. The iteration skips items with one of the last ids. */
+const REMEMBERED = 1_000
+
+async function* everyItemByPage<Item extends { readonly id: string }>(
+  pageOf: (page: number) => Promise<{ readonly data: readonly Item[] }>,
+): AsyncGenerator<Item, void> {
+  const seen = new Set<string>()
+  for (let page = 1; ; page += 1) {
+    const { data } = await pageOf(page)
+    for (const item of data.filter(({ id }) => !seen.has(id))) {
+      seen.add(item.id)
+      yield item
+    }
+    for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
+    if (data.length < PER_PAGE) return
+  }
+}
+
 type CursorPage<Item> = {
   readonly data: readonly Item[]
   readonly next: string | null
@@ -196,23 +214,5 @@ async function* eventPages(
     yield { events: data, next }
     if (!hasMore) return
     position = { after: next }
-  }
-}
-
-/** A new item moves the last item of a page to the next page. The iteration skips items with one of the last ids. */
-const REMEMBERED = 1_000
-
-async function* everyItemByPage<Item extends { readonly id: string }>(
-  pageOf: (page: number) => Promise<{ readonly data: readonly Item[] }>,
-): AsyncGenerator<Item, void> {
-  const seen = new Set<string>()
-  for (let page = 1; ; page += 1) {
-    const { data } = await pageOf(page)
-    for (const item of data.filter(({ id }) => !seen.has(id))) {
-      seen.add(item.id)
-      yield item
-    }
-    for (const id of [...seen].slice(0, Math.max(0, seen.size - REMEMBERED))) seen.delete(id)
-    if (data.length < PER_PAGE) return
   }
 }

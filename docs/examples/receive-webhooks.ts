@@ -95,19 +95,12 @@ export async function receiveWebhook(
   }
 }
 
-function isPaymentEvent(event: WebhookEvent): event is PaymentEvent {
-  return event.event.startsWith('payment.')
-}
-
 /** A refusal is one line without a stack, because strangers can cause many. */
 function print(error: unknown): void {
   console.error(
     error instanceof WebhookRefused ? `webhook refused: ${error.code}: ${error.message}` : error,
   )
 }
-
-/** How far a signed timestamp may differ from this clock, as in Standard Webhooks. */
-const TOLERANCE_SECONDS = 300
 
 /** Checks the signatures of a request with your secrets. Returns its event, or throws `WebhookRefused`. */
 export function verifyWebhook(
@@ -139,53 +132,10 @@ export function verifyWebhook(
   return event
 }
 
-/** The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret, `whsec_` included. */
-function signatureOf(secret: string, bytes: Buffer): string {
-  return createHmac('sha256', secret).update(bytes).digest('hex')
-}
-
-function isSame(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)]
-  return a.length === b.length && timingSafeEqual(a, b)
-}
-
-type StandardHeaders = {
-  readonly id: string
-  readonly seconds: string
-  readonly signatures: string
-}
-
-type Signed = {
-  readonly secret: string
-  readonly bytes: Buffer
-  readonly event: WebhookEvent
-  readonly nowSeconds: number
-}
-
-/** Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request can be replayed. */
-function verifyStandard(
-  { id, seconds, signatures }: StandardHeaders,
-  { secret, bytes, event, nowSeconds }: Signed,
-): void {
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const expected = createHmac('sha256', key)
-    .update(`${id}.${seconds}.`)
-    .update(bytes)
-    .digest('base64')
-  const isSigned = signatures.split(' ').some((one) => isSame(one, `v1,${expected}`))
-  if (!isSigned || id !== event.event_id) {
-    throw new WebhookRefused(
-      'changed_headers',
-      'the webhook-* headers do not fit the body: a proxy or a stranger changed them',
-    )
-  }
-  const age = Math.round(nowSeconds - Number(seconds))
-  if (!(Math.abs(age) <= TOLERANCE_SECONDS)) {
-    throw new WebhookRefused(
-      'too_old',
-      `signed ${age} seconds ago: set this server's clock, or it is a replay`,
-    )
-  }
+function headerOf(headers: WebhookRequest['headers'], name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? []
+  return typeof value === 'string' ? value : value?.[0]
 }
 
 function rawBytes(body: unknown): Buffer {
@@ -194,10 +144,14 @@ function rawBytes(body: unknown): Buffer {
   throw new WebhookRefused('changed_body', 'the body was already parsed: pass its raw bytes')
 }
 
-function headerOf(headers: WebhookRequest['headers'], name: string): string | undefined {
-  if (headers instanceof Headers) return headers.get(name) ?? undefined
-  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? []
-  return typeof value === 'string' ? value : value?.[0]
+function isSame(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)]
+  return a.length === b.length && timingSafeEqual(a, b)
+}
+
+/** The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret, `whsec_` included. */
+function signatureOf(secret: string, bytes: Buffer): string {
+  return createHmac('sha256', secret).update(bytes).digest('hex')
 }
 
 /** Finds the likely cause of a wrong signature: the common mistake that would explain it. */
@@ -252,6 +206,52 @@ function compacted(text: string): Buffer | undefined {
   } catch {
     return undefined
   }
+}
+
+/** How far a signed timestamp may differ from this clock, as in Standard Webhooks. */
+const TOLERANCE_SECONDS = 300
+
+type StandardHeaders = {
+  readonly id: string
+  readonly seconds: string
+  readonly signatures: string
+}
+
+type Signed = {
+  readonly secret: string
+  readonly bytes: Buffer
+  readonly event: WebhookEvent
+  readonly nowSeconds: number
+}
+
+/** Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request can be replayed. */
+function verifyStandard(
+  { id, seconds, signatures }: StandardHeaders,
+  { secret, bytes, event, nowSeconds }: Signed,
+): void {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+  const expected = createHmac('sha256', key)
+    .update(`${id}.${seconds}.`)
+    .update(bytes)
+    .digest('base64')
+  const isSigned = signatures.split(' ').some((one) => isSame(one, `v1,${expected}`))
+  if (!isSigned || id !== event.event_id) {
+    throw new WebhookRefused(
+      'changed_headers',
+      'the webhook-* headers do not fit the body: a proxy or a stranger changed them',
+    )
+  }
+  const age = Math.round(nowSeconds - Number(seconds))
+  if (!(Math.abs(age) <= TOLERANCE_SECONDS)) {
+    throw new WebhookRefused(
+      'too_old',
+      `signed ${age} seconds ago: set this server's clock, or it is a replay`,
+    )
+  }
+}
+
+function isPaymentEvent(event: WebhookEvent): event is PaymentEvent {
+  return event.event.startsWith('payment.')
 }
 
 const REMEMBERED = 10_000

@@ -92,11 +92,6 @@ export function retryingGateway(options: RetryOptions) {
   }
 }
 
-/** 1, 2, 4, 8, then 16 seconds, each shortened at random by up to half. */
-function jittered(tries: number, { random }: Clock): number {
-  return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (1 - random() / 2)
-}
-
 /** The answer is assumed to have the type of the API's description. It is not checked. */
 type Answered = { readonly ok: true; readonly answer: ReturnType<JSON['parse']> }
 
@@ -194,4 +189,9 @@ function envelopeIn(text: string): Envelope {
   } catch {
     return {}
   }
+}
+
+/** 1, 2, 4, 8, then 16 seconds, each shortened at random by up to half. */
+function jittered(tries: number, { random }: Clock): number {
+  return Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS) * (1 - random() / 2)
 }

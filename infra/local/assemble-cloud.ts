@@ -41,6 +41,18 @@ type Assembly = LocalCloudOptions & {
   readonly tableOpening: Promise<LocalTable>
 }
 
+type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & Pick<
+  EventSources,
+  'attemptsEnded'
+> &
+  ConsoleParts
+
+/** The same in every local gateway, because the simulator knows only these. */
+const SECRETS = new Map([
+  [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
+  [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
+])
+
 /** Assembles the local gateway. It registers every started part in `started`, which ends them. */
 export async function assembleCloud(
   started: AsyncDisposableStack,
@@ -116,11 +128,16 @@ export async function assembleCloud(
   }
 }
 
-type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & Pick<
-  EventSources,
-  'attemptsEnded'
-> &
-  ConsoleParts
+const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
+
+/** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
+function openClock(data: DataDirectory | undefined): LocalClock {
+  if (!data) return startLocalClock()
+  return startLocalClock({
+    offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
+    keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),
+  })
+}
 
 type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
   readonly clock: LocalClock
@@ -157,32 +174,6 @@ async function startServers(
   return { api, lambda, provider, merchant, urls }
 }
 
-/** Reads the secret that signed a delivery, as the function that sends deliveries does. */
-function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] {
-  const spec = MANIFEST.find(({ name }) => name === 'deliver-webhook')
-  if (spec === undefined) throw new Error('no function delivers webhooks')
-  const { table, sealer } = depsFor(spec)
-  return async (id) => {
-    const deliveryId = ifValid(DeliveryIdSchema, id)
-    const [row] = deliveryId ? await table.getMany([deliveryKey(deliveryId)]) : []
-    const delivery = ifValid(DeliverySchema, row)
-    const [owner] = delivery ? await table.getMany([endpointKey(delivery)]) : []
-    const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}
-    return delivery && sealedSecret ? sealer.unseal(sealedSecret, delivery) : undefined
-  }
-}
-
-const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
-
-/** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
-function openClock(data: DataDirectory | undefined): LocalClock {
-  if (!data) return startLocalClock()
-  return startLocalClock({
-    offsetMs: readJsonFile(data.clock, ClockState)?.offset_ms ?? 0,
-    keepOffset: (offsetMs) => writeJsonFile(data.clock, { offset_ms: offsetMs }),
-  })
-}
-
 /** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
 async function openQueues(
   started: AsyncDisposableStack,
@@ -203,8 +194,17 @@ async function openQueues(
   return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
 }
 
-/** The same in every local gateway, because the simulator knows only these. */
-const SECRETS = new Map([
-  [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
-  [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
-])
+/** Reads the secret that signed a delivery, as the function that sends deliveries does. */
+function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecrets['ofDelivery'] {
+  const spec = MANIFEST.find(({ name }) => name === 'deliver-webhook')
+  if (spec === undefined) throw new Error('no function delivers webhooks')
+  const { table, sealer } = depsFor(spec)
+  return async (id) => {
+    const deliveryId = ifValid(DeliveryIdSchema, id)
+    const [row] = deliveryId ? await table.getMany([deliveryKey(deliveryId)]) : []
+    const delivery = ifValid(DeliverySchema, row)
+    const [owner] = delivery ? await table.getMany([endpointKey(delivery)]) : []
+    const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}
+    return delivery && sealedSecret ? sealer.unseal(sealedSecret, delivery) : undefined
+  }
+}

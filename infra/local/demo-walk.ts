@@ -49,8 +49,6 @@ export async function demoWalk(
   await walkToPayout(demo, paymentId)
 }
 
-type Demo = ReturnType<typeof aDemo>
-
 function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, print: Print) {
   const caller = localCaller({ urls })
   const call = async <const Schema extends v.GenericSchema>(
@@ -72,6 +70,12 @@ function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, pr
   }
   return { caller, call, print, printBalance }
 }
+
+function expect(holds: boolean, message: string): void {
+  if (!holds) throw new Error(message)
+}
+
+type Demo = ReturnType<typeof aDemo>
 
 /** Creates a payment, pays it, and returns its id. */
 async function walkToCredit(
@@ -127,6 +131,10 @@ async function walkToCredit(
   return created.id
 }
 
+function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) {
+  return `${client_net_minor} (fee ${fee_status})`
+}
+
 async function walkToPayout(
   { caller, call, print, printBalance }: Demo,
   id: string,
@@ -157,12 +165,4 @@ async function walkToPayout(
     paid_out_minor === final.client_net_minor,
     'the amount paid out is not the net of the one payment',
   )
-}
-
-function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) {
-  return `${client_net_minor} (fee ${fee_status})`
-}
-
-function expect(holds: boolean, message: string): void {
-  if (!holds) throw new Error(message)
 }

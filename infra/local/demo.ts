@@ -13,8 +13,16 @@ Starts the gateway on free ports, takes one payment from creation to payout, and
   --help, -h   this text
 Exit code: 0 every step succeeded, 1 a step failed, 2 wrong arguments.`
 
-function print(text: string) {
-  return console.log(printableLines(text))
+try {
+  const code = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+    const { table } = readOptions(argv, TABLE_OPTION)
+    return walk(tableFrom(table))
+  })
+  process.exit(code)
+} catch (error) {
+  const reason = error instanceof Error ? error.message : String(error)
+  console.error(`\nThe demo failed: ${printableLines(reason)}`)
+  process.exit(1)
 }
 
 async function walk(table: TableKind | undefined): Promise<number> {
@@ -39,14 +47,6 @@ async function walk(table: TableKind | undefined): Promise<number> {
   }
 }
 
-try {
-  const code = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-    const { table } = readOptions(argv, TABLE_OPTION)
-    return walk(tableFrom(table))
-  })
-  process.exit(code)
-} catch (error) {
-  const reason = error instanceof Error ? error.message : String(error)
-  console.error(`\nThe demo failed: ${printableLines(reason)}`)
-  process.exit(1)
+function print(text: string) {
+  return console.log(printableLines(text))
 }

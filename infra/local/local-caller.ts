@@ -32,12 +32,6 @@ const Received = v.array(v.object({ headers: v.record(v.string(), v.unknown()), 
 
 export type ReceivedWebhook = v.InferOutput<typeof Received>[number]
 
-function routeOf(operation: string) {
-  const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
-  if (trigger?.kind !== 'http') throw new Error(`the manifest has no HTTP route of ${operation}`)
-  return trigger
-}
-
 /** Calls the local gateway as merchant, customer, provider and operator. Every wait is bounded. */
 export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
   const send = (url: string, init: RequestInit = {}) =>
@@ -125,6 +119,12 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
         )
       }),
   }
+}
+
+function routeOf(operation: string) {
+  const trigger = MANIFEST.find(({ name }) => name === operation)?.trigger
+  if (trigger?.kind !== 'http') throw new Error(`the manifest has no HTTP route of ${operation}`)
+  return trigger
 }
 
 export type LocalCaller = ReturnType<typeof localCaller>

@@ -57,6 +57,12 @@ export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Pro
   return demo
 }
 
+async function invoke(host: SeedOptions['host'], action: string, payload: object) {
+  const found = host.byName(`gateway-local-${action}`)
+  if (!found) throw new Error(`the manifest has no ${action}`)
+  return v.parse(Reply, await found.invoke(payload))
+}
+
 async function newClient(host: SeedOptions['host']) {
   const bank = {
     bank_name: 'BCA',
@@ -90,10 +96,4 @@ async function act<const Schema extends v.GenericSchema>(
   if (reply.status !== 200)
     throw new Error(`no demo client: ${action} answered ${reply.status}; start with --verbose`)
   return v.parse(answer, reply.body)
-}
-
-async function invoke(host: SeedOptions['host'], action: string, payload: object) {
-  const found = host.byName(`gateway-local-${action}`)
-  if (!found) throw new Error(`the manifest has no ${action}`)
-  return v.parse(Reply, await found.invoke(payload))
 }

@@ -20,13 +20,13 @@ export function tableNameOf(
 /** The function that proves a release. It is the one function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 
-/** Requests, queues and schedules invoke this alias. A release moves it to a new version after the version's proof. */
-export const LIVE_ALIAS = 'live'
-
 /** Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it works. */
 export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
   return deployment !== 'all-at-once' && runsByItself(spec)
 }
+
+/** Requests, queues and schedules invoke this alias. A release moves it to a new version after the version's proof. */
+export const LIVE_ALIAS = 'live'
 
 /** The name to invoke a function by: with its alias, if it has one. */
 export function liveName(spec: FunctionSpec, stage: DeployedStage): string {

@@ -6,32 +6,13 @@ import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
 
-function between(least: number, most: number) {
-  return v.pipe(
-    v.number(),
-    v.minValue(least, `at least ${least}`),
-    v.maxValue(most, `at most ${most}`),
-  )
-}
-function wholeBetween(least: number, most: number) {
-  return v.pipe(between(least, most), v.integer('a whole number'))
-}
-function above(least: number, most: number) {
-  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
-}
+/** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
+const MAX_ATTEMPT_MS = 10_000
+/** With a fifth each, five addresses together fill a route. */
+const MAX_ADDRESS_SHARE = 0.2
+
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
-
-const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
-
-/** The requests that a route lets through; API Gateway answers the rest with 429. */
-const ThrottleSchema = v.strictObject({
-  requestsPerSecond: above(0, 1_000_000),
-  burst: above(0, 1_000_000),
-})
-
-/** The API's own domain name, in a hosted zone of the same account. */
-const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
 /** The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says how to make one. */
 const OriginCertificateSchema = v.strictObject({
@@ -43,16 +24,6 @@ const OriginCertificateSchema = v.strictObject({
 
 /** A wider range belongs to many users, not to one merchant. */
 const WIDEST_RANGE_BITS = 24
-
-function isRange(text: string): boolean {
-  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
-  return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
-}
-
-/** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
-const MAX_ATTEMPT_MS = 10_000
-/** With a fifth each, five addresses together fill a route. */
-const MAX_ADDRESS_SHARE = 0.2
 
 const FrontSettings = v.strictObject({
   /** The share of a route's throttle for one address. The front refuses more: infra/stack/edge/rate-rules.ts. */
@@ -83,6 +54,17 @@ const TableSettings = v.strictObject({
   /** Units a second that the table carries at once, for a launch. Left out: DynamoDB's default. */
   warm: v.optional(v.strictObject({ readUnits: Rate, writeUnits: Rate })),
 })
+
+const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
+
+/** The requests that a route lets through; API Gateway answers the rest with 429. */
+const ThrottleSchema = v.strictObject({
+  requestsPerSecond: above(0, 1_000_000),
+  burst: above(0, 1_000_000),
+})
+
+/** The API's own domain name, in a hosted zone of the same account. */
+const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
 /**
  * All settings of a stage. No account ids, no regions and no secrets: those come from the deployer's credentials and
@@ -161,10 +143,6 @@ export type Throttle = v.InferOutput<typeof ThrottleSchema>
 export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
-const FOLDER = 'infra/stages'
-/** The settings of a stage without a file: cheap, and nothing remains when its stack is deleted. */
-const DISPOSABLE = 'dev'
-
 /** The settings of a file. Throws with each setting that is missing, unknown or invalid. */
 export function parseStageFile(file: string, text: string): StageFile {
   let settings: unknown
@@ -182,9 +160,34 @@ export function parseStageFile(file: string, text: string): StageFile {
   throw new Error(`${file}: ${wrong.join('; ')}`)
 }
 
+function above(least: number, most: number) {
+  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+}
+
+const FOLDER = 'infra/stages'
+/** The settings of a stage without a file: cheap, and nothing remains when its stack is deleted. */
+const DISPOSABLE = 'dev'
+
 /** The settings of a stage: its own file, or that of `dev`. */
 export function readStageFile(stage: string): StageFile {
   const own = `${FOLDER}/${stage}.json`
   const file = existsSync(join(PROJECT_ROOT, own)) ? own : `${FOLDER}/${DISPOSABLE}.json`
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
+}
+
+function between(least: number, most: number) {
+  return v.pipe(
+    v.number(),
+    v.minValue(least, `at least ${least}`),
+    v.maxValue(most, `at most ${most}`),
+  )
+}
+
+function wholeBetween(least: number, most: number) {
+  return v.pipe(between(least, most), v.integer('a whole number'))
+}
+
+function isRange(text: string): boolean {
+  const [, address = '', bits] = /^([\d.]+)\/(\d{1,2})$/.exec(text) ?? []
+  return isIPv4(address) && Number(bits) >= WIDEST_RANGE_BITS && Number(bits) <= 32
 }

@@ -44,27 +44,12 @@ export function dayNumber(at: Timestamp): number {
   return Math.floor(epochMs(at) / DAY_MS)
 }
 
-/** The longest lag of an index, when its writes are throttled. Counts by status have it: nothing stores their time. */
-export const LONGEST_LAG_MS = 100 * SECOND_MS
-
-/** The shard counts a credited payment at once. The index lists it as open only after its lag. */
-function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
-  const updatedAt = ledger && balanceOf(ledger).updatedAt
-  if (updatedAt === undefined) return SECOND_MS
-  const leftMs = epochMs(updatedAt) + LONGEST_LAG_MS - epochMs(now)
-  return Math.min(Math.max(leftMs, SECOND_MS), LONGEST_LAG_MS)
-}
-
 type BookPart = {
   readonly judge: (books: ClientBooks) => Promise<readonly Difference[]>
   /** The state that must not change while the part is judged. */
   readonly watched?: (books: ClientBooks) => unknown
   /** The lag of its indexes; without it, that of credits. */
   readonly lagMs?: number | undefined
-}
-
-function ledgerState({ ledger, settlements }: ClientBooks) {
-  return { ledger, settlements: settlements.length }
 }
 
 /** A part that is compared with the client's stored figures. They are read once for all parts. */
@@ -88,6 +73,21 @@ export function bookPart(
   }
 }
 
+function ledgerState({ ledger, settlements }: ClientBooks) {
+  return { ledger, settlements: settlements.length }
+}
+
+/** The longest lag of an index, when its writes are throttled. Counts by status have it: nothing stores their time. */
+export const LONGEST_LAG_MS = 100 * SECOND_MS
+
+/** The shard counts a credited payment at once. The index lists it as open only after its lag. */
+function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
+  const updatedAt = ledger && balanceOf(ledger).updatedAt
+  if (updatedAt === undefined) return SECOND_MS
+  const leftMs = epochMs(updatedAt) + LONGEST_LAG_MS - epochMs(now)
+  return Math.min(Math.max(leftMs, SECOND_MS), LONGEST_LAG_MS)
+}
+
 export function storedIn({ settlements }: ClientBooks, settlementId: string) {
   return settlements.find(({ settlement }) => settlement.settlementId === settlementId)
 }
@@ -107,52 +107,6 @@ export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId:
 /** Whether a settlement has more entries than one run can audit. Its own audit takes several runs. */
 export function isLong({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean {
   return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
-}
-
-/** Reports what a long settlement's own audit found last, and makes the next one due. Inconclusive before the first. */
-function longPart(
-  deps: AuditDeps,
-  clientId: ClientId,
-  key: string,
-  settlementId: SettlementId,
-): Part {
-  return {
-    key,
-    hasOwnVerdict: true,
-    judge: async () => {
-      const verdict = await readSettlementVerdict(deps, settlementId)
-      if (verdict?.state !== 'audited') return 'unstable'
-      await deps.table.write(auditAgain(settlementId, deps.now()))
-      const { standing } = await readClientVerdict(deps, clientId)
-      return standing
-        .filter(({ part }) => part === key)
-        .map(({ part: _part, ...difference }) => difference)
-    },
-  }
-}
-
-/** Payments created in a span. The read may see half of a transaction, so differences are judged again at once. */
-function paymentsPart(
-  deps: AuditDeps,
-  books: ClientBooks,
-  name: string,
-  between: readonly [string, string],
-): Part {
-  return {
-    key: `payments ${name}`,
-    judge: async () => {
-      const found: Difference[] = []
-      for await (const page of ownedPayments(deps, books, between)) {
-        const judged = await judgePayments(deps, books, page)
-        const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-        found.push(
-          ...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences),
-        )
-        if (found.length >= MAX_DIFFERENCES) break
-      }
-      return found
-    },
-  }
 }
 
 /** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
@@ -235,6 +189,52 @@ export async function partsOf(
   return parts
     .flatMap(([isPartDue, part]) => (isPartDue || wanted.has(part.key) ? [part] : []))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
+}
+
+/** Payments created in a span. The read may see half of a transaction, so differences are judged again at once. */
+function paymentsPart(
+  deps: AuditDeps,
+  books: ClientBooks,
+  name: string,
+  between: readonly [string, string],
+): Part {
+  return {
+    key: `payments ${name}`,
+    judge: async () => {
+      const found: Difference[] = []
+      for await (const page of ownedPayments(deps, books, between)) {
+        const judged = await judgePayments(deps, books, page)
+        const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
+        found.push(
+          ...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences),
+        )
+        if (found.length >= MAX_DIFFERENCES) break
+      }
+      return found
+    },
+  }
+}
+
+/** Reports what a long settlement's own audit found last, and makes the next one due. Inconclusive before the first. */
+function longPart(
+  deps: AuditDeps,
+  clientId: ClientId,
+  key: string,
+  settlementId: SettlementId,
+): Part {
+  return {
+    key,
+    hasOwnVerdict: true,
+    judge: async () => {
+      const verdict = await readSettlementVerdict(deps, settlementId)
+      if (verdict?.state !== 'audited') return 'unstable'
+      await deps.table.write(auditAgain(settlementId, deps.now()))
+      const { standing } = await readClientVerdict(deps, clientId)
+      return standing
+        .filter(({ part }) => part === key)
+        .map(({ part: _part, ...difference }) => difference)
+    },
+  }
 }
 
 /**

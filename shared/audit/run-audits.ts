@@ -50,11 +50,6 @@ const RUN_MS = 2 * MINUTE_MS
 /** An operator waits for a whole audit. */
 const WHOLE_RUN_MS = 2.5 * MINUTE_MS
 
-/** Starts an audit, or its next run. `group`: a client takes turns with others. */
-function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string) {
-  return queues.send('audits', { body, delaySeconds: 0, group })
-}
-
 /**
  * Audits one client, daily (design section 4, "Audit"); within thirty days all of it. A long audit continues in further
  * runs, each of which stores its progress. A difference stands on the client until it is gone or accepted, and is
@@ -101,6 +96,11 @@ export async function auditClient(deps: RunDeps, clientId: ClientId): Promise<vo
   await alertDifferences(deps, clientId, stands)
 }
 
+/** Starts an audit, or its next run. `group`: a client takes turns with others. */
+function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string) {
+  return queues.send('audits', { body, delaySeconds: 0, group })
+}
+
 /** A negative balance is reported after this time, and each time again: new payments usually cover it before. */
 const PATIENCE_MS = 7 * DAY_MS
 
@@ -128,47 +128,6 @@ async function alertOwing(
       'recovered, or a write-off with --kind written_off.',
   })
   return { owesSince: since, owesToldAt: now }
-}
-
-/** The most differences that the verdict keeps between runs. */
-const MAX_KEPT = 50
-
-/**
- * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
- * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
- */
-async function judgeLong(
-  deps: AuditDeps,
-  books: ClientBooks,
-  stored: StoredSettlement,
-  claimed: SettlementVerdict,
-) {
-  const isOver = runLimit(deps, RUN_MS)
-  // Progress that cannot be read is lost: the pass begins again.
-  const from = ifValid(RecountSchema, claimed.progress)
-  const { isWhole, differences, ...recounted } = await recountSettlement(
-    deps,
-    books,
-    stored,
-    from,
-    isOver,
-  )
-  // Entries after the last whole block are read again by the next run.
-  const kept = differences.filter(
-    (one, at) => differences.findIndex((other) => isExactly(one, other)) === at,
-  )
-  if (!isWhole) {
-    const progress = { ...recounted, differences: kept.slice(0, MAX_KEPT) }
-    await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
-    return undefined
-  }
-  const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
-  const lasting = found.filter((difference) =>
-    claimed.seen.some((before) => isSame(before, difference)),
-  )
-  if (found.length === 0 || lasting.length > 0)
-    return { differences: lasting, isInconclusive: false, seen: [] }
-  return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
 }
 
 /** After a worker's death another one follows this much later. */
@@ -217,6 +176,47 @@ export async function auditRecorded(deps: RunDeps, settlementId: SettlementId): 
     client_id: verdict.clientId,
     balanced: String(differences.length === 0),
   })
+}
+
+/** The most differences that the verdict keeps between runs. */
+const MAX_KEPT = 50
+
+/**
+ * One run of the audit of a long settlement. Undefined: its progress is stored, and the next run continues. A difference
+ * counts when the next pass over all entries finds it again. `seen`: what that pass must find.
+ */
+async function judgeLong(
+  deps: AuditDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  claimed: SettlementVerdict,
+) {
+  const isOver = runLimit(deps, RUN_MS)
+  // Progress that cannot be read is lost: the pass begins again.
+  const from = ifValid(RecountSchema, claimed.progress)
+  const { isWhole, differences, ...recounted } = await recountSettlement(
+    deps,
+    books,
+    stored,
+    from,
+    isOver,
+  )
+  // Entries after the last whole block are read again by the next run.
+  const kept = differences.filter(
+    (one, at) => differences.findIndex((other) => isExactly(one, other)) === at,
+  )
+  if (!isWhole) {
+    const progress = { ...recounted, differences: kept.slice(0, MAX_KEPT) }
+    await moveAudit(deps, claimed, { dueAt: deps.now(), progress })
+    return undefined
+  }
+  const found = await auditSettlement(deps, books, stored, { ...recounted, differences: kept })
+  const lasting = found.filter((difference) =>
+    claimed.seen.some((before) => isSame(before, difference)),
+  )
+  if (found.length === 0 || lasting.length > 0)
+    return { differences: lasting, isInconclusive: false, seen: [] }
+  return { differences: [], isInconclusive: true, seen: found.slice(0, MAX_KEPT) }
 }
 
 /** Findings without a client are reported under this name. */

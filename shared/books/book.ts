@@ -69,6 +69,15 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
   readonly day: string
 }
 
+/** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
+export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
+  return addBooks(
+    ...lines
+      .filter(({ type, day }) => type !== RECREDIT && day <= period.to)
+      .map((line) => bookOfLine(line, period)),
+  )
+}
+
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 
 /** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain it. */
@@ -90,15 +99,6 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
       ...(type === 'dispute_won' && { given_back: grossMinor }),
     }),
   }
-}
-
-/** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
-export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
-  return addBooks(
-    ...lines
-      .filter(({ type, day }) => type !== RECREDIT && day <= period.to)
-      .map((line) => bookOfLine(line, period)),
-  )
 }
 
 /** A payout lowers our bank account and what a client is owed. `day`: on which the settlement was marked paid. */

@@ -43,49 +43,20 @@ type BooksInput = PeriodInput & {
   readonly providerBalance: boolean
 }
 
-/** The trial balance of a book, and what its sources disagree on. */
-function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
-  const sumOf = (...names: readonly string[]) =>
-    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
-  const right = sumOf('clients', 'in_suspense', 'house')
-  return [
-    ...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')),
-    ...differences,
-  ]
-}
-
-function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
-  const { book } = checked
-  const differences = problemsOf(checked)
-  return {
-    from,
-    to,
-    figures: Object.entries(FIGURES).map(([name, source]) => ({
-      name,
-      amount_minor: figureOf(book, name),
-      source,
-    })),
-    balanced: differences.length === 0,
-    ...(differences.length > 0 && { differences }),
-  }
-}
-
 const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
 
-function lineOf(owner: string, checked: CheckedBook) {
-  return {
-    client_id: owner,
-    ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
-    balanced: String(problemsOf(checked).length === 0),
-  }
-}
-
-/** The provider's own balance. It proves nothing, because the provider names no settlement time. */
-async function askForBalance({ provider, now }: BooksDeps) {
-  const answer = await provider.getBalance()
-  if (answer.kind !== 'found')
-    return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
-  return { account: answer.value.account, amount_minor: answer.value.amountMinor, at: now() }
+/**
+ * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section 12). A run that
+ * cannot read all clients answers a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown
+ * client.
+ */
+export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
+  if (input.clientId === undefined) return booksOfAll(deps, input)
+  const { clientId } = await requireClient(deps, input.clientId)
+  const period = bookPeriod(deps, input)
+  const checked = await readClientBook(deps, clientId, period)
+  if (input.format === 'json') return toBooksDto(period, checked)
+  return { csv: csv(COLUMNS, [lineOf(clientId, checked)]) }
 }
 
 const CLIENTS_AT_ONCE = 8
@@ -99,6 +70,10 @@ const Progress = v.strictObject({
   book: v.record(v.string(), MinorSchema),
   differences: v.array(v.strictObject(DifferenceSchema.entries)),
 })
+
+type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
+
+const NOTHING: CheckedBook = { book: {}, differences: [] }
 
 async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const isCsv = input.format === 'csv'
@@ -135,58 +110,23 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   }
 }
 
-/**
- * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section 12). A run that
- * cannot read all clients answers a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown
- * client.
- */
-export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
-  if (input.clientId === undefined) return booksOfAll(deps, input)
-  const { clientId } = await requireClient(deps, input.clientId)
-  const period = bookPeriod(deps, input)
-  const checked = await readClientBook(deps, clientId, period)
-  if (input.format === 'json') return toBooksDto(period, checked)
-  return { csv: csv(COLUMNS, [lineOf(clientId, checked)]) }
-}
-
-type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
-
-const NOTHING: CheckedBook = { book: {}, differences: [] }
-
-/** The most differences of an answer; an audit lists all. */
-const MAX_DIFFERENCES = 20
-
-function joined(...books: readonly CheckedBook[]): CheckedBook {
+function lineOf(owner: string, checked: CheckedBook) {
   return {
-    book: addBooks(...books.map(({ book }) => book)),
-    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
+    client_id: owner,
+    ...Object.fromEntries(Object.keys(FIGURES).map((name) => [name, figureOf(checked.book, name)])),
+    balanced: String(problemsOf(checked).length === 0),
   }
 }
 
-function checkedLines(
-  lines: readonly BookLine[],
-  period: BookPeriod,
-  { what, id }: Pick<Difference, 'what' | 'id'>,
-): CheckedBook {
-  return {
-    book: bookOfLines(lines, period),
-    differences: lines.flatMap((line) =>
-      unequalSides(line, what, `${id} ${line.day} ${line.type}`),
-    ),
-  }
-}
-
-/** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
-function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
-  const { settlementId: id, totals, status, settledAt, netMinor } = settlement
-  const isPaid = status === 'manual_paid' && settledAt !== undefined
-  return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
-    book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
-    differences: CLIENT_SIDES.flatMap((side) => {
-      const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
-      return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
-    }),
-  })
+/** The trial balance of a book, and what its sources disagree on. */
+function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
+  const sumOf = (...names: readonly string[]) =>
+    names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
+  const right = sumOf('clients', 'in_suspense', 'house')
+  return [
+    ...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')),
+    ...differences,
+  ]
 }
 
 /** An entry is eligible at most a day after it was posted, on any clock. */
@@ -214,4 +154,64 @@ export async function readClientBook(
     )
   }
   return { book: withOwed(whole.book), differences: whole.differences }
+}
+
+/** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
+function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
+  const { settlementId: id, totals, status, settledAt, netMinor } = settlement
+  const isPaid = status === 'manual_paid' && settledAt !== undefined
+  return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
+    book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
+    differences: CLIENT_SIDES.flatMap((side) => {
+      const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
+      return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
+    }),
+  })
+}
+
+/** The most differences of an answer; an audit lists all. */
+const MAX_DIFFERENCES = 20
+
+function joined(...books: readonly CheckedBook[]): CheckedBook {
+  return {
+    book: addBooks(...books.map(({ book }) => book)),
+    differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
+  }
+}
+
+function checkedLines(
+  lines: readonly BookLine[],
+  period: BookPeriod,
+  { what, id }: Pick<Difference, 'what' | 'id'>,
+): CheckedBook {
+  return {
+    book: bookOfLines(lines, period),
+    differences: lines.flatMap((line) =>
+      unequalSides(line, what, `${id} ${line.day} ${line.type}`),
+    ),
+  }
+}
+
+function toBooksDto({ from, to }: BookPeriod, checked: CheckedBook) {
+  const { book } = checked
+  const differences = problemsOf(checked)
+  return {
+    from,
+    to,
+    figures: Object.entries(FIGURES).map(([name, source]) => ({
+      name,
+      amount_minor: figureOf(book, name),
+      source,
+    })),
+    balanced: differences.length === 0,
+    ...(differences.length > 0 && { differences }),
+  }
+}
+
+/** The provider's own balance. It proves nothing, because the provider names no settlement time. */
+async function askForBalance({ provider, now }: BooksDeps) {
+  const answer = await provider.getBalance()
+  if (answer.kind !== 'found')
+    return { unanswered: answer.kind === 'unanswered' ? answer.reason : answer.kind }
+  return { account: answer.value.account, amount_minor: answer.value.amountMinor, at: now() }
 }

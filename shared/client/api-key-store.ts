@@ -47,12 +47,23 @@ export const ApiKeySchema = v.object({
 })
 export type ApiKey = v.InferOutput<typeof ApiKeySchema>
 
+/** Length of the random part in bytes: 43 characters of base64url. */
+export const KEY_RANDOM_BYTES = 32
+
+const ENTITY = 'api_key'
+
+declare module '../memory.ts' {
+  interface Memory {
+    /** The day for which each key's use was noted, or tried to be. */
+    keyUses?: Map<KeyId, string>
+  }
+}
+
+const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
+
 export function toApiKeyDto(key: ApiKey) {
   return { ...toItem(key), expires_at: key.expiresAt ?? null, revoked_at: key.revokedAt ?? null }
 }
-
-/** Length of the random part in bytes: 43 characters of base64url. */
-export const KEY_RANDOM_BYTES = 32
 
 /** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
 export function apiKeyText(stage: string, clientId: ClientId, random: Buffer): string {
@@ -70,8 +81,6 @@ export function keyIdOf(text: string): KeyId {
 export function bearerPattern(stage: string): string {
   return `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
 }
-
-const ENTITY = 'api_key'
 
 export async function listApiKeys(
   deps: TableDeps,
@@ -153,13 +162,6 @@ export async function revokeApiKey(
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-declare module '../memory.ts' {
-  interface Memory {
-    /** The day for which each key's use was noted, or tried to be. */
-    keyUses?: Map<KeyId, string>
-  }
-}
-
 /** Notes the day on which a key was used, in a row of its own. No request waits for it, and it may be lost. */
 export function noteKeyUse(
   deps: StoreDeps & Pick<Deps, 'inBackground' | 'memory'>,
@@ -177,8 +179,6 @@ export function noteKeyUse(
     deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)),
   )
 }
-
-const KeyUse = v.optional(v.object({ lastUsedOn: v.string() }))
 
 /** Keys as operators see them, with the day of the last use; null when there was none or its note was lost. */
 export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {

@@ -6,20 +6,6 @@ import { textField, URL_LENGTH } from '../text-field.ts'
 import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
 
 const text = textField(255)
-function wholeUpTo(most: number) {
-  return v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(1, 'must be at least 1'),
-    v.maxValue(most, `must be at most ${most}`),
-  )
-}
-
-function isHttpsUrl(value: string) {
-  // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment with such a URL.
-  const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
-  return url?.username === '' && url.password === ''
-}
 
 /** The fields of a client that an operator may set (design section 7). Null clears an optional field. */
 export const ClientFields = v.strictObject({
@@ -58,4 +44,19 @@ export function toClientDto(client: Client) {
     ledger_parts: ledgerPartsOf(client),
     created_at: client.createdAt,
   }
+}
+
+function wholeUpTo(most: number) {
+  return v.pipe(
+    v.number(),
+    v.safeInteger(),
+    v.minValue(1, 'must be at least 1'),
+    v.maxValue(most, `must be at most ${most}`),
+  )
+}
+
+function isHttpsUrl(value: string) {
+  // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment with such a URL.
+  const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
+  return url?.username === '' && url.password === ''
 }

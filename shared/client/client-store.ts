@@ -144,13 +144,6 @@ export async function changeClient(
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
 
-/** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
-async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
-  const window = await readWindow(deps, clientId)
-  await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
-  return growWindow(clientId, parts, window.closedUntil)
-}
-
 /** The bank details to store: with their start, and whether they replace others or follow the first credit. */
 async function bankToStore(
   deps: StoreDeps,
@@ -162,14 +155,6 @@ async function bankToStore(
   const isChange =
     old !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
-}
-
-/** Quotes a person's text, so that readers cannot take it for the gateway's own. */
-function quoted(typed: string): string {
-  return JSON.stringify(typed)
-}
-function shown(bank: BankAccount | undefined): string {
-  return bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
 }
 
 /** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
@@ -188,4 +173,20 @@ async function alertBankChange(
       `Typed by the operator: from ${shown(bank)} to ${shown(to)}, as operator ${quoted(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
+}
+
+function shown(bank: BankAccount | undefined): string {
+  return bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
+}
+
+/** Quotes a person's text, so that readers cannot take it for the gateway's own. */
+function quoted(typed: string): string {
+  return JSON.stringify(typed)
+}
+
+/** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
+async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
+  const window = await readWindow(deps, clientId)
+  await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
+  return growWindow(clientId, parts, window.closedUntil)
 }

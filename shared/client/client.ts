@@ -46,10 +46,6 @@ export function ledgerPartsOf({ ledgerParts }: Parted): number {
   return ledgerParts?.number ?? 1
 }
 
-function inForce({ ledgerParts }: Parted, now: Timestamp): number {
-  return ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
-}
-
 /** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
 export function partForClaim(
   client: Parted,
@@ -57,6 +53,10 @@ export function partForClaim(
   now: Timestamp,
 ): number | undefined {
   return partOf(paymentId, inForce(client, now)) || undefined
+}
+
+function inForce({ ledgerParts }: Parted, now: Timestamp): number {
+  return ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
 }
 
 /** The parts of a client that is created with several: no reader can have asked fewer. */

@@ -23,10 +23,6 @@ export type Asked = {
 /** Request units of one point (design section 9). */
 export const UNITS_A_POINT = 60
 
-export function pointsOf(units: number): number {
-  return Math.ceil(units / UNITS_A_POINT)
-}
-
 /** The part of its limit that a client may use without a write. */
 const UNCOUNTED_PART = 1 / 4
 const COUNTER_FRESH_SECONDS = 10
@@ -48,6 +44,35 @@ declare module '../memory.ts' {
   interface Memory {
     rateUses?: Map<string, RateUse>
   }
+}
+
+/**
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The counter in the table
+ * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
+ * write, then writes the counter once for many points, and near the limit for each request.
+ */
+export async function enforceRateLimit(
+  deps: RateDeps,
+  client: Client,
+  { points, creates }: Asked,
+): Promise<void> {
+  const of = limitOf(deps, client, creates === true)
+  if (!of) return
+  grow(deps, of)
+  const { use, limit } = of
+  if (use.tokens >= points) {
+    use.tokens -= points
+    return addUncounted(of, thisSecond(deps), points)
+  }
+  if ((await count(deps, of, points, limit)).is !== 'refused') return
+  // Points that passed before are counted, although this request is refused.
+  if (use.uncounted.points > 0) await owe(deps, of, 0)
+  const owed = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
+  // Whole seconds until the limit has paid them off.
+  const retryAfterSeconds = Math.max(1, Math.floor(owed / limit))
+  throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, {
+    retryAfterSeconds,
+  })
 }
 
 type Limit = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
@@ -77,13 +102,6 @@ function limitOf(
   return { name, limit, use }
 }
 
-function nowSeconds(deps: RateDeps): number {
-  return epochMs(deps.now()) / SECOND_MS
-}
-function thisSecond(deps: RateDeps): number {
-  return Math.floor(nowSeconds(deps))
-}
-
 /** Gives an environment its share, which passes without the counter. More that the counter gave expires. */
 function grow(deps: RateDeps, { limit, use }: Limit): void {
   const now = nowSeconds(deps)
@@ -100,25 +118,16 @@ function grow(deps: RateDeps, { limit, use }: Limit): void {
   use.since = now
 }
 
+function nowSeconds(deps: RateDeps): number {
+  return epochMs(deps.now()) / SECOND_MS
+}
+
 function addUncounted({ use, limit }: Limit, second: number, points: number): void {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
-/** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
-function noteCounter(
-  deps: RateDeps,
-  { limit, use }: Limit,
-  { counter }: Counted,
-  added: number,
-): void {
-  const now = nowSeconds(deps)
-  use.lastCounter = counter
-  if (!counter) return
-  const uncounted = limit * UNCOUNTED_PART
-  const { points, before } = counter
-  if (Math.max(points, before) > uncounted)
-    Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
-  else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
+function thisSecond(deps: RateDeps): number {
+  return Math.floor(nowSeconds(deps))
 }
 
 /** Counts points and the uncounted ones before them. Those that passed and could not be counted are kept for later. */
@@ -150,39 +159,31 @@ async function count(deps: RateDeps, of: Limit, points: number, most?: number): 
   }
 }
 
+/** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
+function noteCounter(
+  deps: RateDeps,
+  { limit, use }: Limit,
+  { counter }: Counted,
+  added: number,
+): void {
+  const now = nowSeconds(deps)
+  use.lastCounter = counter
+  if (!counter) return
+  const uncounted = limit * UNCOUNTED_PART
+  const { points, before } = counter
+  if (Math.max(points, before) > uncounted)
+    Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
+  else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
+}
+
 /** Counts a debt, or points that passed here before the limit was reached. */
 async function owe(deps: RateDeps, of: Limit, points: number): Promise<void> {
   const second = thisSecond(deps)
   await count(deps, of, points).catch(() => addUncounted(of, second, points))
 }
 
-/**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The counter in the table
- * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
- * write, then writes the counter once for many points, and near the limit for each request.
- */
-export async function enforceRateLimit(
-  deps: RateDeps,
-  client: Client,
-  { points, creates }: Asked,
-): Promise<void> {
-  const of = limitOf(deps, client, creates === true)
-  if (!of) return
-  grow(deps, of)
-  const { use, limit } = of
-  if (use.tokens >= points) {
-    use.tokens -= points
-    return addUncounted(of, thisSecond(deps), points)
-  }
-  if ((await count(deps, of, points, limit)).is !== 'refused') return
-  // Points that passed before are counted, although this request is refused.
-  if (use.uncounted.points > 0) await owe(deps, of, 0)
-  const owed = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
-  // Whole seconds until the limit has paid them off.
-  const retryAfterSeconds = Math.max(1, Math.floor(owed / limit))
-  throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, {
-    retryAfterSeconds,
-  })
+export function pointsOf(units: number): number {
+  return Math.ceil(units / UNITS_A_POINT)
 }
 
 /** Counts the points that a request used beyond those taken before. They affect only later requests. */

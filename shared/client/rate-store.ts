@@ -40,6 +40,24 @@ export type Counted = {
   readonly counter: Counter | undefined
 }
 
+/** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
+export async function countPoints(
+  deps: TableDeps,
+  name: CounterName,
+  counting: Counting,
+  known: Counter | undefined,
+): Promise<Counted> {
+  const { second, limit, most = Number.POSITIVE_INFINITY } = counting
+  let counter = known
+  for (let tried = 0; tried < 4; tried++) {
+    if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
+    const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
+    counter = item && v.parse(CounterSchema, item)
+    if (applied) return { is: 'counted', counter }
+  }
+  return { is: 'contended', counter }
+}
+
 /**
  * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
  * less is refused and sees the counter. A writer whose clock is far behind pays nothing off. It can forget points, but
@@ -64,22 +82,4 @@ function stepFor(
   const before = pointsIn(known, second - 1, limit)
   const set = { second, points: pointsIn(known, second, limit) + points, before, ttl }
   return update(key, { set }, all(isKnownSecond, equals('points', known.points)))
-}
-
-/** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
-export async function countPoints(
-  deps: TableDeps,
-  name: CounterName,
-  counting: Counting,
-  known: Counter | undefined,
-): Promise<Counted> {
-  const { second, limit, most = Number.POSITIVE_INFINITY } = counting
-  let counter = known
-  for (let tried = 0; tried < 4; tried++) {
-    if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
-    const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
-    counter = item && v.parse(CounterSchema, item)
-    if (applied) return { is: 'counted', counter }
-  }
-  return { is: 'contended', counter }
 }

@@ -11,37 +11,6 @@ const ITEMS_OF_A_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {
-  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
-  const sending = Array.from({ length: WORK_SLOTS[work] }, async (_, slot) => {
-    const { items } = await findDuePage(deps, { work, slot, limit })
-    const [oldest] = items
-    if (oldest === undefined) return { due: 0, lateMs: 0 }
-    const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
-    const shares = Array.from({ length: parts }, (_share, part): DueSlot => ({ slot, part, parts }))
-    await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
-    return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
-  })
-  const slots = await Promise.all(sending)
-  return {
-    due: slots.reduce((sum, { due }) => sum + due, 0),
-    lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)),
-  }
-}
-
-const MAX_AUDITS = 500
-
-async function sendDueAudits(deps: FindDeps): Promise<number> {
-  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
-  const messages = items.map(({ id }) => ({
-    body: { settlement_id: id },
-    delaySeconds: 0,
-    group: id,
-  }))
-  if (messages.length > 0) await deps.queues.send('audits', ...messages)
-  return messages.length
-}
-
 /** Every minute: messages for all that is due. Answers their number. A kind that fails stops no other, then throws. */
 export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> {
   // Each kind has its own queue and workers, so no kind delays another.
@@ -61,4 +30,35 @@ export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork |
     payment_late_ms: payment.lateMs,
   })
   return summary
+}
+
+const MAX_AUDITS = 500
+
+async function sendDueAudits(deps: FindDeps): Promise<number> {
+  const { items } = await findDuePage(deps, { work: 'audit', slot: 0, limit: MAX_AUDITS })
+  const messages = items.map(({ id }) => ({
+    body: { settlement_id: id },
+    delaySeconds: 0,
+    group: id,
+  }))
+  if (messages.length > 0) await deps.queues.send('audits', ...messages)
+  return messages.length
+}
+
+async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {
+  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
+  const sending = Array.from({ length: WORK_SLOTS[work] }, async (_, slot) => {
+    const { items } = await findDuePage(deps, { work, slot, limit })
+    const [oldest] = items
+    if (oldest === undefined) return { due: 0, lateMs: 0 }
+    const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
+    const shares = Array.from({ length: parts }, (_share, part): DueSlot => ({ slot, part, parts }))
+    await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
+    return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }
+  })
+  const slots = await Promise.all(sending)
+  return {
+    due: slots.reduce((sum, { due }) => sum + due, 0),
+    lateMs: Math.max(...slots.map(({ lateMs }) => lateMs)),
+  }
 }

@@ -40,66 +40,6 @@ type Run = {
   failed: number
 }
 
-async function readWindow(
-  deps: Deps,
-  { work, read }: DueKind,
-  share: DueSlot,
-  run: Run,
-): Promise<void> {
-  const page = await findDuePage(deps, {
-    work,
-    slot: share.slot,
-    limit: WINDOW,
-    cursor: run.cursor,
-  })
-  const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
-  const items = mine.length > 0 ? await read(deps, mine) : []
-  for (const [at, due] of mine.entries()) {
-    const item = items[at]
-    // The item decides: another worker may have moved it on since the index was written.
-    const isDue =
-      item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
-    if (!isDue) continue
-    if (!run.turns.add({ ...due, item })) run.hasLeft = true
-  }
-  run.cursor = page.cursor
-  run.isAtEnd = page.cursor === undefined
-}
-
-/** The next batch. While few owners wait, all windows are read first: another owner may come after a long queue. */
-async function nextTurn(
-  deps: Deps,
-  kind: DueKind,
-  share: DueSlot,
-  run: Run,
-): Promise<readonly ReadItem[]> {
-  const most = kind.atATime(deps)
-  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0)
-    Object.assign(run, { isAtEnd: false, hasLeft: false })
-  while (!run.isAtEnd && run.turns.owners < most && deps.monotonicMs() < run.end) {
-    await readWindow(deps, kind, share, run)
-  }
-  return run.turns.take(most)
-}
-
-type Placed = { readonly due: ReadItem; readonly turn: Turn }
-
-async function checkItem(
-  deps: Deps,
-  { work, check }: DueKind,
-  { due, turn }: Placed,
-  run: Run,
-): Promise<void> {
-  run.tried.add(due.id)
-  try {
-    if (await check(deps, due, turn)) run.done++
-  } catch (cause) {
-    // A failing item does not stop the others. It stays due and is retried.
-    deps.log.error('payment.check_failed', { work, id: due.id }, cause)
-    run.failed++
-  }
-}
-
 /**
  * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). A
  * second worker, a repeated message or a crash is harmless: each item is claimed by moving its due time forward, on
@@ -176,5 +116,65 @@ export function dueTurns<Waiting>(ownerNameOf: (item: Waiting) => string) {
     get owners() {
       return waiting.size
     },
+  }
+}
+
+/** The next batch. While few owners wait, all windows are read first: another owner may come after a long queue. */
+async function nextTurn(
+  deps: Deps,
+  kind: DueKind,
+  share: DueSlot,
+  run: Run,
+): Promise<readonly ReadItem[]> {
+  const most = kind.atATime(deps)
+  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0)
+    Object.assign(run, { isAtEnd: false, hasLeft: false })
+  while (!run.isAtEnd && run.turns.owners < most && deps.monotonicMs() < run.end) {
+    await readWindow(deps, kind, share, run)
+  }
+  return run.turns.take(most)
+}
+
+async function readWindow(
+  deps: Deps,
+  { work, read }: DueKind,
+  share: DueSlot,
+  run: Run,
+): Promise<void> {
+  const page = await findDuePage(deps, {
+    work,
+    slot: share.slot,
+    limit: WINDOW,
+    cursor: run.cursor,
+  })
+  const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
+  const items = mine.length > 0 ? await read(deps, mine) : []
+  for (const [at, due] of mine.entries()) {
+    const item = items[at]
+    // The item decides: another worker may have moved it on since the index was written.
+    const isDue =
+      item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
+    if (!isDue) continue
+    if (!run.turns.add({ ...due, item })) run.hasLeft = true
+  }
+  run.cursor = page.cursor
+  run.isAtEnd = page.cursor === undefined
+}
+
+type Placed = { readonly due: ReadItem; readonly turn: Turn }
+
+async function checkItem(
+  deps: Deps,
+  { work, check }: DueKind,
+  { due, turn }: Placed,
+  run: Run,
+): Promise<void> {
+  run.tried.add(due.id)
+  try {
+    if (await check(deps, due, turn)) run.done++
+  } catch (cause) {
+    // A failing item does not stop the others. It stays due and is retried.
+    deps.log.error('payment.check_failed', { work, id: due.id }, cause)
+    run.failed++
   }
 }

@@ -35,16 +35,16 @@ const FeedCursorText = v.pipe(
 )
 export type FeedCursor = v.InferOutput<typeof FeedCursorText>
 
-function sortKey({ firedAt, eventId }: FeedPosition): string {
-  return `${firedAt} ${eventId ?? ''}`
+export function eventCursorOf(position: EventPosition): string {
+  return encodeCursor(toItem(position))
 }
 
 export function isAfter(one: FeedPosition, other: FeedPosition): boolean {
   return sortKey(one) > sortKey(other)
 }
 
-export function eventCursorOf(position: EventPosition): string {
-  return encodeCursor(toItem(position))
+function sortKey({ firedAt, eventId }: FeedPosition): string {
+  return `${firedAt} ${eventId ?? ''}`
 }
 
 /** The event after which a list since a time continues. */

@@ -15,6 +15,21 @@ import { type Event, EventFields, type EventPosition, typeOfEvent } from './even
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
+export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
+
+/** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
+export async function listPaymentEvents(
+  deps: TableDeps,
+  paymentId: PaymentId,
+): Promise<readonly Event[]> {
+  const asked = {
+    partition: [paymentKey(paymentId).pk],
+    range: { beginsWith: EVENT_SK_PREFIX },
+    limit: 100,
+  }
+  return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
+}
+
 /** Adds the fields that a row leaves out: its keys and index attributes contain them. */
 function whole(row: unknown): unknown {
   const read = v.safeParse(Row, row)
@@ -30,27 +45,6 @@ function whole(row: unknown): unknown {
     firedAt: listedAt,
     ...read.output,
   }
-}
-
-export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
-
-const EventPositionSchema = v.pipe(
-  v.unknown(),
-  v.transform(whole),
-  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
-)
-
-/** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
-export async function listPaymentEvents(
-  deps: TableDeps,
-  paymentId: PaymentId,
-): Promise<readonly Event[]> {
-  const asked = {
-    partition: [paymentKey(paymentId).pk],
-    range: { beginsWith: EVENT_SK_PREFIX },
-    limit: 100,
-  }
-  return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
 }
 
 type Span = {
@@ -74,6 +68,12 @@ export async function listEventPositions(
   }
   return found.slice(0, asked.limit)
 }
+
+const EventPositionSchema = v.pipe(
+  v.unknown(),
+  v.transform(whole),
+  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
+)
 
 export async function* eventPositionPages(
   deps: TableDeps,

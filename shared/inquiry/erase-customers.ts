@@ -20,53 +20,6 @@ type Erased = {
   readonly events: number
 }
 
-function underWay(what: string) {
-  return invalid(`${what}: its customer cannot be erased yet`)
-}
-
-/** Answers the number of events that had the customer. */
-async function eraseFromEvents(
-  deps: EraseDeps,
-  { paymentId, clientId, status }: Payment,
-): Promise<number> {
-  if (status === 'pending') throw underWay('the payment is pending')
-  const stored = await listPaymentEvents(deps, paymentId)
-  for (const { eventId } of stored) {
-    const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
-    if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
-      throw underWay('a delivery of the payment is under way')
-  }
-  let events = 0
-  for (const event of stored) if (await eraseFromEvent(deps, event)) events++
-  return events
-}
-
-/**
- * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events come
- * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
- * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
- */
-async function eraseCustomer(
-  deps: EraseDeps,
-  payment: StoredPayment,
-  operator: string,
-): Promise<Erased> {
-  const { paymentId: payment_id, clientId } = payment
-  const now = deps.now()
-  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now)
-    throw underWay('the payment is being created')
-  const [{ customer }, events, step] =
-    payment.status === 'creating'
-      ? [payment.request, 0, eraseFromRequest(payment, now)]
-      : [payment, await eraseFromEvents(deps, payment), eraseFromPayment(payment, now)]
-  const fields = Object.keys(customer ?? {})
-  const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
-  if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
-    throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
-  deps.log.info('customer.erased', { payment_id, client_id: clientId })
-  return { payment_id, fields, events }
-}
-
 /** A call ends after so many erasures, or this time. The next call reads past the erased payments. */
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
@@ -105,4 +58,51 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
     }
   }
   return { erased, left, complete: left.length === 0 }
+}
+
+/**
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events come
+ * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
+ * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
+ */
+async function eraseCustomer(
+  deps: EraseDeps,
+  payment: StoredPayment,
+  operator: string,
+): Promise<Erased> {
+  const { paymentId: payment_id, clientId } = payment
+  const now = deps.now()
+  if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now)
+    throw underWay('the payment is being created')
+  const [{ customer }, events, step] =
+    payment.status === 'creating'
+      ? [payment.request, 0, eraseFromRequest(payment, now)]
+      : [payment, await eraseFromEvents(deps, payment), eraseFromPayment(payment, now)]
+  const fields = Object.keys(customer ?? {})
+  const record = { subject: payment_id, clientId, operator, action: 'erase-customer' }
+  if (fields.length > 0 && !(await recordChange(deps, record, { payment: step })).applied)
+    throw new GatewayError('conflict', 'the payment changed during the erasure; try again')
+  deps.log.info('customer.erased', { payment_id, client_id: clientId })
+  return { payment_id, fields, events }
+}
+
+function underWay(what: string) {
+  return invalid(`${what}: its customer cannot be erased yet`)
+}
+
+/** Answers the number of events that had the customer. */
+async function eraseFromEvents(
+  deps: EraseDeps,
+  { paymentId, clientId, status }: Payment,
+): Promise<number> {
+  if (status === 'pending') throw underWay('the payment is pending')
+  const stored = await listPaymentEvents(deps, paymentId)
+  for (const { eventId } of stored) {
+    const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
+    if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
+      throw underWay('a delivery of the payment is under way')
+  }
+  let events = 0
+  for (const event of stored) if (await eraseFromEvent(deps, event)) events++
+  return events
 }

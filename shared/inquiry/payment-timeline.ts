@@ -11,26 +11,28 @@ import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
-  const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
-  // The attempt that created the payment has the payment's own request id.
-  const own =
-    outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
+/** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
+export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
+  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) =>
+    a.firedAt < b.firedAt ? -1 : 1,
+  )
+  // The provider may receive money before it answers the create.
+  const since = payment.providerAttempts[0]?.startedAt
+  const suspense = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
+  const { transitions = [], failureReason: failure_reason } =
+    payment.status === 'creating' ? {} : payment
   return {
-    number,
-    started_at: startedAt,
-    outcome,
-    code,
-    payment_request_id: paymentRequestId ?? own,
-  }
-}
-
-async function toEventDto(deps: TableDeps, event: Event) {
-  return {
-    event: event.type,
-    event_id: event.eventId,
-    fired_at: event.firedAt,
-    deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
+    ...toHeadDto(payment),
+    timeline: {
+      provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
+      transitions: transitions.map((one) => ({
+        ...one,
+        ...(one.status === 'failed' && { failure_reason }),
+      })),
+      events: await Promise.all(events.map((event) => toEventDto(deps, event))),
+      settlements: await settlementsOf(deps, payment),
+      suspense: suspense.items.map(toSuspenseDto),
+    },
   }
 }
 
@@ -55,6 +57,29 @@ function toHeadDto(payment: StoredPayment) {
       }
 }
 
+function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
+  const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
+  // The attempt that created the payment has the payment's own request id.
+  const own =
+    outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
+  return {
+    number,
+    started_at: startedAt,
+    outcome,
+    code,
+    payment_request_id: paymentRequestId ?? own,
+  }
+}
+
+async function toEventDto(deps: TableDeps, event: Event) {
+  return {
+    event: event.type,
+    event_id: event.eventId,
+    fired_at: event.firedAt,
+    deliveries: (await deliveriesOfEvent(deps, event.clientId, event.eventId)).map(toDeliveryDto),
+  }
+}
+
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
@@ -72,29 +97,4 @@ async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
     at = settlement.recreditedAt
   }
   return found
-}
-
-/** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
-export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
-  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) =>
-    a.firedAt < b.firedAt ? -1 : 1,
-  )
-  // The provider may receive money before it answers the create.
-  const since = payment.providerAttempts[0]?.startedAt
-  const suspense = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
-  const { transitions = [], failureReason: failure_reason } =
-    payment.status === 'creating' ? {} : payment
-  return {
-    ...toHeadDto(payment),
-    timeline: {
-      provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: transitions.map((one) => ({
-        ...one,
-        ...(one.status === 'failed' && { failure_reason }),
-      })),
-      events: await Promise.all(events.map((event) => toEventDto(deps, event))),
-      settlements: await settlementsOf(deps, payment),
-      suspense: suspense.items.map(toSuspenseDto),
-    },
-  }
 }

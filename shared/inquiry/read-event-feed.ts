@@ -16,16 +16,6 @@ const HOLD_BACK_MS = 5 * MINUTE_MS
 /** A function may answer 6 MB, in which every quotation mark and backslash counts twice. */
 const PAGE_BYTES = 2_500_000
 
-/** The number of leading events that fit into one answer. One always does: an item has at most 400 KB. */
-function roomFor(events: readonly (Event | undefined)[]): number {
-  let bytes = 0
-  for (const [at, event] of events.entries()) {
-    bytes += Buffer.byteLength(event?.body ?? '')
-    if (bytes > PAGE_BYTES) return at
-  }
-  return events.length
-}
-
 /** Oldest first. */
 type EventFeed = {
   readonly events: readonly Event[]
@@ -99,6 +89,16 @@ async function readSettling(
 
 function eventAt(position: FeedPosition) {
   return position.eventId === undefined ? undefined : position
+}
+
+/** The number of leading events that fit into one answer. One always does: an item has at most 400 KB. */
+function roomFor(events: readonly (Event | undefined)[]): number {
+  let bytes = 0
+  for (const [at, event] of events.entries()) {
+    bytes += Buffer.byteLength(event?.body ?? '')
+    if (bytes > PAGE_BYTES) return at
+  }
+  return events.length
 }
 
 /** The settled position after all of the first track is shown. It never goes back. */

@@ -69,64 +69,6 @@ async function paymentsFound(deps: SearchDeps, search: Search) {
   }
 }
 
-async function byProviderId(
-  deps: SearchDeps,
-  { clientId, providerPaymentId = '', paymentRequestId }: Search,
-) {
-  const answer =
-    paymentRequestId === undefined
-      ? await deps.provider.getPayment(providerPaymentId)
-      : await deps.provider.getRequest(paymentRequestId)
-  if (answer.kind === 'unanswered')
-    throw providerFailure(answer, `nothing was found (${answer.reason})`)
-  const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
-  const payment = paymentId && (await findStoredPayment(deps, paymentId))
-  const isShown =
-    payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
-  return { payments: isShown ? [payment] : [], complete: true }
-}
-
-/** The payments for operators, each with its suspense items. `complete`: all items were read. */
-async function withSuspense(deps: TableDeps, payments: readonly Payment[]) {
-  // The provider may receive money before it answers the create, so the first attempt counts.
-  const begun = payments.map(
-    ({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt,
-  )
-  const since = begun.toSorted()[0]
-  if (since === undefined) return { data: [], complete: true }
-  const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
-  const { items, complete } = await suspenseAbout(deps, { paymentIds, since })
-  const data = payments.map((payment) => {
-    const own = items.filter(({ paymentId }) => paymentId === payment.paymentId)
-    return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
-  })
-  return { data, complete }
-}
-
-/** The provider reuses numbers, but not often. */
-const MAX_AT_DESTINATION = 1_000
-
-/** Payments that showed an account number, of one client or of all clients, because the provider reuses account numbers. */
-async function paymentsAtDestination(
-  deps: TableDeps,
-  { clientId, paymentDestination: destination = '' }: Search,
-) {
-  const { items, cursor } = await deps.table.query({
-    partition: [destinationPk(destination)],
-    newestFirst: true,
-    limit: MAX_AT_DESTINATION,
-  })
-  const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
-  const pointed = new Set(items.map(({ sk }) => sk))
-  const payments = (await findPaymentsByKey(deps, [...ids])).filter(
-    (payment) =>
-      payment.paymentDestination === destination &&
-      payment.clientId === (clientId ?? payment.clientId) &&
-      pointed.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
-  )
-  return { payments, complete: cursor === undefined }
-}
-
 /** A call ends after so many payments read or found. The next call continues at its cursor. */
 const MAX_READ = 5_000
 const MAX_SHOWN = 100
@@ -134,15 +76,6 @@ const PAGE = 100
 
 type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
   Pick<Search, 'status' | 'method' | 'cursor'>
-
-/** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
-function positionIn([start, end]: readonly [Timestamp, Timestamp]) {
-  return v.pipe(
-    v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
-    v.check(({ listed_at: at }) => start <= at && at <= end),
-    v.transform(({ payment_id: id, listed_at }) => ({ ...paymentKey(id), listed_at, id })),
-  )
-}
 
 /** A client's payments of an amount on one day (design section 11). `cursor`: that of the next call, if there is more. */
 async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
@@ -180,6 +113,73 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
     }
   }
   return { payments: found, complete: true }
+}
+
+/** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
+function positionIn([start, end]: readonly [Timestamp, Timestamp]) {
+  return v.pipe(
+    v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
+    v.check(({ listed_at: at }) => start <= at && at <= end),
+    v.transform(({ payment_id: id, listed_at }) => ({ ...paymentKey(id), listed_at, id })),
+  )
+}
+
+async function byProviderId(
+  deps: SearchDeps,
+  { clientId, providerPaymentId = '', paymentRequestId }: Search,
+) {
+  const answer =
+    paymentRequestId === undefined
+      ? await deps.provider.getPayment(providerPaymentId)
+      : await deps.provider.getRequest(paymentRequestId)
+  if (answer.kind === 'unanswered')
+    throw providerFailure(answer, `nothing was found (${answer.reason})`)
+  const paymentId = answer.kind === 'found' ? paymentIdOf(answer.value.reference) : undefined
+  const payment = paymentId && (await findStoredPayment(deps, paymentId))
+  const isShown =
+    payment && payment.status !== 'creating' && payment.clientId === (clientId ?? payment.clientId)
+  return { payments: isShown ? [payment] : [], complete: true }
+}
+
+/** The provider reuses numbers, but not often. */
+const MAX_AT_DESTINATION = 1_000
+
+/** Payments that showed an account number, of one client or of all clients, because the provider reuses account numbers. */
+async function paymentsAtDestination(
+  deps: TableDeps,
+  { clientId, paymentDestination: destination = '' }: Search,
+) {
+  const { items, cursor } = await deps.table.query({
+    partition: [destinationPk(destination)],
+    newestFirst: true,
+    limit: MAX_AT_DESTINATION,
+  })
+  const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
+  const pointed = new Set(items.map(({ sk }) => sk))
+  const payments = (await findPaymentsByKey(deps, [...ids])).filter(
+    (payment) =>
+      payment.paymentDestination === destination &&
+      payment.clientId === (clientId ?? payment.clientId) &&
+      pointed.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
+  )
+  return { payments, complete: cursor === undefined }
+}
+
+/** The payments for operators, each with its suspense items. `complete`: all items were read. */
+async function withSuspense(deps: TableDeps, payments: readonly Payment[]) {
+  // The provider may receive money before it answers the create, so the first attempt counts.
+  const begun = payments.map(
+    ({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt,
+  )
+  const since = begun.toSorted()[0]
+  if (since === undefined) return { data: [], complete: true }
+  const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
+  const { items, complete } = await suspenseAbout(deps, { paymentIds, since })
+  const data = payments.map((payment) => {
+    const own = items.filter(({ paymentId }) => paymentId === payment.paymentId)
+    return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
+  })
+  return { data, complete }
 }
 
 const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))

@@ -15,6 +15,23 @@ export function endOfBookDay(day: string): Timestamp {
   return addMs(timestampOf(Date.parse(day)), DAY_MS - JAKARTA_MS)
 }
 
+type DayTotal = v.InferOutput<typeof DayTotalSchema>
+
+export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {
+  return [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, same]) => same.reduce(together))
+}
+
+function together(a: DayTotal, b: DayTotal): DayTotal {
+  const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
+  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
+}
+
+export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
+  return addTotals(entries.map(totalOf))
+}
+
 /** A date that exists; another one is parsed as a day of the next month. */
 export const BookDaySchema = v.pipe(
   v.string(),
@@ -32,7 +49,6 @@ export const DayTotalSchema = v.object({
   count: v.number(),
   ...SidesSchema.entries,
 })
-type DayTotal = v.InferOutput<typeof DayTotalSchema>
 
 /** A re-credit that replaces an entry counts as that entry, which is in no settlement's totals. */
 function totalOf(entry: Entry): DayTotal {
@@ -43,19 +59,4 @@ function totalOf(entry: Entry): DayTotal {
     count: isForClient(entry) ? 1 : 0,
     ...v.parse(SidesSchema, entry),
   }
-}
-
-function together(a: DayTotal, b: DayTotal): DayTotal {
-  const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
-  return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
-}
-
-export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {
-  return [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, same]) => same.reduce(together))
-}
-
-export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
-  return addTotals(entries.map(totalOf))
 }

@@ -10,6 +10,11 @@ type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
+/** Writes an entry, once. Nothing updates or deletes it; no role may. */
+export function putEntry(owner: Owner, entry: Entry): Step {
+  return put(entryKey(owner, entry), toEntryItem(entry), isNew)
+}
+
 /** What the key contains and sides of zero are left out: a settlement reads many thousand entries. */
 function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
   return Object.fromEntries(
@@ -17,15 +22,12 @@ function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object
   )
 }
 
-/** Writes an entry, once. Nothing updates or deletes it; no role may. */
-export function putEntry(owner: Owner, entry: Entry): Step {
-  return put(entryKey(owner, entry), toEntryItem(entry), isNew)
-}
-
 export function parseEntry(item: Item): Entry {
   const [eligibleAt, entryId] = String(item['sk']).split('#')
   return v.parse(EntrySchema, { ...item, eligibleAt, entryId })
 }
+
+export type EntryPosition = v.InferOutput<typeof PositionSchema>
 
 /** The entry of a place, read consistently; undefined where there is none. */
 export async function findEntry(
@@ -38,4 +40,3 @@ export async function findEntry(
 }
 
 export const PositionSchema = v.pick(EntrySchema, ['eligibleAt', 'entryId'])
-export type EntryPosition = v.InferOutput<typeof PositionSchema>

@@ -83,6 +83,16 @@ export function newEntry(entry: NewEntry): Entry {
   return { ...whole, houseMinor: houseOf(whole) }
 }
 
+export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
+
+/** Asserts net = gross - fee - markup before every write of figures. */
+export function assertBalanced({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void {
+  assertInvariant(
+    netOf(grossMinor, feeMinor, markupMinor) === netMinor,
+    'figures do not add up: gross - fee - markup is not net',
+  )
+}
+
 export function netsOf(entries: readonly Entry[]): Minor {
   return entries.reduce((sum, { netMinor }) => plus(sum, netMinor), ZERO)
 }
@@ -112,8 +122,6 @@ export function fieldsText(record: object): string {
   )
 }
 
-export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
-
 export const NO_FIGURES: Figures = {
   grossMinor: ZERO,
   feeMinor: ZERO,
@@ -130,13 +138,5 @@ export function lessFigures(a: Figures, b: Figures): Figures {
     less(a.grossMinor, b.grossMinor),
     less(a.feeMinor, b.feeMinor),
     less(a.markupMinor, b.markupMinor),
-  )
-}
-
-/** Asserts net = gross - fee - markup before every write of figures. */
-export function assertBalanced({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void {
-  assertInvariant(
-    netOf(grossMinor, feeMinor, markupMinor) === netMinor,
-    'figures do not add up: gross - fee - markup is not net',
   )
 }

@@ -44,10 +44,6 @@ export function newHouseEntry({
   return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
 }
 
-function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
-  return rowAt.slice(0, 10)
-}
-
 /** Writes a house entry and adds it to the day's total. Refused when the row has an entry of this type. */
 export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
@@ -62,6 +58,10 @@ export function putHouseEntry(entry: HouseEntry): {
       setIfAbsent: { type, day: bookDay(postedAt) },
     }),
   }
+}
+
+function rowDayOf({ rowAt }: Pick<HouseEntry, 'rowAt'>): string {
+  return rowAt.slice(0, 10)
 }
 
 /** A row is booked within days of its creation; older days are not searched. */

@@ -63,8 +63,6 @@ export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney)
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
-export type Moved = { readonly money: PaymentMoney; readonly figures: Figures }
-
 /** Whether a row has moved the payment before, or is already void: an older reading of it no longer counts. */
 export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
@@ -76,8 +74,44 @@ export function hasMoved(
   )
 }
 
+export type Moved = { readonly money: PaymentMoney; readonly figures: Figures }
+
+/** Applies one provider row to a payment's money (design section 10). Undefined when it was applied before. */
+export function moveMoney(money: PaymentMoney, row: MoneyRow): Moved | undefined {
+  if (hasMoved(rowsOf(money), row)) return undefined
+  const next = after(money, row)
+  const figures = lessFigures(standingFigures(next), standingFigures(money))
+  assertInvariant(
+    standingFigures(next).netMinor === less(next.price.netMinor, next.takenBackMinor),
+    'the entries of a payment do not add up to its net less what was taken back',
+  )
+  return { money: next, figures }
+}
+
 function rowsOf({ applied }: PaymentMoney): readonly MoneyRow[] {
   return applied.map(({ row }) => row)
+}
+
+/** Nothing is left of a void payment to take or to give back. */
+function after(money: PaymentMoney, row: MoneyRow): PaymentMoney {
+  // Without its own row nothing of the payment remains, whatever its sign.
+  if (row.isOwnRow === true) {
+    return {
+      ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []),
+      isVoid: true,
+    }
+  }
+  if (money.isVoid) return apply(money, row, ZERO, [])
+  switch (row.type) {
+    case 'refund':
+    case 'chargeback':
+      // The client loses at most what it still has of the payment.
+      return apply(money, row, atLeastZero(smaller(row.amountMinor, heldOf(money))), [])
+    case 'dispute_won':
+      return give(money, row)
+    case 'reversal':
+      return undo(money, row)
+  }
 }
 
 function apply(
@@ -136,40 +170,6 @@ function undo(money: PaymentMoney, row: MoneyRow): PaymentMoney {
     return againMinor
   })
   return apply(money, row, ZERO, shiftsMinor)
-}
-
-/** Nothing is left of a void payment to take or to give back. */
-function after(money: PaymentMoney, row: MoneyRow): PaymentMoney {
-  // Without its own row nothing of the payment remains, whatever its sign.
-  if (row.isOwnRow === true) {
-    return {
-      ...apply(money, row, less(money.price.netMinor, money.takenBackMinor), []),
-      isVoid: true,
-    }
-  }
-  if (money.isVoid) return apply(money, row, ZERO, [])
-  switch (row.type) {
-    case 'refund':
-    case 'chargeback':
-      // The client loses at most what it still has of the payment.
-      return apply(money, row, atLeastZero(smaller(row.amountMinor, heldOf(money))), [])
-    case 'dispute_won':
-      return give(money, row)
-    case 'reversal':
-      return undo(money, row)
-  }
-}
-
-/** Applies one provider row to a payment's money (design section 10). Undefined when it was applied before. */
-export function moveMoney(money: PaymentMoney, row: MoneyRow): Moved | undefined {
-  if (hasMoved(rowsOf(money), row)) return undefined
-  const next = after(money, row)
-  const figures = lessFigures(standingFigures(next), standingFigures(money))
-  assertInvariant(
-    standingFigures(next).netMinor === less(next.price.netMinor, next.takenBackMinor),
-    'the entries of a payment do not add up to its net less what was taken back',
-  )
-  return { money: next, figures }
 }
 
 /** The money of a payment of this price after these rows. */

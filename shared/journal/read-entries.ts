@@ -18,22 +18,6 @@ type JournalRange = {
   readonly limit?: number
 }
 
-/** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */
-export async function* entryPages(
-  deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { clientId, parts, span: { start, end }, after, limit }: JournalRange,
-): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
-  if (end <= start) return
-  const partitions = journalPks(clientId, parts).map((pk) => [pk])
-  const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
-  const pages = mergedPages(
-    deps,
-    { partitions, range: { between: [start, end] }, limit: shareOf(rows, partitions) },
-    after && { sk: entryKey({ clientId }, after).sk },
-  )
-  for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
-}
-
 /** The most queries for one page: few rows are hidden from merchants. */
 const MAX_QUERIES = 10
 
@@ -52,4 +36,20 @@ export async function readEntries(
     if (more && last && ++queries === MAX_QUERIES) return { entries: found, next: last }
   }
   return { entries: found, next: undefined }
+}
+
+/** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */
+export async function* entryPages(
+  deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
+  { clientId, parts, span: { start, end }, after, limit }: JournalRange,
+): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
+  if (end <= start) return
+  const partitions = journalPks(clientId, parts).map((pk) => [pk])
+  const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
+  const pages = mergedPages(
+    deps,
+    { partitions, range: { between: [start, end] }, limit: shareOf(rows, partitions) },
+    after && { sk: entryKey({ clientId }, after).sk },
+  )
+  for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
 }

@@ -18,11 +18,6 @@ import type { Window } from './window-store.ts'
 
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
-/** Zero and absent are the same figure. */
-function isStill(field: string, value: number): Condition {
-  return value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
-}
-
 /** Corrects the sums of all shards in the first one: readers see only the sum. Refused if it changed after the read. */
 export function correctShards(
   clientId: ClientId,
@@ -41,6 +36,11 @@ export function correctShards(
       ...[...gaps.keys()].map((field) => isStill(field, first[field])),
     ),
   )
+}
+
+/** Zero and absent are the same figure. */
+function isStill(field: string, value: number): Condition {
+  return value === 0 ? any(absent(field), equals(field, 0)) : equals(field, value)
 }
 
 export const WINDOW_SUMS = [

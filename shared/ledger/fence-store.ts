@@ -13,14 +13,6 @@ import { WindowSchema } from './window-store.ts'
 
 export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
-/** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
-async function raise(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
-  const { item } = await deps.table.write(step)
-  const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
-  assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')
-  return item
-}
-
 /** How long an entry that was committed before the fence may stay invisible to a query. */
 const VISIBLE_AFTER_MS = 1_000
 
@@ -42,4 +34,12 @@ export async function raiseFence(
   )
   await deps.sleep(VISIBLE_AFTER_MS)
   return { parts }
+}
+
+/** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
+async function raise(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
+  const { item } = await deps.table.write(step)
+  const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
+  assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')
+  return item
 }

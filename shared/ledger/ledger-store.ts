@@ -13,15 +13,15 @@ import { type Window, WindowSchema } from './window-store.ts'
 
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/** A shard's position among those of all parts; negative for one that should not exist. */
-function shardPlace(shard: number, part: number): number {
-  return Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS
-    ? part * LEDGER_SHARDS + shard
-    : -1
-}
-
-function isWindow({ sk }: Item) {
-  return sk === WINDOW_SK
+/** A client's ledger: 17 small items in one consistent query, 16 more for each further part. Undefined: no window. */
+export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
+  const first = await readPart(deps, clientId, 0)
+  if (first.window === undefined) return undefined
+  const window = v.parse(WindowSchema, first.window)
+  const others = await Promise.all(
+    Array.from({ length: window.parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)),
+  )
+  return { shards: [first, ...others].flatMap(({ shards }) => shards), window }
 }
 
 async function readPart(deps: TableDeps, clientId: ClientId, part: number) {
@@ -42,15 +42,15 @@ async function readPart(deps: TableDeps, clientId: ClientId, part: number) {
   return { shards, window: items.find(isWindow) }
 }
 
-/** A client's ledger: 17 small items in one consistent query, 16 more for each further part. Undefined: no window. */
-export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
-  const first = await readPart(deps, clientId, 0)
-  if (first.window === undefined) return undefined
-  const window = v.parse(WindowSchema, first.window)
-  const others = await Promise.all(
-    Array.from({ length: window.parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)),
-  )
-  return { shards: [first, ...others].flatMap(({ shards }) => shards), window }
+function isWindow({ sk }: Item) {
+  return sk === WINDOW_SK
+}
+
+/** A shard's position among those of all parts; negative for one that should not exist. */
+function shardPlace(shard: number, part: number): number {
+  return Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS
+    ? part * LEDGER_SHARDS + shard
+    : -1
 }
 
 /** Throws when the client has no window: every client has one from its creation. */
@@ -63,8 +63,6 @@ export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<L
 export function countOf({ shards }: Pick<Ledger, 'shards'>, status: PaymentStatus): number {
   return shards.reduce((sum, shard) => sum + shard[COUNT_FIELD[status]], 0)
 }
-
-export type Balance = ReturnType<typeof balanceOf>
 
 export function creditedOf({ shards }: Pick<Ledger, 'shards'>): Minor {
   return shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
@@ -86,6 +84,8 @@ export function balanceOf(ledger: Ledger) {
     updatedAt: times.length > 0 ? times.reduce(later) : undefined,
   }
 }
+
+export type Balance = ReturnType<typeof balanceOf>
 
 /** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
 export async function getBalance(deps: TableDeps, clientId: ClientId): Promise<Balance> {

@@ -68,17 +68,13 @@ export function shardOf({ clientId, paymentId, part }: Placed): Key {
 
 type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
 
-function counts({ from, to }: Pick<Counted, 'from' | 'to'>) {
-  return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
-}
-
 /** Counts a payment in its new status. The transaction's other steps let the transition happen once. */
 export function countTransition(counted: Counted): Step {
   return updateFields(shardOf(counted), { add: counts(counted) }, exists)
 }
 
-function credited(netMinor: Minor, at: Timestamp) {
-  return { add: { creditedMinor: netMinor }, set: { creditedAt: at } }
+function counts({ from, to }: Pick<Counted, 'from' | 'to'>) {
+  return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
 }
 
 /** Credits a payment's net and counts it as succeeded. */
@@ -91,13 +87,13 @@ export function credit(counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timest
   )
 }
 
+function credited(netMinor: Minor, at: Timestamp) {
+  return { add: { creditedMinor: netMinor }, set: { creditedAt: at } }
+}
+
 /** Moves the credit of an open payment, of which no entry is written yet. */
 export function moveOpenCredit(payment: Placed, netMinor: Minor, at: Timestamp): Step {
   return update(shardOf(payment), credited(netMinor, at), exists)
-}
-
-function isOpenAt(postedAt: Timestamp) {
-  return atMost('closedUntil', postedAt)
 }
 
 /** Moves the credit together with entries of that time. Refused when a settlement has closed the journal after it. */
@@ -105,6 +101,10 @@ export function moveCredit(payment: Placed, netMinor: Minor, postedAt: Timestamp
   return netMinor === 0
     ? guard(shardOf(payment), isOpenAt(postedAt))
     : update(shardOf(payment), credited(netMinor, postedAt), isOpenAt(postedAt))
+}
+
+function isOpenAt(postedAt: Timestamp) {
+  return atMost('closedUntil', postedAt)
 }
 
 /** The same for an adjustment, which belongs to no payment: always in the first shard. */

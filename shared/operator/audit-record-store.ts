@@ -43,6 +43,8 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 
 const TRIES = 5
 
+export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
+
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The records of a subject are
  * a chain: each names the digest of the one before it, and the head names the last one. So concurrent changes of one
@@ -91,6 +93,9 @@ export async function recordChange<Name extends string>(
   throw new GatewayError('conflict', 'another operator is changing this; try again')
 }
 
+/** The number and digest of a subject's last record. */
+export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
+
 export async function findAuditHead(
   deps: TableDeps,
   subject: string,
@@ -98,9 +103,23 @@ export async function findAuditHead(
   return v.parse(v.optional(AuditHeadSchema), await deps.table.get(auditHeadKey(subject)))
 }
 
-/** Within one millisecond the number decides, because the key does not. */
-function oldestFirst(a: AuditRecord, b: AuditRecord): number {
-  return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
+function digestOf(record: AuditRecord): string {
+  const { subject, operator, action, at, requestId, before, after, number, previous } = record
+  return createHash('sha256')
+    .update(
+      JSON.stringify(
+        { subject, operator, action, at, requestId, before, after, number, previous },
+        ordered,
+      ),
+    )
+    .digest('hex')
+}
+
+/** Sorts object members by name, because the table keeps no order. */
+function ordered(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value
 }
 
 /**
@@ -117,27 +136,9 @@ export async function readAuditRecords(deps: TableDeps, subject: string) {
   return { records, unreadable: parsed.length - records.length }
 }
 
-/** The number and digest of a subject's last record. */
-export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
-export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
-
-/** Sorts object members by name, because the table keeps no order. */
-function ordered(_: string, value: unknown): unknown {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-    : value
-}
-
-function digestOf(record: AuditRecord): string {
-  const { subject, operator, action, at, requestId, before, after, number, previous } = record
-  return createHash('sha256')
-    .update(
-      JSON.stringify(
-        { subject, operator, action, at, requestId, before, after, number, previous },
-        ordered,
-      ),
-    )
-    .digest('hex')
+/** Within one millisecond the number decides, because the key does not. */
+function oldestFirst(a: AuditRecord, b: AuditRecord): number {
+  return a.at === b.at ? a.number - b.number : a.at < b.at ? -1 : 1
 }
 
 /** Describes the first break of a subject's chain; undefined if it is intact. */

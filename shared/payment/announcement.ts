@@ -29,18 +29,15 @@ export type AnnounceDeps = TableDeps & {
   readonly endpointsOf?: (clientId: ClientId, now: Timestamp) => EndpointsRead
 }
 
-/** One read serves one client's payments of a page (design section 4). A failed read is forgotten. */
-export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] {
-  const reads = new Map<ClientId, EndpointsRead>()
-  return (clientId, now) => {
-    const known = reads.get(clientId)
-    // The transaction of a later payment has the rest of the time.
-    if (known && known.readAt <= now && now < addMs(known.readAt, FRESH_MS / 2)) return known
-    const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
-    reads.set(clientId, read)
-    read.endpoints.catch(() => reads.get(clientId) === read && reads.delete(clientId))
-    return read
-  }
+type Announcement = Awaited<ReturnType<typeof announce>>
+
+/** Announces the payment's last transition. `cancelled` has no event (spec 6.1). */
+export async function announcementOf(deps: AnnounceDeps, payment: Payment): Promise<Announcement> {
+  const name = STATUS_EVENT_TYPES.find((type) => type === `payment.${payment.status}`)
+  const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
+  return name === undefined
+    ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
+    : announce(deps, name, payment, { data: toWebhookData(payment), firedAt })
 }
 
 /**
@@ -79,15 +76,18 @@ async function announce(
   return { steps, deliveries, freshUntil }
 }
 
-type Announcement = Awaited<ReturnType<typeof announce>>
-
-/** Announces the payment's last transition. `cancelled` has no event (spec 6.1). */
-export async function announcementOf(deps: AnnounceDeps, payment: Payment): Promise<Announcement> {
-  const name = STATUS_EVENT_TYPES.find((type) => type === `payment.${payment.status}`)
-  const firedAt = payment.transitions.at(-1)?.at ?? payment.createdAt
-  return name === undefined
-    ? { steps: {}, deliveries: [], freshUntil: addMs(firedAt, FRESH_MS) }
-    : announce(deps, name, payment, { data: toWebhookData(payment), firedAt })
+/** One read serves one client's payments of a page (design section 4). A failed read is forgotten. */
+export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] {
+  const reads = new Map<ClientId, EndpointsRead>()
+  return (clientId, now) => {
+    const known = reads.get(clientId)
+    // The transaction of a later payment has the rest of the time.
+    if (known && known.readAt <= now && now < addMs(known.readAt, FRESH_MS / 2)) return known
+    const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
+    reads.set(clientId, read)
+    read.endpoints.catch(() => reads.get(clientId) === read && reads.delete(clientId))
+    return read
+  }
 }
 
 /** Announces the newest movement of a payment's money (design section 8). */

@@ -23,9 +23,11 @@ import { changePayment, isCreating } from './payment-store.ts'
 export function isAttempt(attempt: number): Condition {
   return equals('attempt', attempt)
 }
+
 export function leaseIsOver(now: Timestamp): Condition {
   return any(absent('leaseUntil'), atMost('leaseUntil', now))
 }
+
 /** Its attempt may still run. */
 export function isUnderLease(
   { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
@@ -34,16 +36,32 @@ export function isUnderLease(
   return (leaseUntil ?? now) > now
 }
 
-function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
-  return dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
-}
-
 /** Of all callers with one key, one claim is applied. */
 export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
   // Refused long ago, and not yet deleted by the table's TTL: it counts as absent.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const item = { ...creating, ...dueFields(creating) }
   return deps.table.write(put(paymentKey(creating.paymentId), item, any(isNew, isForgotten)))
+}
+
+function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
+  return dueAt === undefined ? {} : { id: paymentId, ...dueWork('payment', paymentId, dueAt) }
+}
+
+/** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
+export function commitPending(payment: Payment): Step {
+  return show(
+    payment,
+    unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
+  )
+}
+
+function show(payment: Payment, condition: Condition): Step {
+  return put(
+    paymentKey(payment.paymentId),
+    toPaymentItem(payment),
+    all(isCreating, isAttempt(payment.attempt), condition),
+  )
 }
 
 /** With its index attributes. What those say is stored once. */
@@ -67,22 +85,6 @@ function toPaymentItem(payment: Payment) {
     id: payment.paymentId,
     ...dueFields(payment),
   }
-}
-
-function show(payment: Payment, condition: Condition): Step {
-  return put(
-    paymentKey(payment.paymentId),
-    toPaymentItem(payment),
-    all(isCreating, isAttempt(payment.attempt), condition),
-  )
-}
-
-/** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
-export function commitPending(payment: Payment): Step {
-  return show(
-    payment,
-    unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
-  )
 }
 
 /** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */

@@ -14,6 +14,13 @@ import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-s
 
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
+type Asked = {
+  clientId: ClientId
+  reference: string
+  status: PaymentStatus | undefined
+  page: Page
+}
+
 /**
  * One page of a client's payments, newest first, with the exact total (spec 4.2). The index and the payments are
  * eventually consistent: a new payment or status may appear a moment later, and one that no longer matches is left out.
@@ -56,13 +63,6 @@ export async function paymentsOfKey(
 /** The most payments of one reference that can be listed. Each may have to be read. */
 const MAX_OF_REFERENCE = 1_000
 
-type Asked = {
-  clientId: ClientId
-  reference: string
-  status: PaymentStatus | undefined
-  page: Page
-}
-
 /**
  * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
  * consistently, so a payment is found as soon as its create is answered. Throws 422 for more than a thousand.
@@ -84,6 +84,38 @@ export async function paymentsOfReference(
   return { payments: ofPage(all, page), total: all.length }
 }
 
+/** From the pointers of every part. A thousand of them are less than one page of the table. */
+async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
+  const owners = ownersOf(clientId, await readParts(deps, clientId))
+  const limit = MAX_OF_REFERENCE + 1
+  const queries = owners.map((owner) =>
+    deps.table.query({ partition: [referencePk(owner, reference)], limit }),
+  )
+  return (await Promise.all(queries)).flatMap(({ items }) => idsIn(items))
+}
+
+function idsIn(pointers: readonly Item[]) {
+  return pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
+}
+
+/** A pointer suggests; the payment decides. */
+async function paymentsOf(
+  deps: TableDeps,
+  {
+    clientId,
+    reference,
+    ids,
+  }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
+): Promise<readonly Payment[]> {
+  return (await findPaymentsByKey(deps, ids))
+    .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
+    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
+}
+
+function sortKey({ createdAt, paymentId }: Payment) {
+  return `${createdAt} ${paymentId}`
+}
+
 /** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference)
@@ -102,36 +134,4 @@ export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, ref
     for await (const { items } of pages)
       yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
   }
-}
-
-/** A pointer suggests; the payment decides. */
-async function paymentsOf(
-  deps: TableDeps,
-  {
-    clientId,
-    reference,
-    ids,
-  }: { clientId: ClientId; reference: string; ids: readonly PaymentId[] },
-): Promise<readonly Payment[]> {
-  return (await findPaymentsByKey(deps, ids))
-    .filter((payment) => payment.clientId === clientId && payment.externalReference === reference)
-    .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
-}
-
-/** From the pointers of every part. A thousand of them are less than one page of the table. */
-async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
-  const owners = ownersOf(clientId, await readParts(deps, clientId))
-  const limit = MAX_OF_REFERENCE + 1
-  const queries = owners.map((owner) =>
-    deps.table.query({ partition: [referencePk(owner, reference)], limit }),
-  )
-  return (await Promise.all(queries)).flatMap(({ items }) => idsIn(items))
-}
-
-function idsIn(pointers: readonly Item[]) {
-  return pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
-}
-
-function sortKey({ createdAt, paymentId }: Payment) {
-  return `${createdAt} ${paymentId}`
 }

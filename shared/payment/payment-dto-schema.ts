@@ -11,17 +11,21 @@ import { CustomerSchema, FEE_STATUSES } from './payment.ts'
 function id(what: string) {
   return v.pipe(v.string(), v.uuid(), v.description(what))
 }
-function time(what: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
-}
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
-}
+
 function text(what: string) {
   return v.pipe(v.string(), v.description(what))
 }
+
+function amount(what: string) {
+  return v.pipe(v.number(), v.integer(), v.description(what))
+}
+
 function oneOf<const Options extends readonly string[]>(options: Options, what: string) {
   return v.pipe(v.picklist(options), v.description(what))
+}
+
+function time(what: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
 }
 
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */

@@ -3,6 +3,21 @@ import { jsonText } from '../json.ts'
 import type { Payment } from './payment.ts'
 import type { PaymentDto, ReversedData, WebhookData } from './payment-dto-schema.ts'
 
+/** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
+export function toPaymentDto(payment: Payment): PaymentDto {
+  return {
+    ...toWebhookData(payment),
+    expires_at: payment.expiresAt,
+    // Additive to the spec, and only in the payment, because the bytes of an event never change.
+    reversal: payment.reversal && {
+      kind: payment.reversal.kind,
+      amount_minor: payment.reversal.amountMinor,
+      at: payment.reversal.at,
+      undone_at: payment.reversal.undoneAt,
+    },
+  }
+}
+
 /** The `data` object of a webhook (spec 6.2): a part of the payment DTO. */
 export function toWebhookData(payment: Payment): WebhookData {
   return {
@@ -26,21 +41,6 @@ export function toWebhookData(payment: Payment): WebhookData {
     metadata: payment.metadata === undefined ? undefined : jsonText(payment.metadata),
     created_at: payment.createdAt,
     paid_at: payment.paidAt,
-  }
-}
-
-/** The payment DTO (spec 2.1). Fields without a value are undefined, so JSON omits them. */
-export function toPaymentDto(payment: Payment): PaymentDto {
-  return {
-    ...toWebhookData(payment),
-    expires_at: payment.expiresAt,
-    // Additive to the spec, and only in the payment, because the bytes of an event never change.
-    reversal: payment.reversal && {
-      kind: payment.reversal.kind,
-      amount_minor: payment.reversal.amountMinor,
-      at: payment.reversal.at,
-      undone_at: payment.reversal.undoneAt,
-    },
   }
 }
 

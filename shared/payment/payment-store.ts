@@ -45,11 +45,6 @@ const Row = v.looseObject({
   transactionMinor: v.optional(MinorSchema),
 })
 
-/** The amount of the provider's own row, unless the payment's row stores another. */
-function usualMinor(of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
-  return of.notionalMinor - of.providerFeeMinor
-}
-
 /** How the payment's own provider row is stored. */
 export function storedOwnRow(payment: Payment) {
   return {
@@ -59,6 +54,22 @@ export function storedOwnRow(payment: Payment) {
         ? undefined
         : payment.ownRow?.providerMinor,
   }
+}
+
+/** The amount of the provider's own row, unless the payment's row stores another. */
+function usualMinor(of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
+  return of.notionalMinor - of.providerFeeMinor
+}
+
+const StoredPaymentSchema = v.pipe(
+  v.unknown(),
+  v.transform(completed),
+  v.variant('status', [CreatingPaymentSchema, PaymentFields]),
+)
+
+/** Undefined for a row that cannot be read. */
+export function ifStored(item: Item): StoredPayment | undefined {
+  return ifValid(StoredPaymentSchema, item)
 }
 
 /** Adds the fields that a visible payment's row does not store, such as its first transition. */
@@ -74,20 +85,6 @@ function completed(row: unknown): unknown {
   return { ...finalFee, ...read, ...(transactionId !== undefined && { ownRow }), ...derived }
 }
 
-/** The row of a payment that a client can see (spec 2.1). */
-export const PaymentSchema = v.pipe(v.unknown(), v.transform(completed), PaymentFields)
-
-const StoredPaymentSchema = v.pipe(
-  v.unknown(),
-  v.transform(completed),
-  v.variant('status', [CreatingPaymentSchema, PaymentFields]),
-)
-
-/** Undefined for a row that cannot be read. */
-export function ifStored(item: Item): StoredPayment | undefined {
-  return ifValid(StoredPaymentSchema, item)
-}
-
 export function parseStored(item: Item | undefined): StoredPayment | undefined {
   return item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 }
@@ -99,6 +96,9 @@ export async function findStoredPayment(
 ): Promise<StoredPayment | undefined> {
   return parseStored(await deps.table.get(paymentKey(paymentId)))
 }
+
+/** The row of a payment that a client can see (spec 2.1). */
+export const PaymentSchema = v.pipe(v.unknown(), v.transform(completed), PaymentFields)
 
 /** Absent and invisible payments are left out. */
 export async function findPaymentsByKey(
@@ -119,14 +119,6 @@ export function transitioned(
   return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
-export const isCreating: Condition = equals('status', 'creating')
-const isPending: Condition = equals('status', 'pending')
-
-/** After our expiry has begun, a cancel at the provider may be ours. */
-function mayBecome(status: PaymentStatus): Condition {
-  return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
-}
-
 /** `pending` to a terminal status. A payment leaves `pending` once. */
 export function leavePending({
   paymentId,
@@ -141,6 +133,13 @@ export function leavePending({
   // The first transition, to pending at creation, is not stored.
   const set = { status, failureReason, ...credited, transitions: transitions.slice(1) }
   return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
+}
+
+const isPending: Condition = equals('status', 'pending')
+
+/** After our expiry has begun, a cancel at the provider may be ours. */
+function mayBecome(status: PaymentStatus): Condition {
+  return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
 /** One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or invisible one. */
@@ -239,6 +238,8 @@ export function scheduleCheck(
   const changes = { set: { dueAt: nextDueAt }, remove: ['rememberedProviderPaymentIds'] }
   return changePayment(deps, paymentId, changes, all(isPending, equals('dueAt', claimedDueAt)))
 }
+
+export const isCreating: Condition = equals('status', 'creating')
 
 /** Removes a claimed payment from due work after its remembered captures led to no credit. */
 export function endCheck(deps: TableDeps, paymentId: PaymentId, claimedDueAt: Timestamp) {

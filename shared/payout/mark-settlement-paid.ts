@@ -33,6 +33,10 @@ import { countFindings, type OpenFinding, openFindings } from './open-findings.t
 /** An audit that ends meanwhile changes a verdict; then the gate is passed again. */
 const MAX_TRIES = 3
 
+type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
+
+type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
+
 /**
  * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2), once. One
  * transaction writes settlement, window, bank reference and audit record, on condition of what the payout gate saw.
@@ -85,28 +89,8 @@ export async function markSettlementPaid(
   )
 }
 
-type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
-
 /** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
 const MAX_ENTRIES = 20_000
-
-function waits(deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError {
-  const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
-  const why =
-    state === 'inconclusive'
-      ? 'the audit of this settlement was inconclusive and runs again'
-      : 'this settlement is not audited yet; the audit runs a minute after the record'
-  return invalid(why, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
-}
-
-function refusedBy(differences: readonly Difference[], clientId: string): GatewayError {
-  const named = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
-  return invalid(
-    `the books of this client do not balance (differences: ${differences.length})`,
-    { differences: named },
-    `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
-  )
-}
 
 /**
  * The payout gate (design section 11). Throws 422 unless the settlement was audited since it was recorded, still
@@ -148,6 +132,24 @@ async function passGate(deps: GateDeps, client: Client, { settlementId }: Settle
   }
 }
 
+function waits(deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError {
+  const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
+  const why =
+    state === 'inconclusive'
+      ? 'the audit of this settlement was inconclusive and runs again'
+      : 'this settlement is not audited yet; the audit runs a minute after the record'
+  return invalid(why, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
+}
+
+function refusedBy(differences: readonly Difference[], clientId: string): GatewayError {
+  const named = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
+  return invalid(
+    `the books of this client do not balance (differences: ${differences.length})`,
+    { differences: named },
+    `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
+  )
+}
+
 /** Null counts as absent (design section 5). */
 const figure = v.nullish(v.pipe(v.number(), v.safeInteger()), () => undefined)
 
@@ -162,25 +164,6 @@ export const ConfirmField = v.strictObject({
   /** The number of open findings that name one of its payments. */
   findings: figure,
 })
-type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
-
-/** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
-export async function toConfirm(
-  deps: StoreDeps,
-  settlement: Settlement,
-  known?: readonly OpenFinding[],
-): Promise<Confirm> {
-  const { clientId, unprovenMinor: unproven } = settlement
-  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
-  const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
-  const owed = -(pendingMinor + availableMinor)
-  return {
-    ...(unproven !== 0 && { unproven }),
-    ...(deps.now() < (bankIsNewUntil(settlement) ?? '') && { new_bank: true as const }),
-    ...(owed > 0 && { owed }),
-    ...(findings > 0 && { findings }),
-  }
-}
 
 /** Throws 422 with the figures unless exactly those are confirmed. */
 function assertConfirmed(confirm: Confirm, echoed: Confirm): void {
@@ -199,4 +182,22 @@ function assertConfirmed(confirm: Confirm, echoed: Confirm): void {
     { confirm: wrong.map((name) => `${name}: there is nothing to confirm`) },
     'Check the settlement again, then repeat without "confirm".',
   )
+}
+
+/** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
+export async function toConfirm(
+  deps: StoreDeps,
+  settlement: Settlement,
+  known?: readonly OpenFinding[],
+): Promise<Confirm> {
+  const { clientId, unprovenMinor: unproven } = settlement
+  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+  const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
+  const owed = -(pendingMinor + availableMinor)
+  return {
+    ...(unproven !== 0 && { unproven }),
+    ...(deps.now() < (bankIsNewUntil(settlement) ?? '') && { new_bank: true as const }),
+    ...(owed > 0 && { owed }),
+    ...(findings > 0 && { findings }),
+  }
 }

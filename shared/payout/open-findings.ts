@@ -8,30 +8,6 @@ import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
 import { openSuspense } from '../suspense/list-suspense.ts'
 
-function recreditsIn({ totals }: Settlement): number {
-  return totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
-}
-
-/** A settlement with the failed ones that its re-credits carry, and those that they carry. Reads back to the oldest. */
-async function withCarried(
-  deps: TableDeps,
-  settlement: Settlement,
-): Promise<readonly Settlement[]> {
-  const carried = [settlement]
-  let left = recreditsIn(settlement)
-  let { previousId } = settlement
-  while (left > 0 && previousId !== undefined) {
-    const [older]: readonly Settlement[] = await findSettlements(deps, [previousId])
-    const at = older?.recreditedAt
-    if (older && at && carried.some((one) => hasSwept(one, at))) {
-      carried.push(older)
-      left += recreditsIn(older) - 1
-    }
-    previousId = older?.previousId
-  }
-  return carried
-}
-
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
 /** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
@@ -63,4 +39,28 @@ export async function countFindings(
     )
   })
   return named.filter(Boolean).length
+}
+
+/** A settlement with the failed ones that its re-credits carry, and those that they carry. Reads back to the oldest. */
+async function withCarried(
+  deps: TableDeps,
+  settlement: Settlement,
+): Promise<readonly Settlement[]> {
+  const carried = [settlement]
+  let left = recreditsIn(settlement)
+  let { previousId } = settlement
+  while (left > 0 && previousId !== undefined) {
+    const [older]: readonly Settlement[] = await findSettlements(deps, [previousId])
+    const at = older?.recreditedAt
+    if (older && at && carried.some((one) => hasSwept(one, at))) {
+      carried.push(older)
+      left += recreditsIn(older) - 1
+    }
+    previousId = older?.previousId
+  }
+  return carried
+}
+
+function recreditsIn({ totals }: Settlement): number {
+  return totals.reduce((sum, { type, count }) => sum + (type === 'recredit' ? count : 0), 0)
 }

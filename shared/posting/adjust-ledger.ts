@@ -23,84 +23,6 @@ export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & {
 
 type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
 
-/** For money by bank our bank has the other side, for a provider's row the provider: the house gives it up, once. */
-function plan(
-  input: AdjustmentInput,
-  row: HouseEntry | undefined,
-  window: Window,
-  postedAt: Timestamp,
-) {
-  const { operator, ...figures } = input
-  const { clientId, kind, amountMinor, reference, providerTransactionId } = input
-  const entry = newEntry({
-    entryId: derivedUuid('adjustment', clientId, reference),
-    type: kind,
-    eligibleAt: postedAt,
-    postedAt,
-    ...figuresOf(amountMinor, ZERO, ZERO),
-    providerMinor: row?.providerMinor,
-    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
-    providerTransactionId,
-  })
-  const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
-  const given = row && {
-    transactionId: row.transactionId,
-    rowAt: row.rowAt,
-    providerMinor: less(ZERO, row.providerMinor),
-  }
-  const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
-  const steps: Steps<string> = {
-    adjustment: putAdjustment(adjustment),
-    ...(given &&
-      putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
-    ledger: adjustCredit(clientId, amountMinor, postedAt),
-    window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
-    entry: putEntry({ clientId }, entry),
-  }
-  const after = {
-    kind,
-    amount_minor: amountMinor,
-    reference,
-    provider_transaction_id: providerTransactionId ?? null,
-    entry_id: entry.entryId,
-    notes: input.notes ?? null,
-  }
-  const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
-  return { adjusted: { adjustment, entry }, record, steps }
-}
-
-/** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
-async function adjustedBefore(
-  deps: RecordDeps,
-  input: AdjustmentInput,
-): Promise<Adjusted | undefined> {
-  const { clientId, reference } = input
-  const adjustment = await findAdjustment(deps, clientId, reference)
-  if (adjustment === undefined) return undefined
-  const isSame =
-    adjustment.kind === input.kind &&
-    adjustment.amountMinor === input.amountMinor &&
-    adjustment.providerTransactionId === input.providerTransactionId
-  if (!isSame) {
-    throw new GatewayError(
-      'conflict',
-      `reference ${reference} belongs to an adjustment with other figures`,
-      {
-        actionHint:
-          'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
-      },
-    )
-  }
-  const entry = await findEntry(deps, { clientId }, adjustment)
-  if (entry) return { adjustment, entry }
-  // A transaction becomes visible item by item.
-  throw new GatewayError(
-    'conflict',
-    `adjustment ${reference} is being written right now; try again`,
-    { actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.' },
-  )
-}
-
 /** Conflicts with settlements, other write-offs and other operators. */
 const MAX_TRIES = 5
 
@@ -154,6 +76,84 @@ export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Pr
     )
   }
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
+}
+
+/** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
+async function adjustedBefore(
+  deps: RecordDeps,
+  input: AdjustmentInput,
+): Promise<Adjusted | undefined> {
+  const { clientId, reference } = input
+  const adjustment = await findAdjustment(deps, clientId, reference)
+  if (adjustment === undefined) return undefined
+  const isSame =
+    adjustment.kind === input.kind &&
+    adjustment.amountMinor === input.amountMinor &&
+    adjustment.providerTransactionId === input.providerTransactionId
+  if (!isSame) {
+    throw new GatewayError(
+      'conflict',
+      `reference ${reference} belongs to an adjustment with other figures`,
+      {
+        actionHint:
+          'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
+      },
+    )
+  }
+  const entry = await findEntry(deps, { clientId }, adjustment)
+  if (entry) return { adjustment, entry }
+  // A transaction becomes visible item by item.
+  throw new GatewayError(
+    'conflict',
+    `adjustment ${reference} is being written right now; try again`,
+    { actionHint: 'If this answer repeats, run audit-ledger: it names the missing entry.' },
+  )
+}
+
+/** For money by bank our bank has the other side, for a provider's row the provider: the house gives it up, once. */
+function plan(
+  input: AdjustmentInput,
+  row: HouseEntry | undefined,
+  window: Window,
+  postedAt: Timestamp,
+) {
+  const { operator, ...figures } = input
+  const { clientId, kind, amountMinor, reference, providerTransactionId } = input
+  const entry = newEntry({
+    entryId: derivedUuid('adjustment', clientId, reference),
+    type: kind,
+    eligibleAt: postedAt,
+    postedAt,
+    ...figuresOf(amountMinor, ZERO, ZERO),
+    providerMinor: row?.providerMinor,
+    bankMinor: kind === 'recovered' ? amountMinor : ZERO,
+    providerTransactionId,
+  })
+  const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
+  const given = row && {
+    transactionId: row.transactionId,
+    rowAt: row.rowAt,
+    providerMinor: less(ZERO, row.providerMinor),
+  }
+  const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
+  const steps: Steps<string> = {
+    adjustment: putAdjustment(adjustment),
+    ...(given &&
+      putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
+    ledger: adjustCredit(clientId, amountMinor, postedAt),
+    window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
+    entry: putEntry({ clientId }, entry),
+  }
+  const after = {
+    kind,
+    amount_minor: amountMinor,
+    reference,
+    provider_transaction_id: providerTransactionId ?? null,
+    entry_id: entry.entryId,
+    notes: input.notes ?? null,
+  }
+  const record = { subject: clientId, clientId, operator, action: 'adjust-ledger', after }
+  return { adjusted: { adjustment, entry }, record, steps }
 }
 
 /** The entry of an adjustment as operators see it (design section 7). */

@@ -44,6 +44,17 @@ export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor)
   )
 }
 
+/** Books money in suspense after its own row has settled: what is not refunded is held while the item is open. */
+export function bookSuspense(deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> {
+  return bookOnItem(deps, known, row, (item) => {
+    // A slice may still hold the row as it was before it became void.
+    if (item.postedMinor !== undefined || item.isVoid) return undefined
+    const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
+    const set = { postedMinor: suspenseMinor, providerMinor: row.providerMinor }
+    return { set, type: 'suspense', suspenseMinor, clientId: item.clientId }
+  })
+}
+
 /** Conflicts with rows of one item, an operator and a second reading of the same row. */
 const MAX_TRIES = 5
 
@@ -76,17 +87,6 @@ async function bookOnItem(
     item = await findSuspense(deps, known.suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')
-}
-
-/** Books money in suspense after its own row has settled: what is not refunded is held while the item is open. */
-export function bookSuspense(deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> {
-  return bookOnItem(deps, known, row, (item) => {
-    // A slice may still hold the row as it was before it became void.
-    if (item.postedMinor !== undefined || item.isVoid) return undefined
-    const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
-    const set = { postedMinor: suspenseMinor, providerMinor: row.providerMinor }
-    return { set, type: 'suspense', suspenseMinor, clientId: item.clientId }
-  })
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const

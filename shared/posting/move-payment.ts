@@ -30,26 +30,6 @@ type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
 type Move = { readonly row: MoneyRow; readonly moved: Moved }
 
-async function plan(deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) {
-  const { netMinor } = about.moved.figures
-  // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
-  // noted row.
-  if (payment.openAt !== undefined && about.row.isOwnRow !== true) {
-    const after = afterRow(payment, about, { clawedMinor: ZERO, postedAt: now })
-    const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
-    return { after, steps: { ...changeMoney(payment, after), ledger } }
-  }
-  const { writtenOffMinor, closedUntil } = await readWindow(deps, payment.clientId)
-  const postedAt = later(now, closedUntil)
-  const clawedMinor =
-    payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
-  const after = afterRow(payment, about, { clawedMinor, postedAt })
-  const written = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
-  const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
-  const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined
-  return { after, steps: { ...changeMoney(payment, after), ledger, window } }
-}
-
 /** Conflicts with a settlement or with other rows of the payment, each once or twice. */
 const MAX_TRIES = 8
 
@@ -110,12 +90,24 @@ export function withProviderLeg({ ownRow, isVoid, movements }: Payment, row: Mon
   }
 }
 
-/** The part of returned money that the house had written off: the house takes it. */
-export function clawedBack(
-  { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
-  netMinor: Minor,
-): Minor {
-  return atLeastZero(smaller(netMinor, writtenOffMinor))
+async function plan(deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) {
+  const { netMinor } = about.moved.figures
+  // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
+  // noted row.
+  if (payment.openAt !== undefined && about.row.isOwnRow !== true) {
+    const after = afterRow(payment, about, { clawedMinor: ZERO, postedAt: now })
+    const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
+    return { after, steps: { ...changeMoney(payment, after), ledger } }
+  }
+  const { writtenOffMinor, closedUntil } = await readWindow(deps, payment.clientId)
+  const postedAt = later(now, closedUntil)
+  const clawedMinor =
+    payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
+  const after = afterRow(payment, about, { clawedMinor, postedAt })
+  const written = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
+  const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
+  const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined
+  return { after, steps: { ...changeMoney(payment, after), ledger, window } }
 }
 
 /** The payment after one more row. An open payment whose own row is voided leaves with nothing for its client. */
@@ -152,4 +144,12 @@ export function afterRow(
     openAt: undefined,
     voidedOpen: true,
   }
+}
+
+/** The part of returned money that the house had written off: the house takes it. */
+export function clawedBack(
+  { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
+  netMinor: Minor,
+): Minor {
+  return atLeastZero(smaller(netMinor, writtenOffMinor))
 }

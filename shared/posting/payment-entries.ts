@@ -20,54 +20,6 @@ function priceOf({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Fig
   return figuresOf(notionalMinor, providerFeeMinor, markupMinor)
 }
 
-/** An entry is eligible a day after its payment was paid, but not before it was posted. */
-function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
-  return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
-}
-
-type EntryOf = Pick<
-  Entry,
-  'type' | 'postedAt' | 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'
-> & {
-  readonly figures: Figures
-  /** The provider's row that it books. */
-  readonly row: Payment['ownRow']
-}
-
-function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: EntryOf) {
-  return newEntry({
-    entryId: derivedUuid('entry', payment.paymentId, type, row?.transactionId ?? ''),
-    type,
-    eligibleAt: eligibleAt(payment, postedAt),
-    postedAt,
-    ...figures,
-    providerMinor: row?.providerMinor,
-    paymentId: payment.paymentId,
-    providerTransactionId: row?.transactionId,
-    externalReference: payment.externalReference,
-    method: payment.method,
-    channelCode: payment.channelCode,
-    paidAt: payment.paidAt,
-    ...fields,
-  })
-}
-
-/** What a movement took back, and the part that the house took because it had written it off. */
-function movementEntries(
-  payment: Payment,
-  row: Movement,
-  figures: Figures,
-  postedAt: Timestamp,
-): readonly Entry[] {
-  const moved = { type: row.type, figures, row, postedAt }
-  if (row.clawedMinor === undefined) return [entryOf(payment, moved)]
-  const clawed = {
-    figures: figuresOf(less(ZERO, row.clawedMinor), ZERO, ZERO),
-    row: { ...row, providerMinor: ZERO },
-  }
-  return [entryOf(payment, moved), entryOf(payment, { ...moved, ...clawed, type: 'written_off' })]
-}
-
 /** Every entry that a payment has, by its stored fields. A payment that was voided while open has zeros in them. */
 export function entriesOf(payment: Payment): readonly Entry[] {
   const { postedAt, lateRowAt, voidedOpen, ownRow, providerSettledAt } = payment
@@ -99,6 +51,54 @@ export function entriesOf(payment: Payment): readonly Entry[] {
     ...moved,
     ...(lateRowAt === undefined ? [] : [entryOf(payment, { ...late, postedAt: lateRowAt })]),
   ]
+}
+
+/** An entry is eligible a day after its payment was paid, but not before it was posted. */
+function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
+  return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
+}
+
+/** What a movement took back, and the part that the house took because it had written it off. */
+function movementEntries(
+  payment: Payment,
+  row: Movement,
+  figures: Figures,
+  postedAt: Timestamp,
+): readonly Entry[] {
+  const moved = { type: row.type, figures, row, postedAt }
+  if (row.clawedMinor === undefined) return [entryOf(payment, moved)]
+  const clawed = {
+    figures: figuresOf(less(ZERO, row.clawedMinor), ZERO, ZERO),
+    row: { ...row, providerMinor: ZERO },
+  }
+  return [entryOf(payment, moved), entryOf(payment, { ...moved, ...clawed, type: 'written_off' })]
+}
+
+type EntryOf = Pick<
+  Entry,
+  'type' | 'postedAt' | 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'
+> & {
+  readonly figures: Figures
+  /** The provider's row that it books. */
+  readonly row: Payment['ownRow']
+}
+
+function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: EntryOf) {
+  return newEntry({
+    entryId: derivedUuid('entry', payment.paymentId, type, row?.transactionId ?? ''),
+    type,
+    eligibleAt: eligibleAt(payment, postedAt),
+    postedAt,
+    ...figures,
+    providerMinor: row?.providerMinor,
+    paymentId: payment.paymentId,
+    providerTransactionId: row?.transactionId,
+    externalReference: payment.externalReference,
+    method: payment.method,
+    channelCode: payment.channelCode,
+    paidAt: payment.paidAt,
+    ...fields,
+  })
 }
 
 export function addedEntries(before: Payment, after: Payment): readonly Entry[] {

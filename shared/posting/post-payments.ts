@@ -36,12 +36,67 @@ export type Posting = {
 
 type Planned = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
 
-/** The final fee: known at success under a contract that bills later; otherwise by the row, or the estimate. */
-function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
-  if (payment.finalFee) return payment.finalFee
-  if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
-  const { feeMinor, invoiced } = by.row
-  return { status: 'actual', feeMinor, at, ...(invoiced && { invoiced }) }
+/**
+ * Posts open payments (design section 12): each once, on condition of `money_version`, in one transaction with its
+ * shard, its entry and the entries of its reversals. Payments of one shard share a transaction; when it is refused they
+ * are posted one by one. Answers in the order of `postings`; undefined: the payment has changed, read it again.
+ */
+export async function postPayments(deps: StoreDeps, postings: readonly Posting[]) {
+  // A transaction that names a payment twice is refused by the table: the first counts.
+  const distinct = [
+    ...new Map(
+      postings.toReversed().map((posting) => [posting.payment.paymentId, posting]),
+    ).values(),
+  ]
+  const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
+  const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
+  const posted = await mapInChunks(groups, 8, async (group) => {
+    const planned = await postTogether(deps, group)
+    if (planned || group.length === 1) return planned ?? []
+    const alone = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
+    return alone.flatMap((one) => one ?? [])
+  })
+  const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
+  return postings.map((posting) => afterOf.get(posting))
+}
+
+/** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */
+const MAX_ITEMS = 100
+const MAX_PAYMENTS = 45
+
+/** Payments of one shard in groups that one transaction takes. */
+function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[] {
+  const groups: Posting[][] = []
+  let items = 1
+  for (const posting of postings) {
+    const last = groups.at(-1)
+    const added = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
+    items += added
+    if (last === undefined || last.length === MAX_PAYMENTS || items > MAX_ITEMS) {
+      groups.push([posting])
+      items = 1 + added
+    } else last.push(posting)
+  }
+  return groups
+}
+
+/** A settlement raises the fence once, so a later try succeeds. */
+const MAX_TRIES = 4
+
+/** Posts payments of one shard in one transaction. Undefined: one of them has changed since it was read. */
+async function postTogether(
+  deps: StoreDeps,
+  postings: readonly Posting[],
+): Promise<readonly Planned[] | undefined> {
+  let postedAt = deps.now()
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const planned = postings.map((posting) => planPosting(posting, postedAt))
+    const outcome = await deps.table.transact(stepsOf(planned, postedAt))
+    if (outcome.applied) return planned
+    if (outcome.refusedBy !== 'ledger') return undefined
+    postedAt = later(deps.now(), v.parse(FenceSchema, outcome.item).closedUntil)
+  }
+  throw new Error('the journal of a client kept being closed while a payment was posted')
 }
 
 /** The posted payment: rows that came while it was open are applied again, to the final net. */
@@ -74,6 +129,14 @@ export function planPosting(posting: Posting, postedAt: Timestamp): Planned {
   }
 }
 
+/** The final fee: known at success under a contract that bills later; otherwise by the row, or the estimate. */
+function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
+  if (payment.finalFee) return payment.finalFee
+  if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
+  const { feeMinor, invoiced } = by.row
+  return { status: 'actual', feeMinor, at, ...(invoiced && { invoiced }) }
+}
+
 function stepsOf(planned: readonly Planned[], postedAt: Timestamp): Steps<string> {
   const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
@@ -82,69 +145,6 @@ function stepsOf(planned: readonly Planned[], postedAt: Timestamp): Steps<string
     'assumed' in by ? { [by.assumed.suspenseId]: ensureSuspense(by.assumed) } : {},
   ])
   return Object.assign({}, ...steps)
-}
-
-/** A settlement raises the fence once, so a later try succeeds. */
-const MAX_TRIES = 4
-
-/** Posts payments of one shard in one transaction. Undefined: one of them has changed since it was read. */
-async function postTogether(
-  deps: StoreDeps,
-  postings: readonly Posting[],
-): Promise<readonly Planned[] | undefined> {
-  let postedAt = deps.now()
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const planned = postings.map((posting) => planPosting(posting, postedAt))
-    const outcome = await deps.table.transact(stepsOf(planned, postedAt))
-    if (outcome.applied) return planned
-    if (outcome.refusedBy !== 'ledger') return undefined
-    postedAt = later(deps.now(), v.parse(FenceSchema, outcome.item).closedUntil)
-  }
-  throw new Error('the journal of a client kept being closed while a payment was posted')
-}
-
-/** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */
-const MAX_ITEMS = 100
-const MAX_PAYMENTS = 45
-
-/** Payments of one shard in groups that one transaction takes. */
-function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[] {
-  const groups: Posting[][] = []
-  let items = 1
-  for (const posting of postings) {
-    const last = groups.at(-1)
-    const added = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
-    items += added
-    if (last === undefined || last.length === MAX_PAYMENTS || items > MAX_ITEMS) {
-      groups.push([posting])
-      items = 1 + added
-    } else last.push(posting)
-  }
-  return groups
-}
-
-/**
- * Posts open payments (design section 12): each once, on condition of `money_version`, in one transaction with its
- * shard, its entry and the entries of its reversals. Payments of one shard share a transaction; when it is refused they
- * are posted one by one. Answers in the order of `postings`; undefined: the payment has changed, read it again.
- */
-export async function postPayments(deps: StoreDeps, postings: readonly Posting[]) {
-  // A transaction that names a payment twice is refused by the table: the first counts.
-  const distinct = [
-    ...new Map(
-      postings.toReversed().map((posting) => [posting.payment.paymentId, posting]),
-    ).values(),
-  ]
-  const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
-  const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
-  const posted = await mapInChunks(groups, 8, async (group) => {
-    const planned = await postTogether(deps, group)
-    if (planned || group.length === 1) return planned ?? []
-    const alone = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
-    return alone.flatMap((one) => one ?? [])
-  })
-  const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
-  return postings.map((posting) => afterOf.get(posting))
 }
 
 /** True when the row is about this payment's money. A row with another amount says nothing about its fee. */

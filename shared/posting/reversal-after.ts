@@ -3,23 +3,6 @@ import { type MoneyRow, moveMoney, type PaymentMoney, untouched } from '../journ
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
-/** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
-function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
-  const rows = applied.map(({ row }) => row)
-  const voided = new Set(
-    rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])),
-  )
-  return rows
-    .filter(({ transactionId }) => !voided.has(transactionId))
-    .map(({ type, amountMinor }) =>
-      type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor,
-    )
-    .reduce(
-      (sum, amountMinor) => atLeastZero(plus(sum, amountMinor)),
-      isVoid ? price.grossMinor : ZERO,
-    )
-}
-
 /** The public `reversal` of a payment after one more row (design section 10). */
 export function reversalAfter(
   before: Reversal | undefined,
@@ -36,6 +19,23 @@ export function reversalAfter(
     at: before?.at ?? at,
     ...(isUndone && { undoneAt: at }),
   }
+}
+
+/** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
+function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
+  const rows = applied.map(({ row }) => row)
+  const voided = new Set(
+    rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])),
+  )
+  return rows
+    .filter(({ transactionId }) => !voided.has(transactionId))
+    .map(({ type, amountMinor }) =>
+      type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor,
+    )
+    .reduce(
+      (sum, amountMinor) => atLeastZero(plus(sum, amountMinor)),
+      isVoid ? price.grossMinor : ZERO,
+    )
 }
 
 type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }

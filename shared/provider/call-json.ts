@@ -27,6 +27,18 @@ export type HttpOutcome =
 
 const MAX_ANSWER_BYTES = 1024 * 1024
 
+const WHOLE = /^\d{1,9}$/
+
+const Text = v.fallback(v.optional(v.string()), undefined)
+const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), {
+  code: undefined,
+  syscall: undefined,
+})
+
+// The certificate is checked before the first byte of the request is sent.
+const BEFORE_SENDING =
+  /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
+
 /** Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error code. */
 export async function callJson({
   method,
@@ -76,7 +88,6 @@ export async function callJson({
   }
 }
 
-const WHOLE = /^\d{1,9}$/
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
 /** Reads an answer's Rate-Limit headers; undefined if they are missing or not of the documented form. */
@@ -104,13 +115,3 @@ async function readJson(response: Response): Promise<unknown> {
     return undefined
   }
 }
-
-const Text = v.fallback(v.optional(v.string()), undefined)
-const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), {
-  code: undefined,
-  syscall: undefined,
-})
-
-// The certificate is checked before the first byte of the request is sent.
-const BEFORE_SENDING =
-  /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/

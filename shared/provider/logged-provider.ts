@@ -10,28 +10,6 @@ import {
 
 type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
-/** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
-function write(log: Deps['log'], answer: Outcome, fields: LogFields): void {
-  if (answer.kind === 'refused') {
-    return log.warn('provider.call_failed', {
-      ...fields,
-      reason: answer.code,
-      trouble: answer.isAccountWide ? 1 : 0,
-    })
-  }
-  if (!('reason' in answer)) return log.info('provider.called', fields)
-  const failed = {
-    ...fields,
-    reason: answer.reason,
-    code: 'code' in answer ? answer.code : undefined,
-    trouble: 1,
-  }
-  // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
-  if (answer.kind === 'unanswered' && isOurMistake(answer))
-    return log.error('provider.call_refused', failed)
-  return log.warn('provider.call_failed', failed)
-}
-
 /** The provider with one log line for every call: operation, duration and the reason of a failure. */
 export function loggedProvider(
   provider: Provider,
@@ -62,4 +40,26 @@ export function loggedProvider(
     listTransactions: (filter, timeoutMs) =>
       logged('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
+}
+
+/** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
+function write(log: Deps['log'], answer: Outcome, fields: LogFields): void {
+  if (answer.kind === 'refused') {
+    return log.warn('provider.call_failed', {
+      ...fields,
+      reason: answer.code,
+      trouble: answer.isAccountWide ? 1 : 0,
+    })
+  }
+  if (!('reason' in answer)) return log.info('provider.called', fields)
+  const failed = {
+    ...fields,
+    reason: answer.reason,
+    code: 'code' in answer ? answer.code : undefined,
+    trouble: 1,
+  }
+  // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
+  if (answer.kind === 'unanswered' && isOurMistake(answer))
+    return log.error('provider.call_refused', failed)
+  return log.warn('provider.call_failed', failed)
 }

@@ -87,6 +87,73 @@ export async function takeCalls(
   return { granted, retryAt: times.length > 0 ? times.reduce(later) : undefined }
 }
 
+/** We do not know when the provider's minute begins. Windows of ten seconds exceed it by at most a sixth. */
+const WINDOW_MS = 10 * SECOND_MS
+const WINDOWS = MINUTE_MS / WINDOW_MS
+
+type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
+
+/** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
+export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
+  const number = Math.floor(epochMs(at) / WINDOW_MS)
+  const inMinute = number % WINDOWS
+  const limit =
+    Math.floor((perMinute * (inMinute + 1)) / WINDOWS) -
+    Math.floor((perMinute * inMinute) / WINDOWS)
+  return { number, limit, endsAt: timestampOf((number + 1) * WINDOW_MS) }
+}
+
+type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
+
+/** Until when the provider refuses an operation. Costs at most one read a second in each environment. */
+export async function pausedUntil(
+  deps: PauseDeps,
+  operation: ProviderOperation,
+): Promise<Timestamp | undefined> {
+  const until =
+    ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
+  return until !== undefined && until > deps.now() ? until : undefined
+}
+
+function ownPause(
+  { provider, now }: PauseDeps,
+  operation: ProviderOperation,
+): Timestamp | undefined {
+  const pauseMs = provider.pauseMs(operation)
+  return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
+}
+
+/** Cached for a second: until then this environment does not see another's pause, and a few more calls are refused. */
+async function readPauses(deps: PauseDeps): Promise<Item> {
+  const now = deps.now()
+  const { providerPauses: seen } = deps.memory
+  if (seen && isFresh(seen, now)) return seen.pauses
+  const pauses = (await deps.table.get(pausesKey)) ?? {}
+  deps.memory.providerPauses = { from: now, until: addMs(now, SECOND_MS), pauses }
+  return pauses
+}
+
+/** Longer than any clock skew between environments, so that no counter in use expires. */
+const COUNTER_LIFE_MS = HOUR_MS
+
+/** Takes all of these calls from the rest of a window's counters, or none. A refusal answers the present counters. */
+function countCalls(
+  deps: TableDeps,
+  { number, limit, endsAt }: QuotaWindow,
+  calls: readonly (readonly [ProviderOperation, number])[],
+  clientId?: ClientId,
+) {
+  const key = clientId === undefined ? quotaKey(number) : quotaShareKey(clientId, number)
+  const hasRoom = calls.map(([operation, more]) =>
+    any(absent(operation), atMost(operation, limit - more)),
+  )
+  const changes = {
+    add: Object.fromEntries(calls),
+    set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) },
+  }
+  return deps.table.write(update(key, changes, all(...hasRoom)))
+}
+
 /** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
 const SCARCE_BELOW = 1 / 2
 /** One client's part of a minute's calls of a scarce operation. */
@@ -115,43 +182,6 @@ export async function takeShare(
     clientId,
   )
   return applied ? undefined : Math.ceil(msBetween(now, endsAt) / SECOND_MS)
-}
-
-/** We do not know when the provider's minute begins. Windows of ten seconds exceed it by at most a sixth. */
-const WINDOW_MS = 10 * SECOND_MS
-const WINDOWS = MINUTE_MS / WINDOW_MS
-
-type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
-
-/** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
-export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
-  const number = Math.floor(epochMs(at) / WINDOW_MS)
-  const inMinute = number % WINDOWS
-  const limit =
-    Math.floor((perMinute * (inMinute + 1)) / WINDOWS) -
-    Math.floor((perMinute * inMinute) / WINDOWS)
-  return { number, limit, endsAt: timestampOf((number + 1) * WINDOW_MS) }
-}
-
-/** Longer than any clock skew between environments, so that no counter in use expires. */
-const COUNTER_LIFE_MS = HOUR_MS
-
-/** Takes all of these calls from the rest of a window's counters, or none. A refusal answers the present counters. */
-function countCalls(
-  deps: TableDeps,
-  { number, limit, endsAt }: QuotaWindow,
-  calls: readonly (readonly [ProviderOperation, number])[],
-  clientId?: ClientId,
-) {
-  const key = clientId === undefined ? quotaKey(number) : quotaShareKey(clientId, number)
-  const hasRoom = calls.map(([operation, more]) =>
-    any(absent(operation), atMost(operation, limit - more)),
-  )
-  const changes = {
-    add: Object.fromEntries(calls),
-    set: { ttl: expiresAfter(endsAt, COUNTER_LIFE_MS) },
-  }
-  return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
 /** The calls of one run: taken from the quota in portions, used one by one. */
@@ -186,38 +216,8 @@ export function callBudget(
   }
 }
 
-type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
-
 /** The pause after a 429 that gives no time. */
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
-
-/** Cached for a second: until then this environment does not see another's pause, and a few more calls are refused. */
-async function readPauses(deps: PauseDeps): Promise<Item> {
-  const now = deps.now()
-  const { providerPauses: seen } = deps.memory
-  if (seen && isFresh(seen, now)) return seen.pauses
-  const pauses = (await deps.table.get(pausesKey)) ?? {}
-  deps.memory.providerPauses = { from: now, until: addMs(now, SECOND_MS), pauses }
-  return pauses
-}
-
-function ownPause(
-  { provider, now }: PauseDeps,
-  operation: ProviderOperation,
-): Timestamp | undefined {
-  const pauseMs = provider.pauseMs(operation)
-  return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
-}
-
-/** Until when the provider refuses an operation. Costs at most one read a second in each environment. */
-export async function pausedUntil(
-  deps: PauseDeps,
-  operation: ProviderOperation,
-): Promise<Timestamp | undefined> {
-  const until =
-    ownPause(deps, operation) ?? ifValid(TimestampSchema, (await readPauses(deps))[operation])
-  return until !== undefined && until > deps.now() ? until : undefined
-}
 
 /**
  * Records a 429 for all environments, for the provider's time. A longer pause already recorded stays. If the adapter does

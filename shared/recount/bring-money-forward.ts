@@ -31,6 +31,42 @@ import {
 /** A payment after one transaction, with the finding for the operators. */
 type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
+/**
+ * Repairs a succeeded payment whose entries or event show a movement that its row does not: the row gets the change of
+ * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
+ * twice. Undefined if no single change explains any of them exactly.
+ */
+export async function bringMoneyForward(
+  deps: RecountDeps,
+  books: ClientBooks,
+  before: Payment,
+  strays: Strays,
+): Promise<Repair | undefined> {
+  const { ledger } = books
+  for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
+    const { after, suspense } = found
+    const explained = explainedBy(before, strays, found)
+    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
+    if (of.length === 0) continue
+    const stored = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
+    const steps = async () => {
+      const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
+      const changed = Object.entries(changeMoney(before, after)).filter(
+        ([name]) => !stored.has(name),
+      )
+      const known = eventNamesOf(before)
+      const added = eventNamesOf(after).filter((name) => !known.includes(name))
+      const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
+      const shift = shiftedBy(deps, books, { before, after, entries })
+      return Object.assign({}, ...events, Object.fromEntries(changed), shift, {
+        suspense: suspense && ensureSuspense(suspense),
+      })
+    }
+    return { subject: before.paymentId, of, steps }
+  }
+  return undefined
+}
+
 /** The payment after each single transaction that may have written its strays. */
 async function candidates(
   deps: RecountDeps,
@@ -82,70 +118,6 @@ async function candidates(
   ]
 }
 
-/**
- * The strays that the repaired payment explains. None if one of them differs in any figure, or the payment is
- * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
- */
-function explainedBy(before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays {
-  const expected = new Map(
-    addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]),
-  )
-  const names = eventNamesOf(after)
-  const isWrong = entries.some(
-    ({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry),
-  )
-  const isSound =
-    auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
-  if (isWrong || !isSound) return { entries: [], events: [] }
-  return {
-    entries: entries.filter(({ entry }) => expected.has(entry.entryId)),
-    events: events.filter(({ event }) => names.includes(event.name)),
-  }
-}
-
-/**
- * Repairs a succeeded payment whose entries or event show a movement that its row does not: the row gets the change of
- * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
- * twice. Undefined if no single change explains any of them exactly.
- */
-export async function bringMoneyForward(
-  deps: RecountDeps,
-  books: ClientBooks,
-  before: Payment,
-  strays: Strays,
-): Promise<Repair | undefined> {
-  const { ledger } = books
-  for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
-    const { after, suspense } = found
-    const explained = explainedBy(before, strays, found)
-    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
-    if (of.length === 0) continue
-    const stored = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
-    const steps = async () => {
-      const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
-      const changed = Object.entries(changeMoney(before, after)).filter(
-        ([name]) => !stored.has(name),
-      )
-      const known = eventNamesOf(before)
-      const added = eventNamesOf(after).filter((name) => !known.includes(name))
-      const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
-      const shift = shiftedBy(deps, books, { before, after, entries })
-      return Object.assign({}, ...events, Object.fromEntries(changed), shift, {
-        suspense: suspense && ensureSuspense(suspense),
-      })
-    }
-    return { subject: before.paymentId, of, steps }
-  }
-  return undefined
-}
-
-/** The payment posted by its settled row, else with an assumed fee. */
-function posted(payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter {
-  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: at })
-  const { after } = planPosting({ payment, by: row ? { row } : { assumed } }, at)
-  return row ? { after } : { after, suspense: assumed }
-}
-
 /** An open payment's possible posted forms: by own entry, provider's row, or assumed fee. Throws 502 without answer. */
 async function postedAfter(
   deps: RecountDeps,
@@ -175,6 +147,13 @@ async function postedAfter(
   return answer.row ? [posted(payment, postedAt, answer.row), assumed] : [assumed]
 }
 
+/** The payment posted by its settled row, else with an assumed fee. */
+function posted(payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter {
+  const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: at })
+  const { after } = planPosting({ payment, by: row ? { row } : { assumed } }, at)
+  return row ? { after } : { after, suspense: assumed }
+}
+
 async function askForRow(deps: RecountDeps, payment: Payment, transactionId: string) {
   const { creditedProviderPaymentId: providerPaymentId, providerAttempts, paymentId } = payment
   const references = providerAttempts.map(({ number }) => ({
@@ -186,4 +165,25 @@ async function askForRow(deps: RecountDeps, payment: Payment, transactionId: str
     if (row) return row
   }
   return undefined
+}
+
+/**
+ * The strays that the repaired payment explains. None if one of them differs in any figure, or the payment is
+ * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
+ */
+function explainedBy(before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays {
+  const expected = new Map(
+    addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]),
+  )
+  const names = eventNamesOf(after)
+  const isWrong = entries.some(
+    ({ entry }) => (expected.get(entry.entryId) ?? fieldsText(entry)) !== fieldsText(entry),
+  )
+  const isSound =
+    auditMoney({ ...after, moneyVersion: (before.moneyVersion ?? 0) + 1 }).length === 0
+  if (isWrong || !isSound) return { entries: [], events: [] }
+  return {
+    entries: entries.filter(({ entry }) => expected.has(entry.entryId)),
+    events: events.filter(({ event }) => names.includes(event.name)),
+  }
 }

@@ -19,14 +19,6 @@ import { findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
 import { type RecountDeps, type Repair, shiftedBy } from './repair.ts'
 
-/** The name of the step that writes a lost item again; undefined for other differences. */
-function lostName({ what, id, expected, found }: Difference): string | undefined {
-  if (what === 'entry') return found === 'missing' ? id : undefined
-  if (found !== null) return undefined
-  if (what === 'delivery') return id
-  return what === 'event' ? String(expected) : undefined
-}
-
 /**
  * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused
  * if the payment's money or customer has changed after the read.
@@ -57,26 +49,33 @@ export async function completePayment(
   return [{ subject: paymentId, of, steps: () => all }]
 }
 
-/** The payment as its status was announced: with its estimated fee, unless the fee was final at success. */
-function asAnnounced(payment: Payment): Payment {
-  return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
-    ? payment
-    : asEstimated(payment)
+/** The name of the step that writes a lost item again; undefined for other differences. */
+function lostName({ what, id, expected, found }: Difference): string | undefined {
+  if (what === 'entry') return found === 'missing' ? id : undefined
+  if (found !== null) return undefined
+  if (what === 'delivery') return id
+  return what === 'event' ? String(expected) : undefined
 }
 
-/** Rebuilds an event of the payment with its original content. */
-async function announceAgain(
+/**
+ * The steps that complete an event of a payment, under its id, with its missing deliveries. A stored event or delivery
+ * is not changed, because the merchant may have it. A lost movement's event takes its time from its deliveries.
+ */
+export async function eventSteps(
   deps: RecountDeps,
   payment: Payment,
   name: string,
-  firedAt: Timestamp | undefined,
-) {
-  const movement = payment.movements.find((one) => reversedEventName(one) === name)
-  if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
-  // Movements of an open payment are announced with the estimated fee.
-  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
-  const moved = asMovedBy(isEstimated ? asAnnounced(payment) : payment, movement)
-  return announcementOfMovement(deps, moved, firedAt ?? movement.postedAt ?? movement.at)
+): Promise<Steps<string>> {
+  const stored = await storedEvent(deps, payment, name)
+  if (stored)
+    return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
+  const first = await announceAgain(deps, payment, name, undefined)
+  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
+  const existing = await findDeliveries(deps, ids)
+  const { steps } = await announceAgain(deps, payment, name, existing[0]?.firedAt)
+  const stands = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
+  const lost = Object.entries(steps).filter(([id]) => !stands.has(id))
+  return { ...Object.fromEntries(lost), [name]: steps['event'] }
 }
 
 /** The stored event of this name; undefined if it is missing or unreadable. */
@@ -108,23 +107,24 @@ async function lostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<st
   )
 }
 
-/**
- * The steps that complete an event of a payment, under its id, with its missing deliveries. A stored event or delivery
- * is not changed, because the merchant may have it. A lost movement's event takes its time from its deliveries.
- */
-export async function eventSteps(
+/** Rebuilds an event of the payment with its original content. */
+async function announceAgain(
   deps: RecountDeps,
   payment: Payment,
   name: string,
-): Promise<Steps<string>> {
-  const stored = await storedEvent(deps, payment, name)
-  if (stored)
-    return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
-  const first = await announceAgain(deps, payment, name, undefined)
-  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
-  const existing = await findDeliveries(deps, ids)
-  const { steps } = await announceAgain(deps, payment, name, existing[0]?.firedAt)
-  const stands = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
-  const lost = Object.entries(steps).filter(([id]) => !stands.has(id))
-  return { ...Object.fromEntries(lost), [name]: steps['event'] }
+  firedAt: Timestamp | undefined,
+) {
+  const movement = payment.movements.find((one) => reversedEventName(one) === name)
+  if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
+  // Movements of an open payment are announced with the estimated fee.
+  const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt
+  const moved = asMovedBy(isEstimated ? asAnnounced(payment) : payment, movement)
+  return announcementOfMovement(deps, moved, firedAt ?? movement.postedAt ?? movement.at)
+}
+
+/** The payment as its status was announced: with its estimated fee, unless the fee was final at success. */
+function asAnnounced(payment: Payment): Payment {
+  return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
+    ? payment
+    : asEstimated(payment)
 }

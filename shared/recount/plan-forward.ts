@@ -37,55 +37,23 @@ const EventDetails = v.object({
   }),
 })
 
-/** The payment fields that only the event has. */
-function detailsOf({ event }: StrayEvent) {
-  return ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
-}
-
-type Ended = {
-  readonly after: Payment
-  readonly steps: () => Promise<Steps<string>> | Steps<string>
-}
-
-/** The payment after its capture. One still `creating` became visible in the transaction of the stray event. */
-async function succeeded(
+/** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
+export async function planForward(
   deps: RecountDeps,
-  payment: StoredPayment,
-  at: Timestamp,
-  stray?: StrayEvent,
-): Promise<Ended | undefined> {
-  const capture = await askCapture(deps, payment)
-  if (capture === undefined) return undefined
-  const paid = { capture, at, source: 'operator' } as const
-  if (payment.status !== 'creating') {
-    const after = asSucceeded(deps, payment, paid)
-    const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
-    return { after, steps: () => ({ payment: leavePending(after), ledger }) }
-  }
-  const { payment_destination: destination, created_at: createdAt } = stray ? detailsOf(stray) : {}
-  const after = asSucceededFromCreating(deps, payment, destination, { ...paid, createdAt })
-  const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
-  const steps = async () => {
-    await putPointers(deps, after)
-    return { payment: commitSucceeded(after, deps.now()), ledger }
-  }
-  return { after, steps }
-}
-
-/** The payment as its event shows its end. Undefined without a capture at the provider, or a destination. */
-async function endedByEvent(deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) {
-  const { type, firedAt } = stray.event
-  if (type === 'payment.succeeded') return succeeded(deps, payment, firedAt, stray)
-  if (payment.status === 'creating') return undefined
-  const status = type === 'payment.failed' ? 'failed' : 'expired'
-  const { failure_reason: failureReason = 'other' } = detailsOf(stray)
-  const after: Payment = {
-    ...transitioned(payment, status, firedAt, 'operator'),
-    dueAt: undefined,
-    ...(status === 'failed' && { failureReason }),
-  }
-  const counts = countTransition({ ...after, from: 'pending', to: status })
-  return { after, steps: () => ({ payment: leavePending(after), counts }) }
+  books: ClientBooks,
+  { events, entries }: Strays,
+): Promise<readonly Repair[]> {
+  const ids = new Set([...events, ...entries].map(({ paymentId }) => paymentId))
+  const repairs = await mapInChunks([...ids], 1, async (id) => {
+    const payment = await findStoredPayment(deps, id)
+    const isOwn = ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId === id
+    const strays = { events: events.filter(isOwn), entries: entries.filter(isOwn) }
+    if (payment?.clientId !== books.clientId) return undefined
+    if (payment.status === 'succeeded') return bringMoneyForward(deps, books, payment, strays)
+    const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
+    return hasEnded ? undefined : end(deps, payment, strays)
+  })
+  return repairs.flatMap((one) => one ?? [])
 }
 
 /**
@@ -121,6 +89,57 @@ async function end(
   }
 }
 
+/** The payment fields that only the event has. */
+function detailsOf({ event }: StrayEvent) {
+  return ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
+}
+
+/** The payment as its event shows its end. Undefined without a capture at the provider, or a destination. */
+async function endedByEvent(deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) {
+  const { type, firedAt } = stray.event
+  if (type === 'payment.succeeded') return succeeded(deps, payment, firedAt, stray)
+  if (payment.status === 'creating') return undefined
+  const status = type === 'payment.failed' ? 'failed' : 'expired'
+  const { failure_reason: failureReason = 'other' } = detailsOf(stray)
+  const after: Payment = {
+    ...transitioned(payment, status, firedAt, 'operator'),
+    dueAt: undefined,
+    ...(status === 'failed' && { failureReason }),
+  }
+  const counts = countTransition({ ...after, from: 'pending', to: status })
+  return { after, steps: () => ({ payment: leavePending(after), counts }) }
+}
+
+type Ended = {
+  readonly after: Payment
+  readonly steps: () => Promise<Steps<string>> | Steps<string>
+}
+
+/** The payment after its capture. One still `creating` became visible in the transaction of the stray event. */
+async function succeeded(
+  deps: RecountDeps,
+  payment: StoredPayment,
+  at: Timestamp,
+  stray?: StrayEvent,
+): Promise<Ended | undefined> {
+  const capture = await askCapture(deps, payment)
+  if (capture === undefined) return undefined
+  const paid = { capture, at, source: 'operator' } as const
+  if (payment.status !== 'creating') {
+    const after = asSucceeded(deps, payment, paid)
+    const ledger = credit({ ...after, from: 'pending' }, after.netMinor, deps.now())
+    return { after, steps: () => ({ payment: leavePending(after), ledger }) }
+  }
+  const { payment_destination: destination, created_at: createdAt } = stray ? detailsOf(stray) : {}
+  const after = asSucceededFromCreating(deps, payment, destination, { ...paid, createdAt })
+  const ledger = credit({ ...after, from: undefined }, after.netMinor, deps.now())
+  const steps = async () => {
+    await putPointers(deps, after)
+    return { payment: commitSucceeded(after, deps.now()), ledger }
+  }
+  return { after, steps }
+}
+
 /** The capture that paid a payment, on any attempt, not one in suspense. Throws 502 if the provider does not answer. */
 async function askCapture(
   deps: RecountDeps,
@@ -154,23 +173,4 @@ async function askCapture(
     if ((await findSuspense(deps, capture.providerPaymentId)) === undefined) return capture
   }
   return undefined
-}
-
-/** Plans the repair of payments whose events or entries show more than their row. One by one, for the quota. */
-export async function planForward(
-  deps: RecountDeps,
-  books: ClientBooks,
-  { events, entries }: Strays,
-): Promise<readonly Repair[]> {
-  const ids = new Set([...events, ...entries].map(({ paymentId }) => paymentId))
-  const repairs = await mapInChunks([...ids], 1, async (id) => {
-    const payment = await findStoredPayment(deps, id)
-    const isOwn = ({ paymentId }: { readonly paymentId: PaymentId }) => paymentId === id
-    const strays = { events: events.filter(isOwn), entries: entries.filter(isOwn) }
-    if (payment?.clientId !== books.clientId) return undefined
-    if (payment.status === 'succeeded') return bringMoneyForward(deps, books, payment, strays)
-    const hasEnded = payment.status !== 'creating' && payment.status !== 'pending'
-    return hasEnded ? undefined : end(deps, payment, strays)
-  })
-  return repairs.flatMap((one) => one ?? [])
 }

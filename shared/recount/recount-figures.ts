@@ -17,26 +17,23 @@ import { attributeName } from '../table/attributes.ts'
 import { confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
-/** Tells the field of an item that a difference names; undefined for other differences. */
-function fieldOf<Field extends string>(item: string, fields: readonly Field[]) {
-  return ({ what }: Difference): Field | undefined =>
-    fields.find((field) => what === `${item}.${attributeName(field)}`)
+export function isCount({ what }: Difference): boolean {
+  return what.startsWith('ledger.count_')
 }
 
 const shardFigure = fieldOf<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
 const windowSum = fieldOf('window', WINDOW_SUMS)
 const chainField = fieldOf('window', WINDOW_CHAIN)
 
-const CREDITED = 'ledger.credited_minor'
-const WRITTEN_OFF = 'window.written_off_minor'
-
-export function isCount({ what }: Difference): boolean {
-  return what.startsWith('ledger.count_')
-}
-
 /** Whether a difference concerns a kept figure, which the audit's sum replaces. */
 export function isFigure(one: Difference): boolean {
   return (shardFigure(one) ?? windowSum(one) ?? chainField(one)) !== undefined
+}
+
+/** Tells the field of an item that a difference names; undefined for other differences. */
+function fieldOf<Field extends string>(item: string, fields: readonly Field[]) {
+  return ({ what }: Difference): Field | undefined =>
+    fields.find((field) => what === `${item}.${attributeName(field)}`)
 }
 
 /** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
@@ -69,6 +66,8 @@ export async function judgeFigures(
   return { books, differences }
 }
 
+const WRITTEN_OFF = 'window.written_off_minor'
+
 /** The books with the repaired written-off sum, which decides how much a won dispute pays back. */
 export function repairedBooks(books: ClientBooks, differences: readonly Difference[]): ClientBooks {
   const writtenOff = differences.find(({ what }) => what === WRITTEN_OFF)
@@ -77,25 +76,17 @@ export function repairedBooks(books: ClientBooks, differences: readonly Differen
   return { ...books, ledger: { ...books.ledger, window } }
 }
 
+/** The figure becomes correct when those entries are re-credited. */
+export function isOfLeftOut(leftOut: readonly Entry[]) {
+  return (one: Difference): boolean =>
+    leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
+}
+
 function gapOf({ expected, found }: Difference): number {
   return Number(expected) - Number(found)
 }
 
-/** The window's fields: its sums as expected, and its chain as its settlements and re-credits show it. */
-function windowOf({ settlements, unsettled }: ClientBooks, differences: readonly Difference[]) {
-  return {
-    ...Object.fromEntries(
-      differences
-        .filter(windowSum)
-        .map((one) => [String(windowSum(one)), minor(Number(one.expected))]),
-    ),
-    ...(differences.some(chainField) && {
-      settledUntil: unsettled.span.start,
-      lastSettlementId: settlements.at(-1)?.settlement.settlementId,
-      changedAt: changeTimes(settlements).toSorted().at(-1),
-    }),
-  }
-}
+const CREDITED = 'ledger.credited_minor'
 
 /** The difference after left-out entries are re-credited; the figures already contain them. */
 function withLeftOut(leftOut: readonly Entry[]) {
@@ -105,12 +96,6 @@ function withLeftOut(leftOut: readonly Entry[]) {
       one.what === CREDITED ? leftOut : leftOut.filter(({ type }) => type === 'written_off')
     return { ...one, expected: Number(one.expected) + netsOf(counted) }
   }
-}
-
-/** The figure becomes correct when those entries are re-credited. */
-export function isOfLeftOut(leftOut: readonly Entry[]) {
-  return (one: Difference): boolean =>
-    leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
 }
 
 /**
@@ -146,4 +131,20 @@ export function repairFigures(
       : undefined,
   })
   return [{ subject: clientId, of, steps }]
+}
+
+/** The window's fields: its sums as expected, and its chain as its settlements and re-credits show it. */
+function windowOf({ settlements, unsettled }: ClientBooks, differences: readonly Difference[]) {
+  return {
+    ...Object.fromEntries(
+      differences
+        .filter(windowSum)
+        .map((one) => [String(windowSum(one)), minor(Number(one.expected))]),
+    ),
+    ...(differences.some(chainField) && {
+      settledUntil: unsettled.span.start,
+      lastSettlementId: settlements.at(-1)?.settlement.settlementId,
+      changedAt: changeTimes(settlements).toSorted().at(-1),
+    }),
+  }
 }

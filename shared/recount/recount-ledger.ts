@@ -32,50 +32,36 @@ type Asked = {
   readonly operator: string
 }
 
-/** Throws 422 with the names of the differences, if there are any. */
-function refuse(differences: readonly Difference[], message: string, hint: string): void {
-  const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
-  if (named.length > 0) throw invalid(message, { expected: named }, hint)
-}
-
-function isIn(list: readonly Difference[]) {
-  return (one: Difference) => list.some((other) => isSame(one, other))
-}
+type Recounted = { readonly written: readonly Difference[]; readonly left: readonly Difference[] }
 
 /**
- * Judges the differences again. Throws 422 unless all that a recount can repair are found. A figure is repaired only if the caller names
- * all other differences too, except those that finance accepted.
+ * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
+ * showed, if they are found again. Each repair is one transaction with its audit record. After a crash the next audit
+ * shows the rest. Throws 404 for an unknown client, 409 while the books change, and 422, before anything is written,
+ * with what is not repairable. `written`: the repaired differences, with the values that were found. `left`: those that
+ * changed meanwhile, or belong to a payment's second transaction: audit and recount again.
  */
-async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
-  const { books, differences } = await judgeFigures(deps, client, expected)
-  const strays = await findStrays(deps, books, expected)
-  const found = [
-    ...differences,
-    ...(await judgeNamed(deps, books, expected)),
-    ...strays.events.map(({ difference }) => difference),
-  ]
-  // No recount changes the house journal, which has suspense, or an audit record.
-  const isOfOthers = ({ what }: Difference) =>
-    what.startsWith('suspense') || what === 'audit_record'
-  refuse(
-    expected.filter((one) => !isOfOthers(one) && !isIn(found)(one)),
-    'the audit does not find these differences now',
-    'Run audit-ledger again and repeat with its differences exactly as it shows them.',
-  )
-  if (expected.some(isFigure)) {
-    const { accepted } = await readClientVerdict(deps, client.clientId)
-    refuse(
-      notAccepted({ accepted, standing: differences }).filter((one) => !isIn(expected)(one)),
-      'the audit finds more differences; a figure is repaired only together with all of them',
-      'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
-    )
+export async function recountLedger(deps: RecountDeps, asked: Asked): Promise<Recounted> {
+  const { clientId, operator } = asked
+  const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked.expected)
+  const written: Difference[] = []
+  const left: Difference[] = [...later]
+  let done = 0
+  for (const { subject, of, towards = of, steps } of repairs) {
+    const record = {
+      subject,
+      clientId,
+      operator,
+      action: 'recount-ledger',
+      after: { repaired: towards },
+    }
+    const { applied } = await recordChange(deps, record, await steps())
+    if (applied) done++
+    for (const one of of) (applied ? written : left).push(one)
   }
-  return {
-    books,
-    repaired: repairedBooks(books, differences),
-    strays,
-    wanted: found.filter(isIn(expected)),
-  }
+  if (done === 0)
+    throw new GatewayError('conflict', 'the books changed after they were counted; try again')
+  return { written, left }
 }
 
 /** Plans the repairs. Throws 422 unless all are possible. `later`: a second torn transaction of a repaired payment. */
@@ -114,36 +100,40 @@ async function plan(deps: RecountDeps, client: Client, expected: readonly Differ
   return { repairs, later }
 }
 
-type Recounted = { readonly written: readonly Difference[]; readonly left: readonly Difference[] }
-
 /**
- * Repairs a client's partly restored transactions (design section 13, "Torn rows"): the differences that an audit
- * showed, if they are found again. Each repair is one transaction with its audit record. After a crash the next audit
- * shows the rest. Throws 404 for an unknown client, 409 while the books change, and 422, before anything is written,
- * with what is not repairable. `written`: the repaired differences, with the values that were found. `left`: those that
- * changed meanwhile, or belong to a payment's second transaction: audit and recount again.
+ * Judges the differences again. Throws 422 unless all that a recount can repair are found. A figure is repaired only if the caller names
+ * all other differences too, except those that finance accepted.
  */
-export async function recountLedger(deps: RecountDeps, asked: Asked): Promise<Recounted> {
-  const { clientId, operator } = asked
-  const { repairs, later } = await plan(deps, await requireClient(deps, clientId), asked.expected)
-  const written: Difference[] = []
-  const left: Difference[] = [...later]
-  let done = 0
-  for (const { subject, of, towards = of, steps } of repairs) {
-    const record = {
-      subject,
-      clientId,
-      operator,
-      action: 'recount-ledger',
-      after: { repaired: towards },
-    }
-    const { applied } = await recordChange(deps, record, await steps())
-    if (applied) done++
-    for (const one of of) (applied ? written : left).push(one)
+async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
+  const { books, differences } = await judgeFigures(deps, client, expected)
+  const strays = await findStrays(deps, books, expected)
+  const found = [
+    ...differences,
+    ...(await judgeNamed(deps, books, expected)),
+    ...strays.events.map(({ difference }) => difference),
+  ]
+  // No recount changes the house journal, which has suspense, or an audit record.
+  const isOfOthers = ({ what }: Difference) =>
+    what.startsWith('suspense') || what === 'audit_record'
+  refuse(
+    expected.filter((one) => !isOfOthers(one) && !isIn(found)(one)),
+    'the audit does not find these differences now',
+    'Run audit-ledger again and repeat with its differences exactly as it shows them.',
+  )
+  if (expected.some(isFigure)) {
+    const { accepted } = await readClientVerdict(deps, client.clientId)
+    refuse(
+      notAccepted({ accepted, standing: differences }).filter((one) => !isIn(expected)(one)),
+      'the audit finds more differences; a figure is repaired only together with all of them',
+      'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
+    )
   }
-  if (done === 0)
-    throw new GatewayError('conflict', 'the books changed after they were counted; try again')
-  return { written, left }
+  return {
+    books,
+    repaired: repairedBooks(books, differences),
+    strays,
+    wanted: found.filter(isIn(expected)),
+  }
 }
 
 /** Reads the named events, and the named entries after the last settlement, that their payments do not show. */
@@ -218,4 +208,14 @@ async function judgeNamed(deps: RecountDeps, books: ClientBooks, expected: reado
     confirmedDifferences(deps, judge),
   )
   return found.flatMap(({ differences }) => differences)
+}
+
+function isIn(list: readonly Difference[]) {
+  return (one: Difference) => list.some((other) => isSame(one, other))
+}
+
+/** Throws 422 with the names of the differences, if there are any. */
+function refuse(differences: readonly Difference[], message: string, hint: string): void {
+  const named = differences.slice(0, 20).map(({ what, id }) => `${what} of ${id}`)
+  if (named.length > 0) throw invalid(message, { expected: named }, hint)
 }

@@ -30,48 +30,6 @@ export function repairVerdict(
   return of.length === 0 ? [] : [{ subject: settlementId, of, steps: () => ({ verdict }) }]
 }
 
-/** An operator must check a window with more entries. */
-const MAX_ENTRIES = 20_000
-/** Only the latest entries of a window can become visible late. */
-const LATEST = 10
-const MAX_OUTSIDE = 3
-
-function choices(entries: readonly Entry[], count: number): readonly (readonly Entry[])[] {
-  if (count === 0) return [[]]
-  return entries.flatMap((entry, at) =>
-    choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]),
-  )
-}
-
-/** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
-async function outsideOf(
-  deps: RecountDeps,
-  books: ClientBooks,
-  settlement: Settlement,
-): Promise<readonly Entry[]> {
-  const { clientId, parts } = books
-  const isKnown = isLeftOut(settlement)
-  const entries: Entry[] = []
-  for await (const page of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
-    entries.push(...page.entries.filter((entry) => !isKnown(entry)))
-    if (entries.length > MAX_ENTRIES) return []
-  }
-  const count = entries.length - settlement.entryCount
-  if (count < 1 || count > MAX_OUTSIDE) return []
-  const digestOf = (some: readonly Entry[]) =>
-    chunks(some, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
-      (sums, block) => addBlock(sums, block, settlement.sweptFrom),
-      noSums(digestBefore(books, settlement)),
-    ).digest
-  const latest = entries
-    .filter(({ type }) => type !== 'recredit')
-    .toSorted((a, b) => (a.postedAt < b.postedAt ? 1 : -1))
-    .slice(0, LATEST)
-  const isOutside = (chosen: readonly Entry[]) =>
-    digestOf(entries.filter((entry) => !chosen.includes(entry))) === settlement.digest
-  return choices(latest, count).find(isOutside) ?? []
-}
-
 /**
  * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
  * 4). The settlement notes it, so that happens once. The entry's own transaction has changed the shard.
@@ -106,4 +64,46 @@ export async function recreditLeftOut(
     }
   }
   return [{ subject: settlementId, of, steps, entries }]
+}
+
+/** An operator must check a window with more entries. */
+const MAX_ENTRIES = 20_000
+/** Only the latest entries of a window can become visible late. */
+const LATEST = 10
+const MAX_OUTSIDE = 3
+
+/** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
+async function outsideOf(
+  deps: RecountDeps,
+  books: ClientBooks,
+  settlement: Settlement,
+): Promise<readonly Entry[]> {
+  const { clientId, parts } = books
+  const isKnown = isLeftOut(settlement)
+  const entries: Entry[] = []
+  for await (const page of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
+    entries.push(...page.entries.filter((entry) => !isKnown(entry)))
+    if (entries.length > MAX_ENTRIES) return []
+  }
+  const count = entries.length - settlement.entryCount
+  if (count < 1 || count > MAX_OUTSIDE) return []
+  const digestOf = (some: readonly Entry[]) =>
+    chunks(some, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
+      (sums, block) => addBlock(sums, block, settlement.sweptFrom),
+      noSums(digestBefore(books, settlement)),
+    ).digest
+  const latest = entries
+    .filter(({ type }) => type !== 'recredit')
+    .toSorted((a, b) => (a.postedAt < b.postedAt ? 1 : -1))
+    .slice(0, LATEST)
+  const isOutside = (chosen: readonly Entry[]) =>
+    digestOf(entries.filter((entry) => !chosen.includes(entry))) === settlement.digest
+  return choices(latest, count).find(isOutside) ?? []
+}
+
+function choices(entries: readonly Entry[], count: number): readonly (readonly Entry[])[] {
+  if (count === 0) return [[]]
+  return entries.flatMap((entry, at) =>
+    choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]),
+  )
 }

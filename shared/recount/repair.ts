@@ -53,10 +53,6 @@ export async function providerRows({ provider }: RecountDeps, filter: Transactio
   return answer.kind === 'found' ? answer.value.transactions : []
 }
 
-function openNet(payment: Payment): Minor {
-  return payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
-}
-
 /** Moves shard and written-off sum as the audit's expectation moves, so figures can be corrected before or after. */
 export function shiftedBy(
   { now }: Pick<Deps, 'now'>,
@@ -82,4 +78,8 @@ export function shiftedBy(
     ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now()),
     window: written && writeOffInWindow(after.clientId, written),
   }
+}
+
+function openNet(payment: Payment): Minor {
+  return payment.openAt === undefined ? ZERO : standingFigures(moneyOf(payment)).netMinor
 }

@@ -32,49 +32,7 @@ export type AdminAction<Schema extends ActionInput = ActionInput> = {
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
-function requestOf<Fields>(fields: Fields): ActionRequest<Fields> {
-  return Object.assign(
-    {},
-    ...Object.entries(fields ?? {}).map(([name, value]) => ({
-      [fieldName(name)]:
-        name === 'client_id' && typeof value === 'string'
-          ? parseId(ClientIdSchema, value, 'client')
-          : value,
-    })),
-  )
-}
-
 const HINT = 'Correct the fields named in field_errors and try again.'
-
-/** A missing payload counts as empty; any other value that is no object is refused. */
-function objectFrom(event: unknown): object {
-  const payload = event === undefined ? {} : event
-  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
-  throw invalid(
-    'the payload must be a JSON object',
-    { body: ['must be an object'] },
-    'Send the fields as {"name": …}.',
-  )
-}
-
-/** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
-function withoutHiddenCharacters(payload: object): void {
-  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
-  const fieldErrors = hiddenCharactersIn(fields)
-  const [first] = Object.entries(fieldErrors)
-  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
-}
-
-/** Null for an optional field counts as absent. A reading action ignores `operator`, because some tools always send it. */
-function presentFields({ entries }: ActionInput, payload: object): object {
-  return Object.fromEntries(
-    Object.entries(payload).filter(([name, value]) => {
-      const field = Object.hasOwn(entries, name) ? entries[name] : undefined
-      if (field === undefined) return name !== 'operator'
-      return value !== null || v.is(field, null)
-    }),
-  )
-}
 
 /** Wraps an operator action. A refusal is an answer, and no stack trace. `audit`: the last audit record. */
 export function adminHandler<const Schema extends ActionInput>(
@@ -104,5 +62,47 @@ export function adminHandler<const Schema extends ActionInput>(
       }
     }),
     { summary, input },
+  )
+}
+
+/** Null for an optional field counts as absent. A reading action ignores `operator`, because some tools always send it. */
+function presentFields({ entries }: ActionInput, payload: object): object {
+  return Object.fromEntries(
+    Object.entries(payload).filter(([name, value]) => {
+      const field = Object.hasOwn(entries, name) ? entries[name] : undefined
+      if (field === undefined) return name !== 'operator'
+      return value !== null || v.is(field, null)
+    }),
+  )
+}
+
+/** A missing payload counts as empty; any other value that is no object is refused. */
+function objectFrom(event: unknown): object {
+  const payload = event === undefined ? {} : event
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
+  throw invalid(
+    'the payload must be a JSON object',
+    { body: ['must be an object'] },
+    'Send the fields as {"name": …}.',
+  )
+}
+
+/** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
+function withoutHiddenCharacters(payload: object): void {
+  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
+  const fieldErrors = hiddenCharactersIn(fields)
+  const [first] = Object.entries(fieldErrors)
+  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
+}
+
+function requestOf<Fields>(fields: Fields): ActionRequest<Fields> {
+  return Object.assign(
+    {},
+    ...Object.entries(fields ?? {}).map(([name, value]) => ({
+      [fieldName(name)]:
+        name === 'client_id' && typeof value === 'string'
+          ? parseId(ClientIdSchema, value, 'client')
+          : value,
+    })),
   )
 }

@@ -21,69 +21,7 @@ export type ApiRequest<Query> = {
   readonly rawBody: Buffer
 }
 
-export function reply(
-  status: number,
-  body: HttpReply['body'],
-  headers: Readonly<Record<string, string>> = {},
-): HttpReply {
-  return { status, body, headers }
-}
-
-export function ok(body: HttpReply['body']): HttpReply {
-  return reply(200, body)
-}
-
-export function csvReply(text: string, next: string | undefined): HttpReply {
-  return reply(200, text, {
-    'content-type': 'text/csv; charset=utf-8',
-    ...(next !== undefined && { link: `<${next}>; rel="next"` }),
-  })
-}
-
-export function asksForCsv(accept = ''): boolean {
-  return /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
-}
-
 const NoQuery = v.object({})
-
-/** An empty parameter counts as absent (design section 5). */
-function filledParams(
-  params: HttpRequest['queryStringParameters'],
-  neverEmpty: readonly string[] = [],
-) {
-  return Object.fromEntries(
-    Object.entries(params ?? {}).filter(
-      ([name, value]) => value !== '' || neverEmpty.includes(name),
-    ),
-  )
-}
-
-const MAX_NAME = 64
-
-/** A misspelt filter must not return everything, so unknown parameters are refused. */
-function parseQuery<const Schema extends v.GenericSchema>(
-  schema: Schema,
-  params: Readonly<Record<string, unknown>>,
-): v.InferOutput<Schema> {
-  const known = Object.keys('entries' in schema ? Object(schema.entries) : {})
-  const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
-  if (unknown === undefined) return parseInput(schema, params)
-  const name = unknown.slice(0, MAX_NAME).toWellFormed()
-  const hint = `This endpoint takes ${known.length > 0 ? known.join(', ') : 'no query parameters'}.`
-  throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
-}
-
-const KB = 1_024
-
-/** The points taken before the request runs (design section 9): by the size of its body or its page. */
-function pointsBefore(
-  { queryStringParameters: params = {}, rawBody }: HttpRequest,
-  creates: boolean,
-): number {
-  return creates
-    ? 1 + Math.floor(rawBody.length / (6 * KB))
-    : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
-}
 
 type Spec<Schema> = {
   readonly query?: Schema
@@ -136,4 +74,66 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
     // The API description reads it.
     { query: spec.query ?? NoQuery },
   )
+}
+
+const KB = 1_024
+
+/** The points taken before the request runs (design section 9): by the size of its body or its page. */
+function pointsBefore(
+  { queryStringParameters: params = {}, rawBody }: HttpRequest,
+  creates: boolean,
+): number {
+  return creates
+    ? 1 + Math.floor(rawBody.length / (6 * KB))
+    : listPoints(Number(params['per_page'] ?? params['limit'] ?? 0))
+}
+
+const MAX_NAME = 64
+
+/** A misspelt filter must not return everything, so unknown parameters are refused. */
+function parseQuery<const Schema extends v.GenericSchema>(
+  schema: Schema,
+  params: Readonly<Record<string, unknown>>,
+): v.InferOutput<Schema> {
+  const known = Object.keys('entries' in schema ? Object(schema.entries) : {})
+  const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
+  if (unknown === undefined) return parseInput(schema, params)
+  const name = unknown.slice(0, MAX_NAME).toWellFormed()
+  const hint = `This endpoint takes ${known.length > 0 ? known.join(', ') : 'no query parameters'}.`
+  throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
+}
+
+/** An empty parameter counts as absent (design section 5). */
+function filledParams(
+  params: HttpRequest['queryStringParameters'],
+  neverEmpty: readonly string[] = [],
+) {
+  return Object.fromEntries(
+    Object.entries(params ?? {}).filter(
+      ([name, value]) => value !== '' || neverEmpty.includes(name),
+    ),
+  )
+}
+
+export function reply(
+  status: number,
+  body: HttpReply['body'],
+  headers: Readonly<Record<string, string>> = {},
+): HttpReply {
+  return { status, body, headers }
+}
+
+export function ok(body: HttpReply['body']): HttpReply {
+  return reply(200, body)
+}
+
+export function csvReply(text: string, next: string | undefined): HttpReply {
+  return reply(200, text, {
+    'content-type': 'text/csv; charset=utf-8',
+    ...(next !== undefined && { link: `<${next}>; rel="next"` }),
+  })
+}
+
+export function asksForCsv(accept = ''): boolean {
+  return /(?:^|,)\s*text\/csv\s*(?:[;,]|$)/i.test(accept)
 }

@@ -22,6 +22,14 @@ export type HttpReply = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
+export const TIMEOUT_EARLY_MS = 500
+
+/** Two years, without subdomains, because the owner may serve other hosts in the zone. */
+const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
 /** Wraps an HTTP function: envelope and request id first, then the closed stage and the origin check. */
 export function httpHandler(
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
@@ -44,14 +52,6 @@ export function httpHandler(
       inOneLine(() => inEnvelope(deps, event, () => answer(event, context)))
   })
 }
-
-/** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
-export const TIMEOUT_EARLY_MS = 500
-
-/** Two years, without subdomains, because the owner may serve other hosts in the zone. */
-const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
-
-const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
  * The outside of every HTTP handler: error envelope (spec section 7), headers and one log line for each request. The

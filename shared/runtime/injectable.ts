@@ -15,6 +15,16 @@ export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result | typ
 const deployedDeps = process.env[ENV.stage] === undefined ? undefined : runtimeDeps()
 if (deployedDeps) await warmTable(deployedDeps)
 
+export function injectable<Event, Result>(
+  build: (deps: Deps) => LambdaHandler<Event, Result>,
+): InjectableHandler<Event, Result> {
+  const notDeployed = () => {
+    throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
+  }
+  const handler = deployedDeps ? answeringProbes(deployedDeps, build(deployedDeps)) : notDeployed
+  return Object.assign(handler, { withDeps: build })
+}
+
 /** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
 export function answeringProbes<Event, Result>(
   deps: TableDeps,
@@ -30,14 +40,4 @@ export function answeringProbes<Event, Result>(
     })
     return PROVEN
   }
-}
-
-export function injectable<Event, Result>(
-  build: (deps: Deps) => LambdaHandler<Event, Result>,
-): InjectableHandler<Event, Result> {
-  const notDeployed = () => {
-    throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
-  }
-  const handler = deployedDeps ? answeringProbes(deployedDeps, build(deployedDeps)) : notDeployed
-  return Object.assign(handler, { withDeps: build })
 }

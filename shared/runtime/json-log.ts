@@ -2,21 +2,6 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
 import { isMetric, LOG_METRICS, METRIC_NAMESPACE, METRICS } from '../metrics.ts'
 
-/** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
-export function describeCause(cause: unknown) {
-  return cause instanceof Error
-    ? {
-        error_name: cause.name,
-        // The message is removed first, because one of its lines may look like a stack frame.
-        error_stack: cause.stack
-          ?.replace(cause.message, '')
-          .split('\n')
-          .filter((line) => /^\s+at /.test(line))
-          .join('\n'),
-      }
-    : { error_name: typeof cause }
-}
-
 /** One JSON line for each entry. CloudWatch finds no metric in what Lambda makes of a line of `console`. */
 export function jsonLog(
   stage: string,
@@ -51,18 +36,15 @@ type Request = {
 
 const requests = new AsyncLocalStorage<Request>()
 
-/** Runs one request and writes its info lines as one line. */
-export function inOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
-  return requests.run({ waiting: [], caller: {} }, run)
+/** Metrics with the same dimension sets, in CloudWatch's embedded metric format (EMF). */
+type Directive = {
+  readonly Namespace: string
+  readonly Dimensions: readonly (readonly string[])[]
+  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
 }
 
-export function noteCaller(caller: LogFields): void {
-  const request = requests.getStore()
-  if (request) request.caller = caller
-}
-
-export function notedCaller(): LogFields {
-  return requests.getStore()?.caller ?? {}
+export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
+  readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
 }
 
 /**
@@ -111,17 +93,6 @@ function join(one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics {
   return { ...one, ...other, _aws: { ...first, CloudWatchMetrics: directives } }
 }
 
-/** Metrics with the same dimension sets, in CloudWatch's embedded metric format (EMF). */
-type Directive = {
-  readonly Namespace: string
-  readonly Dimensions: readonly (readonly string[])[]
-  readonly Metrics: readonly { readonly Name: string; readonly Unit: string }[]
-}
-
-export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
-  readonly _aws?: { readonly Timestamp: number; readonly CloudWatchMetrics: readonly Directive[] }
-}
-
 /** Each has the stage as the dimension `service`. */
 export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetrics {
   const measured = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, value]) => {
@@ -151,4 +122,33 @@ export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetri
     ...Object.fromEntries(members),
     _aws: { Timestamp: Date.now(), CloudWatchMetrics: [...directives] },
   }
+}
+
+/** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
+export function describeCause(cause: unknown) {
+  return cause instanceof Error
+    ? {
+        error_name: cause.name,
+        // The message is removed first, because one of its lines may look like a stack frame.
+        error_stack: cause.stack
+          ?.replace(cause.message, '')
+          .split('\n')
+          .filter((line) => /^\s+at /.test(line))
+          .join('\n'),
+      }
+    : { error_name: typeof cause }
+}
+
+/** Runs one request and writes its info lines as one line. */
+export function inOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
+  return requests.run({ waiting: [], caller: {} }, run)
+}
+
+export function noteCaller(caller: LogFields): void {
+  const request = requests.getStore()
+  if (request) request.caller = caller
+}
+
+export function notedCaller(): LogFields {
+  return requests.getStore()?.caller ?? {}
 }

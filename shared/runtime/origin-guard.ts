@@ -38,13 +38,13 @@ export async function assertFromFront(
   throw new GatewayError('forbidden', 'requests must go to the public address of this API')
 }
 
-/** Whether the stored text has the form that functions read; for the operator who sets it. */
-export function isOriginSecret(text: string): boolean {
-  return v.is(OriginSecretSchema, text)
-}
-
 async function originSecrets({ secrets, stage }: OriginDeps, fresh?: 'fresh') {
   const name = originSecretName(stage.name)
   const { current, previous } = await readSecret(secrets, 'origin', name, OriginSecretSchema, fresh)
   return previous === undefined ? [current] : [current, previous]
+}
+
+/** Whether the stored text has the form that functions read; for the operator who sets it. */
+export function isOriginSecret(text: string): boolean {
+  return v.is(OriginSecretSchema, text)
 }

@@ -24,6 +24,17 @@ import { jsonLog } from './json-log.ts'
 
 const AWS = { requestHandler: AWS_HTTP_OPTIONS, maxAttempts: 3 }
 
+const WITHHELD = {
+  table: withheldPort('table'),
+  queues: withheldPort('queue'),
+  alerts: withheldPort('alerts'),
+  secrets: withheldPort('secret'),
+  sealer: withheldPort('sealing key'),
+  provider: withheldPort('provider key'),
+  sendWebhook: withheld('merchants') satisfies SendWebhook,
+  resolveHost: withheld('merchants') satisfies ResolveHost,
+}
+
 /**
  * The dependencies of a deployed function. For each port that the manifest does not grant, the bundler sets its
  * `WITHHOLD_…` and removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so
@@ -92,9 +103,11 @@ export function runtimeDeps(): Deps {
   }
 }
 
-/** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
-export function inBackground(work: () => Promise<unknown>): void {
-  void work().catch(() => undefined)
+/** Every use of a port that the manifest does not grant throws. */
+function withheldPort(port: string) {
+  return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
+    get: () => withheld(port),
+  })
 }
 
 function withheld(port: string) {
@@ -103,20 +116,7 @@ function withheld(port: string) {
   }
 }
 
-/** Every use of a port that the manifest does not grant throws. */
-function withheldPort(port: string) {
-  return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
-    get: () => withheld(port),
-  })
-}
-
-const WITHHELD = {
-  table: withheldPort('table'),
-  queues: withheldPort('queue'),
-  alerts: withheldPort('alerts'),
-  secrets: withheldPort('secret'),
-  sealer: withheldPort('sealing key'),
-  provider: withheldPort('provider key'),
-  sendWebhook: withheld('merchants') satisfies SendWebhook,
-  resolveHost: withheld('merchants') satisfies ResolveHost,
+/** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
+export function inBackground(work: () => Promise<unknown>): void {
+  void work().catch(() => undefined)
 }

@@ -24,10 +24,6 @@ export async function readNothing({ table }: TableDeps): Promise<unknown> {
   return undefined
 }
 
-function nothingIn(pk: string) {
-  return { pk, sk: 'NOTHING' }
-}
-
 function isIndex(name: string): name is IndexName {
   return name in TABLE_SCHEMA.indexes
 }
@@ -36,4 +32,8 @@ function emptyPartition(index: IndexName): readonly unknown[] {
   return TABLE_SCHEMA.indexes[index].partition.map((name) =>
     TABLE_SCHEMA.attributeTypes[name] === 'N' ? -1 : 'NOTHING',
   )
+}
+
+function nothingIn(pk: string) {
+  return { pk, sk: 'NOTHING' }
 }

@@ -23,27 +23,7 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
     'It has failed, which is final. Its funds are available again and will be in the next settlement.',
 }
 
-export function wrongState(action: string, { status, recreditedAt }: Settlement) {
-  const nextStep =
-    NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
-  return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
-}
-
-function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
-  return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
-}
-
 type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
-
-function changeRecord(before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) {
-  return {
-    subject: before.settlementId,
-    clientId: before.clientId,
-    ...by,
-    before: statusRecord(before),
-    after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
-  }
-}
 
 /**
  * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if another operator has
@@ -71,6 +51,26 @@ export async function closeSettlement<Name extends string>(
   if (outcome.applied)
     deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
   return outcome
+}
+
+function changeRecord(before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) {
+  return {
+    subject: before.settlementId,
+    clientId: before.clientId,
+    ...by,
+    before: statusRecord(before),
+    after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
+  }
+}
+
+function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
+  return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
+}
+
+export function wrongState(action: string, { status, recreditedAt }: Settlement) {
+  const nextStep =
+    NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
+  return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
 }
 
 export type Close = { readonly settlementId: string; readonly operator: string }

@@ -26,19 +26,49 @@ type SettleResult = {
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
-/** The digest of the client's previous settlement: the next one continues from it. */
-async function digestBefore(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
-  const [last] =
-    lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
-  assertInvariant(
-    last?.settlementId === lastSettlementId,
-    'the previous settlement of a client is missing',
-  )
-  return last?.digest ?? ''
-}
-
 /** A sweep and a trigger may run at the same time. The later one reads the moved window and settles the rest. */
 const MAX_TRIES = 4
+
+type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
+
+type SettleTrigger = {
+  /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */
+  readonly operator?: string | undefined
+  /** Of the operator's invocation. Later runs keep it for the audit record. */
+  readonly requestId?: string | undefined
+}
+
+/**
+ * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in exactly one settlement,
+ * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. One
+ * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
+ * two callers one settles. Throws 404 for an unknown client.
+ */
+export async function settleClient(
+  deps: SettleDeps,
+  clientId: ClientId,
+  { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
+) {
+  const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
+  const overdue = await postOverdue(deps, clientId, parts, after)
+  for (let tried = 0; tried < MAX_TRIES; tried++) {
+    const result = await settleOnce(deps, clientId, trigger)
+    if (result === undefined) continue
+    // One message for both reasons: with two, each run would double the number of messages.
+    if (overdue || result.isContinuing) {
+      const { operator, requestId: request_id } = trigger
+      const body = {
+        client_id: clientId,
+        operator,
+        request_id,
+        overdue_after: overdue && toItem(overdue),
+      }
+      await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
+    }
+    return result
+  }
+  throw new Error('a settlement window kept moving while it was swept')
+}
 
 /** Undefined when another run has moved the window. */
 async function settleOnce(
@@ -74,77 +104,15 @@ async function settleOnce(
   return settlement && { settlement, isContinuing: false }
 }
 
-/**
- * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in exactly one settlement,
- * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. One
- * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
- * two callers one settles. Throws 404 for an unknown client.
- */
-export async function settleClient(
-  deps: SettleDeps,
-  clientId: ClientId,
-  { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
-) {
-  const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  const overdue = await postOverdue(deps, clientId, parts, after)
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const result = await settleOnce(deps, clientId, trigger)
-    if (result === undefined) continue
-    // One message for both reasons: with two, each run would double the number of messages.
-    if (overdue || result.isContinuing) {
-      const { operator, requestId: request_id } = trigger
-      const body = {
-        client_id: clientId,
-        operator,
-        request_id,
-        overdue_after: overdue && toItem(overdue),
-      }
-      await deps.queues.send('settlements', { body, delaySeconds: 0, group: clientId })
-    }
-    return result
-  }
-  throw new Error('a settlement window kept moving while it was swept')
-}
-
-/**
- * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
- * a closed stage. Throws 422 when there is nothing to settle, with the eligible amount, the open amount and the floor.
- */
-export async function triggerSettlement(
-  deps: SettleDeps,
-  { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
-): Promise<SettleResult> {
-  if (deps.stage.isClosed === true) {
-    throw invalid(
-      'the stage is closed',
-      undefined,
-      'Recount the ledgers, and open the stage first.',
-    )
-  }
-  const result = await settleClient(deps, clientId, {
-    operator,
-    requestId: deps.invocation?.requestId,
-  })
-  if (result.waiting === undefined) return result
-  const { eligibleMinor, floorMinor } = result.waiting
-  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
-  const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
-  throw invalid(
-    `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
-    undefined,
-    openMinor === 0
-      ? 'Nothing else is open.'
-      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.`,
+/** The digest of the client's previous settlement: the next one continues from it. */
+async function digestBefore(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
+  const [last] =
+    lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
+  assertInvariant(
+    last?.settlementId === lastSettlementId,
+    'the previous settlement of a client is missing',
   )
-}
-
-type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
-
-type SettleTrigger = {
-  /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */
-  readonly operator?: string | undefined
-  /** Of the operator's invocation. Later runs keep it for the audit record. */
-  readonly requestId?: string | undefined
+  return last?.digest ?? ''
 }
 
 type Summed = {
@@ -200,4 +168,36 @@ async function recordSettlement(
   const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement
   deps.log.info('settlement.recorded', { ...about, payments, net_minor, triggered_by })
   return settlement
+}
+
+/**
+ * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
+ * a closed stage. Throws 422 when there is nothing to settle, with the eligible amount, the open amount and the floor.
+ */
+export async function triggerSettlement(
+  deps: SettleDeps,
+  { clientId, operator }: { readonly clientId: ClientId; readonly operator: string },
+): Promise<SettleResult> {
+  if (deps.stage.isClosed === true) {
+    throw invalid(
+      'the stage is closed',
+      undefined,
+      'Recount the ledgers, and open the stage first.',
+    )
+  }
+  const result = await settleClient(deps, clientId, {
+    operator,
+    requestId: deps.invocation?.requestId,
+  })
+  if (result.waiting === undefined) return result
+  const { eligibleMinor, floorMinor } = result.waiting
+  const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
+  const openMinor = less(pendingMinor, less(eligibleMinor, availableMinor))
+  throw invalid(
+    `nothing to settle: ${eligibleMinor} IDR are eligible, the floor is ${floorMinor} IDR and must be exceeded`,
+    undefined,
+    openMinor === 0
+      ? 'Nothing else is open.'
+      : `${openMinor} IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.`,
+  )
 }

@@ -26,17 +26,6 @@ export function toSettlementDto(settlement: Settlement): SettlementDto {
   }
 }
 
-function warningOf(settlement: Settlement, now: Timestamp): string | null {
-  if (settlement.bank === undefined) {
-    // A settlement keeps the details of its recording, so only a new one has new details.
-    return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
-  }
-  const until = bankIsNewUntil(settlement)
-  return until === undefined || until <= now
-    ? null
-    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${until} mark-settlement-paid needs confirm {"new_bank": true}.`
-}
-
 /** A settlement as operators see it: the public object, its later state, and a warning about its payout. */
 export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
   return {
@@ -48,4 +37,15 @@ export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
     bank_since: settlement.bank?.since ?? null,
     warning: settlement.status === 'recorded' ? warningOf(settlement, now) : null,
   }
+}
+
+function warningOf(settlement: Settlement, now: Timestamp): string | null {
+  if (settlement.bank === undefined) {
+    // A settlement keeps the details of its recording, so only a new one has new details.
+    return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
+  }
+  const until = bankIsNewUntil(settlement)
+  return until === undefined || until <= now
+    ? null
+    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${until} mark-settlement-paid needs confirm {"new_bank": true}.`
 }

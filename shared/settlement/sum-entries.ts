@@ -33,13 +33,32 @@ type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition
 
 type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
+/**
+ * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
+ * that cannot sum the whole window stops at the end of a block, and the next run continues at its position. A
+ * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
+ * digest. Throws when they keep changing.
+ */
+export async function sumEntries(deps: SumDeps, window: SummedWindow, from: SumProgress) {
+  const { span } = window
+  const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
+  const isOver = runLimit(deps, RUN_MS)
+  const { isWhole, ...body } = await sumPages(deps, whole, { ...from, carried: [] }, isOver)
+  if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
+  let last = await sumTail(deps, window, body)
+  for (let look = 1; look < MAX_LOOKS; look++) {
+    const sums = await sumTail(deps, window, body)
+    if (sums.digest === last.digest) return { sums, isWhole }
+    last = sums
+    await deps.sleep(LOOK_AGAIN_MS)
+  }
+  throw new Error('the entries of a closed window kept changing')
+}
+
 /** The end of the span that is summed block by block; the rest is the tail. */
 function bodyEnd({ start, end }: Span): Timestamp {
   return later(start, addMs(end, -TAIL_MS))
 }
-
-/** `carried`: the entries after the last whole block. */
-type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /** Tells after each page whether a run over a client's history must end, by its pages or its time. */
 export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
@@ -47,6 +66,9 @@ export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: numbe
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
   return () => --pagesLeft <= 0 || deps.monotonicMs() >= endsAtMs
 }
+
+/** `carried`: the entries after the last whole block. */
+type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /**
  * Adds the entries of a span to sums, page by page: whole blocks to the sums, and the rest to the carried ones. `isOver`
@@ -78,66 +100,30 @@ export async function sumPages(
   return { sums, position, carried, isWhole: true }
 }
 
-async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
-  const { start, end } = window.span
-  const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
-  const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })
-  return addBlock(sums, carried, start)
-}
-
-/**
- * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
- * that cannot sum the whole window stops at the end of a block, and the next run continues at its position. A
- * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
- * digest. Throws when they keep changing.
- */
-export async function sumEntries(deps: SumDeps, window: SummedWindow, from: SumProgress) {
-  const { span } = window
-  const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
-  const isOver = runLimit(deps, RUN_MS)
-  const { isWhole, ...body } = await sumPages(deps, whole, { ...from, carried: [] }, isOver)
-  if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
-  let last = await sumTail(deps, window, body)
-  for (let look = 1; look < MAX_LOOKS; look++) {
-    const sums = await sumTail(deps, window, body)
-    if (sums.digest === last.digest) return { sums, isWhole }
-    last = sums
-    await deps.sleep(LOOK_AGAIN_MS)
-  }
-  throw new Error('the entries of a closed window kept changing')
-}
-
-/** The net of a window that fits one page, read without a fence; undefined for a longer one. */
-export async function sumFirstPage(deps: SumDeps, { clientId, parts, span }: SummedWindow) {
-  const { value: first } = await entryPages(deps, { clientId, parts, span }).next()
-  return first?.more ? undefined : netsOf(first?.entries ?? [])
-}
-
-/** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */
-export const EntrySumsSchema = v.object({
-  ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
-  paymentCount: v.number(),
-  /** The sum of its re-credits, which were available before. */
-  recreditedMinor: MinorSchema,
-  /** Nets that no settled row of the provider proves. */
-  unprovenMinor: MinorSchema,
-  entryCount: v.number(),
-  digest: v.string(),
-  totals: v.array(DayTotalSchema),
-})
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
-/** The empty sums. `digest`: of the client's previous settlement, or empty. */
-export function noSums(digest: string): EntrySums {
-  return {
-    ...NO_FIGURES,
-    paymentCount: 0,
-    recreditedMinor: ZERO,
-    unprovenMinor: ZERO,
-    entryCount: 0,
-    digest,
-    totals: [],
+/** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
+export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
+  if (entries.length === 0) return sums
+  const hash = createHash('sha256').update(sums.digest)
+  for (const entry of entries) hash.update('\n').update(fieldsText(entry))
+  const added = {
+    ...sums,
+    digest: hash.digest('hex'),
+    totals: [...addTotals(sums.totals, totalsOf(entries))],
   }
+  for (const entry of entries) {
+    added.grossMinor = plus(added.grossMinor, entry.grossMinor)
+    added.feeMinor = plus(added.feeMinor, entry.feeMinor)
+    added.markupMinor = plus(added.markupMinor, entry.markupMinor)
+    added.netMinor = plus(added.netMinor, entry.netMinor)
+    added.paymentCount += paymentsIn(entry)
+    if (entry.type === 'recredit')
+      added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
+    added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
+    added.entryCount++
+  }
+  return added
 }
 
 /** The part of an entry that no settled row proves. A late row removes that of its payment in the same window. */
@@ -163,26 +149,41 @@ export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   }
 }
 
-/** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
-export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
-  if (entries.length === 0) return sums
-  const hash = createHash('sha256').update(sums.digest)
-  for (const entry of entries) hash.update('\n').update(fieldsText(entry))
-  const added = {
-    ...sums,
-    digest: hash.digest('hex'),
-    totals: [...addTotals(sums.totals, totalsOf(entries))],
+async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<EntrySums> {
+  const { start, end } = window.span
+  const tail = { ...window, start, span: { start: bodyEnd(window.span), end } }
+  const { sums, carried } = await sumPages(deps, tail, { ...body, position: undefined })
+  return addBlock(sums, carried, start)
+}
+
+/** The net of a window that fits one page, read without a fence; undefined for a longer one. */
+export async function sumFirstPage(deps: SumDeps, { clientId, parts, span }: SummedWindow) {
+  const { value: first } = await entryPages(deps, { clientId, parts, span }).next()
+  return first?.more ? undefined : netsOf(first?.entries ?? [])
+}
+
+/** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */
+export const EntrySumsSchema = v.object({
+  ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
+  paymentCount: v.number(),
+  /** The sum of its re-credits, which were available before. */
+  recreditedMinor: MinorSchema,
+  /** Nets that no settled row of the provider proves. */
+  unprovenMinor: MinorSchema,
+  entryCount: v.number(),
+  digest: v.string(),
+  totals: v.array(DayTotalSchema),
+})
+
+/** The empty sums. `digest`: of the client's previous settlement, or empty. */
+export function noSums(digest: string): EntrySums {
+  return {
+    ...NO_FIGURES,
+    paymentCount: 0,
+    recreditedMinor: ZERO,
+    unprovenMinor: ZERO,
+    entryCount: 0,
+    digest,
+    totals: [],
   }
-  for (const entry of entries) {
-    added.grossMinor = plus(added.grossMinor, entry.grossMinor)
-    added.feeMinor = plus(added.feeMinor, entry.feeMinor)
-    added.markupMinor = plus(added.markupMinor, entry.markupMinor)
-    added.netMinor = plus(added.netMinor, entry.netMinor)
-    added.paymentCount += paymentsIn(entry)
-    if (entry.type === 'recredit')
-      added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
-    added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
-    added.entryCount++
-  }
-  return added
 }

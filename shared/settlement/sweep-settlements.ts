@@ -5,19 +5,6 @@ import type { ClientId } from '../ids.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { findSettlements, settlementIdsOf } from './settlement-store.ts'
 
-/** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
-export async function sendForEachClient(
-  deps: TableDeps,
-  send: (clientId: ClientId) => Promise<unknown>,
-) {
-  let clients = 0
-  for await (const clientIds of clientIdPages(deps)) {
-    await mapInChunks(clientIds, 10, send)
-    clients += clientIds.length
-  }
-  return clients
-}
-
 /** Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled once. */
 export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   const clients = await sendForEachClient(deps, (clientId) =>
@@ -29,6 +16,19 @@ export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'lo
   )
   deps.log.info('sweep.completed', { clients })
   return { clients }
+}
+
+/** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
+export async function sendForEachClient(
+  deps: TableDeps,
+  send: (clientId: ClientId) => Promise<unknown>,
+) {
+  let clients = 0
+  for await (const clientIds of clientIdPages(deps)) {
+    await mapInChunks(clientIds, 10, send)
+    clients += clientIds.length
+  }
+  return clients
 }
 
 /** A payout takes an operator a day, and a weekend may lie between. */

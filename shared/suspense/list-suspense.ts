@@ -8,14 +8,33 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 const PAGE = 100
 
-function parsed(page: readonly KeyedItem[]): readonly Suspense[] {
-  return page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
+/** A page of all items, or of those with a status, newest first. */
+export async function listSuspense(
+  deps: TableDeps,
+  status: Suspense['status'] | undefined,
+  page: Page,
+) {
+  const owned = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
+  const withStatus = {
+    index: 'by-status',
+    partitions: [[GATEWAY_OWNER, 'suspense', status]],
+  } as const
+  const items = await listItems(deps, {
+    kind: 'SUSPENSE',
+    ...(status === undefined ? owned : withStatus),
+    page,
+  })
+  return items.map((item) => v.parse(SuspenseSchema, item))
 }
 
 export async function openSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
   const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
   const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })
   return (await Array.fromAsync(pages, parsed)).flat().filter(({ status }) => status === 'open')
+}
+
+function parsed(page: readonly KeyedItem[]): readonly Suspense[] {
+  return page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 
 const MAX_LOOKED_AT = 5_000
@@ -52,23 +71,4 @@ export async function suspenseAbout(
     lookedAt += page.length
   }
   return { items, complete: true }
-}
-
-/** A page of all items, or of those with a status, newest first. */
-export async function listSuspense(
-  deps: TableDeps,
-  status: Suspense['status'] | undefined,
-  page: Page,
-) {
-  const owned = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
-  const withStatus = {
-    index: 'by-status',
-    partitions: [[GATEWAY_OWNER, 'suspense', status]],
-  } as const
-  const items = await listItems(deps, {
-    kind: 'SUSPENSE',
-    ...(status === undefined ? owned : withStatus),
-    page,
-  })
-  return items.map((item) => v.parse(SuspenseSchema, item))
 }

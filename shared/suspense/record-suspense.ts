@@ -20,14 +20,68 @@ type About<Cause> = {
   readonly now: Timestamp
 }
 
-function openItem({ cause, payment, now: createdAt }: About<string>) {
-  return {
-    cause,
-    paymentId: payment?.paymentId,
-    clientId: payment?.clientId,
-    status: 'open',
-    createdAt,
-  } as const
+/** Records an item once and alerts the operators. A second call does nothing. */
+export async function recordSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
+  if ((await putSuspense(deps, item)).applied) await reportSuspense(deps, item)
+}
+
+/** Logs an item that was written just now, and alerts the operators. */
+export async function reportSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
+  logSuspense(deps, item)
+  await publishSuspenseAlert(deps, item)
+}
+
+export function logSuspense(
+  { log }: Pick<Deps, 'log'>,
+  { suspenseId, cause, paymentId, kind }: Suspense,
+): void {
+  log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
+}
+
+/** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */
+export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
+  try {
+    await deps.alerts.publish({
+      kind: `suspense.${item.kind}`,
+      subject: item.suspenseId,
+      message: messageOf(item),
+    })
+  } catch (cause) {
+    deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
+    return false
+  }
+  await endSuspenseAlert(deps, item.suspenseId)
+  deps.log.info('alert.published', { suspense_id: item.suspenseId })
+  return true
+}
+
+function messageOf({
+  kind,
+  cause,
+  suspenseId,
+  amountMinor = ZERO,
+  paymentId = 'unknown',
+}: Suspense): string {
+  const close = `run resolve-suspense --suspense_id ${suspenseId}`
+  if (kind === 'money') {
+    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
+  }
+  switch (cause) {
+    case 'money_went_back':
+      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`
+    case 'money_came_back':
+      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
+    case 'disputed_amount_unknown':
+      return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
+    case 'too_many_movements':
+      return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
+    case 'reversed_upstream':
+      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`
+    case 'event_gone':
+      return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
+    default:
+      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
+  }
 }
 
 /** Money that may be credited to no payment. Its id is the provider payment id, so it is recorded once. */
@@ -44,6 +98,16 @@ export function heldMoney({
     amountMinor,
     providerPaymentId,
   }
+}
+
+function openItem({ cause, payment, now: createdAt }: About<string>) {
+  return {
+    cause,
+    paymentId: payment?.paymentId,
+    clientId: payment?.clientId,
+    status: 'open',
+    createdAt,
+  } as const
 }
 
 /** An inconsistency without held money, recorded once for each subject and cause. */
@@ -82,52 +146,6 @@ export function movedMoney(
   }
 }
 
-function messageOf({
-  kind,
-  cause,
-  suspenseId,
-  amountMinor = ZERO,
-  paymentId = 'unknown',
-}: Suspense): string {
-  const close = `run resolve-suspense --suspense_id ${suspenseId}`
-  if (kind === 'money') {
-    return `The provider received ${amountMinor} IDR that the gateway credits to no client (${cause}, payment ${paymentId}). Refund it in the provider's dashboard, which resolves the item. After a refund by bank or a write-off, ${close}.`
-  }
-  switch (cause) {
-    case 'money_went_back':
-      return `The provider took back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR less. No action is needed; get-payment shows the movement.`
-    case 'money_came_back':
-      return `The provider gave back money of payment ${paymentId} (${suspenseId}). The client's next settlement is ${amountMinor} IDR more. No action is needed; get-payment shows the movement.`
-    case 'disputed_amount_unknown':
-      return `A dispute of payment ${paymentId} took ${amountMinor} IDR including an unknown fee. Find the disputed amount in the provider's dashboard, book it with adjust-ledger, then ${close}.`
-    case 'too_many_movements':
-      return `Payment ${paymentId} has 50 movements, the maximum; a further row of ${amountMinor} IDR is not applied. Check the row, then ${close}.`
-    case 'reversed_upstream':
-      return `A reversal or dispute of ${amountMinor} IDR concerns money that the gateway credited to no client (payment ${paymentId}). Ask the provider about it, then ${close}.`
-    case 'event_gone':
-      return `The event ${suspenseId} of payment ${paymentId} is missing in the table, so its delivery was skipped. Inform the merchant, then ${close}.`
-    default:
-      return `The books cannot explain ${suspenseId} (${cause}, payment ${paymentId}). Check it, then ${close}.`
-  }
-}
-
-/** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */
-export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
-  try {
-    await deps.alerts.publish({
-      kind: `suspense.${item.kind}`,
-      subject: item.suspenseId,
-      message: messageOf(item),
-    })
-  } catch (cause) {
-    deps.log.error('alert.failed', { suspense_id: item.suspenseId }, cause)
-    return false
-  }
-  await endSuspenseAlert(deps, item.suspenseId)
-  deps.log.info('alert.published', { suspense_id: item.suspenseId })
-  return true
-}
-
 /** Due work `alert` of an item. Answers whether the alert was published. */
 export async function checkSuspenseAlert(
   deps: SuspenseDeps & Pick<Deps, 'now'>,
@@ -136,22 +154,4 @@ export async function checkSuspenseAlert(
   // Moved forward before publishing, so that a failing alert does not block later ones.
   const item = await claimSuspenseAlert(deps, due)
   return item !== undefined && publishSuspenseAlert(deps, item)
-}
-
-export function logSuspense(
-  { log }: Pick<Deps, 'log'>,
-  { suspenseId, cause, paymentId, kind }: Suspense,
-): void {
-  log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
-}
-
-/** Logs an item that was written just now, and alerts the operators. */
-export async function reportSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
-  logSuspense(deps, item)
-  await publishSuspenseAlert(deps, item)
-}
-
-/** Records an item once and alerts the operators. A second call does nothing. */
-export async function recordSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
-  if ((await putSuspense(deps, item)).applied) await reportSuspense(deps, item)
 }

@@ -10,24 +10,6 @@ const ALLOWED = { money: ['refunded_by_bank', 'written_off'], finding: ['explain
 export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as const
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
-function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
-  const allowed: readonly OperatorResolution[] = ALLOWED[item.kind]
-  if (!allowed.includes(resolution)) {
-    throw invalid(
-      `an item of kind ${item.kind} cannot be ${resolution}`,
-      { resolution: [`must be one of ${allowed.join(', ')}`] },
-      'Money is refunded by bank or written off; a finding is explained.',
-    )
-  }
-  if (item.kind === 'money' && item.postedMinor === undefined) {
-    throw invalid(
-      'the provider has not settled this money yet',
-      undefined,
-      'Wait until the sync finds its settled row, then resolve it. A refund in the provider dashboard resolves it too.',
-    )
-  }
-}
-
 /**
  * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
  * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
@@ -84,4 +66,22 @@ function resolvedAlready() {
     undefined,
     'list-suspense shows how it was resolved.',
   )
+}
+
+function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
+  const allowed: readonly OperatorResolution[] = ALLOWED[item.kind]
+  if (!allowed.includes(resolution)) {
+    throw invalid(
+      `an item of kind ${item.kind} cannot be ${resolution}`,
+      { resolution: [`must be one of ${allowed.join(', ')}`] },
+      'Money is refunded by bank or written off; a finding is explained.',
+    )
+  }
+  if (item.kind === 'money' && item.postedMinor === undefined) {
+    throw invalid(
+      'the provider has not settled this money yet',
+      undefined,
+      'Wait until the sync finds its settled row, then resolve it. A refund in the provider dashboard resolves it too.',
+    )
+  }
 }

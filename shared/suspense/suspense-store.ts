@@ -20,6 +20,11 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 /** How long due work waits for the item's writer to publish the alert, and between its own tries. */
 const ALERT_GRACE_MS = MINUTE_MS
 
+/** The item as a step of a transaction. An existing item refuses the step, because its first writer alerts. */
+export function newSuspense(item: Suspense): Step {
+  return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
+}
+
 function itemOf(item: Suspense) {
   return {
     ...item,
@@ -30,11 +35,6 @@ function itemOf(item: Suspense) {
     id: item.suspenseId,
     ...dueWork('alert', item.suspenseId, addMs(item.createdAt, ALERT_GRACE_MS)),
   }
-}
-
-/** The item as a step of a transaction. An existing item refuses the step, because its first writer alerts. */
-export function newSuspense(item: Suspense): Step {
-  return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 }
 
 /** Never refuses. A second call would repeat a published alert: only for items that one transition alone records. */

@@ -24,13 +24,10 @@ export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
 }
 
-/** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-function cut({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
-  const spanMs = Math.max(1, msBetween(from, to))
-  const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
-  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
-  const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
-  return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
+const headKey = syncJobKey('head')
+
+async function readHead(deps: TableDeps): Promise<Head | undefined> {
+  return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 }
 
 /**
@@ -85,10 +82,13 @@ export async function planRound(deps: StoreDeps) {
   return planned.applied ? { slices, to } : undefined
 }
 
-const headKey = syncJobKey('head')
-
-async function readHead(deps: TableDeps): Promise<Head | undefined> {
-  return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
+/** Cuts a span into slices of equal length, at most as many as one transaction can write. */
+function cut({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
+  const spanMs = Math.max(1, msBetween(from, to))
+  const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
+  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
+  return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
 }
 
 /** Records the row density, from which the next round's slices are cut. */

@@ -75,11 +75,6 @@ export const LEASE_MS = 5 * MINUTE_MS
 /** Done jobs are kept this long for investigation. */
 const KEPT_MS = 7 * DAY_MS
 
-/** Changes a job as it was read or claimed. Refused after a later claim or its end: each changes the due time. */
-function change(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
-  return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
-}
-
 /** Jobs that are due, oldest first. The index may be stale; the claim decides. */
 export async function findDueJobs(deps: StoreDeps, limit: number): Promise<readonly DueJob[]> {
   const range = { atMost: deps.now() }
@@ -97,6 +92,11 @@ export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | 
   const leased = addMs(later(deps.now(), due.dueAt), LEASE_MS)
   const { applied, item } = await change(deps, due, { set: { dueAt: leased } })
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
+}
+
+/** Changes a job as it was read or claimed. Refused after a later claim or its end: each changes the due time. */
+function change(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
+  return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 }
 
 /** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */

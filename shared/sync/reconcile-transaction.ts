@@ -45,6 +45,71 @@ export type Lookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
+/** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
+export async function reconcileTransaction(
+  deps: NewsDeps,
+  row: KnownRow,
+  lookups: Lookups,
+): Promise<Reconciled> {
+  const { transaction, known } = row
+  const { type, status, providerPaymentId, reference } = transaction
+  if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
+  if (status === 'pending') return 'passed_over'
+  if (status === 'failed') return passOverFailed(deps, row)
+  // A capture is decided before its reversal.
+  if (moneyRowOf(transaction)) {
+    const stored = known?.status === 'succeeded' ? known : await findNamedPayment(deps, transaction)
+    // Another row of the page may have credited it after the read.
+    if (stored !== known && stored?.status === 'succeeded') {
+      return reconcileTransaction(deps, { transaction, known: stored }, lookups)
+    }
+    const isUndecided = mayBeCredited(stored)
+    const isOther =
+      type !== 'payment' &&
+      paymentIdOf(reference) !== undefined &&
+      !isCreditedWith(known, transaction)
+    if (providerPaymentId !== '' && (isUndecided || isOther))
+      return askAndReconcile(deps, transaction, lookups)
+    // Without a payment id there is nothing to ask the provider.
+    if (isUndecided && isYoung(deps, transaction)) return 'open'
+  }
+  if (type !== 'payment') return reconcileNonPayment(deps, row)
+  if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
+  if (status === 'success') {
+    const credited = await creditByRow(deps, row)
+    if (credited) return reconcileCredited(deps, credited, transaction)
+    return askAndReconcile(deps, transaction, lookups)
+  }
+  const held = await findHeldMoney(deps, transaction)
+  if (held) return reconcileHeld(deps, held, transaction)
+  // Reversed before it was credited: an operator must check it if the row names one of our payments.
+  if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
+  return known ? 'done' : 'passed_over'
+}
+
+/** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
+async function reconcileNonPayment(
+  deps: NewsDeps,
+  { transaction, known }: KnownRow,
+): Promise<Reconciled> {
+  const { type, status } = transaction
+  if (type === 'account' && status !== 'unknown' && known === undefined) {
+    const row = houseRowOf(transaction)
+    if (status !== 'success') {
+      if (await isLeftToOperator(deps, row)) await recordFindingOf(deps, transaction, known)
+    } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
+    else await bookUnmatched(deps, row)
+    return 'passed_over'
+  }
+  // The provider does not document which ids a reversal's row carries.
+  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(known, transaction)
+  if (moneyRowOf(transaction) && known?.status === 'succeeded' && isAboutCredit) {
+    return reconcileCredited(deps, known, transaction)
+  }
+  const held = await findHeldMoney(deps, transaction)
+  return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
+}
+
 async function reconcileCredited(
   deps: NewsDeps,
   payment: Payment,
@@ -108,6 +173,33 @@ async function reconcileHeld(
   return { booked: undefined }
 }
 
+/** Records a finding, and books the row to the house if it moved money. */
+async function recordUnmatched(
+  deps: NewsDeps,
+  transaction: ProviderTransaction,
+  about: NamedPayment | undefined,
+): Promise<Reconciled> {
+  const found = findingOf(deps, transaction, about)
+  if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
+  else await recordSuspense(deps, found)
+  return 'done'
+}
+
+/** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
+async function passOverFailed(
+  deps: NewsDeps,
+  { transaction, known }: KnownRow,
+): Promise<Reconciled> {
+  if (transaction.type === 'payment') return 'passed_over'
+  const hasMovedIt = known?.movements.some(
+    ({ transactionId }) => transactionId === transaction.transactionId,
+  )
+  if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
+    await recordFindingOf(deps, transaction, known)
+  }
+  return 'passed_over'
+}
+
 /**
  * Asks the provider about money that no payment is credited with, and credits or holds it. Without an
  * answer, or without a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
@@ -154,96 +246,4 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     clientId: stored?.clientId,
   })
   return isOpen ? 'open' : 'done'
-}
-
-/** Records a finding, and books the row to the house if it moved money. */
-async function recordUnmatched(
-  deps: NewsDeps,
-  transaction: ProviderTransaction,
-  about: NamedPayment | undefined,
-): Promise<Reconciled> {
-  const found = findingOf(deps, transaction, about)
-  if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
-  else await recordSuspense(deps, found)
-  return 'done'
-}
-
-/** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
-async function reconcileNonPayment(
-  deps: NewsDeps,
-  { transaction, known }: KnownRow,
-): Promise<Reconciled> {
-  const { type, status } = transaction
-  if (type === 'account' && status !== 'unknown' && known === undefined) {
-    const row = houseRowOf(transaction)
-    if (status !== 'success') {
-      if (await isLeftToOperator(deps, row)) await recordFindingOf(deps, transaction, known)
-    } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
-    else await bookUnmatched(deps, row)
-    return 'passed_over'
-  }
-  // The provider does not document which ids a reversal's row carries.
-  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(known, transaction)
-  if (moneyRowOf(transaction) && known?.status === 'succeeded' && isAboutCredit) {
-    return reconcileCredited(deps, known, transaction)
-  }
-  const held = await findHeldMoney(deps, transaction)
-  return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
-}
-
-/** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
-async function passOverFailed(
-  deps: NewsDeps,
-  { transaction, known }: KnownRow,
-): Promise<Reconciled> {
-  if (transaction.type === 'payment') return 'passed_over'
-  const hasMovedIt = known?.movements.some(
-    ({ transactionId }) => transactionId === transaction.transactionId,
-  )
-  if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
-    await recordFindingOf(deps, transaction, known)
-  }
-  return 'passed_over'
-}
-
-/** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
-export async function reconcileTransaction(
-  deps: NewsDeps,
-  row: KnownRow,
-  lookups: Lookups,
-): Promise<Reconciled> {
-  const { transaction, known } = row
-  const { type, status, providerPaymentId, reference } = transaction
-  if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
-  if (status === 'pending') return 'passed_over'
-  if (status === 'failed') return passOverFailed(deps, row)
-  // A capture is decided before its reversal.
-  if (moneyRowOf(transaction)) {
-    const stored = known?.status === 'succeeded' ? known : await findNamedPayment(deps, transaction)
-    // Another row of the page may have credited it after the read.
-    if (stored !== known && stored?.status === 'succeeded') {
-      return reconcileTransaction(deps, { transaction, known: stored }, lookups)
-    }
-    const isUndecided = mayBeCredited(stored)
-    const isOther =
-      type !== 'payment' &&
-      paymentIdOf(reference) !== undefined &&
-      !isCreditedWith(known, transaction)
-    if (providerPaymentId !== '' && (isUndecided || isOther))
-      return askAndReconcile(deps, transaction, lookups)
-    // Without a payment id there is nothing to ask the provider.
-    if (isUndecided && isYoung(deps, transaction)) return 'open'
-  }
-  if (type !== 'payment') return reconcileNonPayment(deps, row)
-  if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
-  if (status === 'success') {
-    const credited = await creditByRow(deps, row)
-    if (credited) return reconcileCredited(deps, credited, transaction)
-    return askAndReconcile(deps, transaction, lookups)
-  }
-  const held = await findHeldMoney(deps, transaction)
-  if (held) return reconcileHeld(deps, held, transaction)
-  // Reversed before it was credited: an operator must check it if the row names one of our payments.
-  if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
-  return known ? 'done' : 'passed_over'
 }

@@ -27,39 +27,12 @@ const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 /** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
-async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
-  if (job.kind === 'open') {
-    await recheckOpen(run, job)
-    return true
-  }
-  if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
-  const ended = await readSlice(run, job)
-  if (ended !== 'read') run.end = ended
-  return ended === 'read' || ended === 'overtaken'
-}
-
-/** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
-async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
-  run.tried.add(`${due.id} ${due.dueAt}`)
-  const job = await claimJob(run.deps, due)
-  if (job !== undefined) return runJob(run, job)
-  run.end = 'overtaken'
-  return true
-}
-
-/** Runs due jobs of every kind until none is left or the run must stop. */
-async function runDueJobs(run: SyncRun): Promise<void> {
-  // What stopped the head also stops every other job.
-  while (run.end === 'read' || run.end === 'overtaken') {
-    const found = await findDueJobs(run.deps, 50)
-    const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
-    if (fresh.length === 0) return
-    for (const [at, due] of fresh.entries()) {
-      run.jobsLeft = fresh.length - at - 1
-      if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
-      if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
-    }
-  }
+/** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
+export async function runSyncJobs(
+  deps: SyncRun['deps'],
+  { woken }: { readonly woken: boolean },
+): Promise<void> {
+  await runSync(deps, woken && (await isRoundPast(deps)))
 }
 
 /**
@@ -128,31 +101,15 @@ async function readHeadRounds(run: SyncRun): Promise<Timestamp | undefined> {
   return undefined
 }
 
-/** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
-export async function runSyncJobs(
-  deps: SyncRun['deps'],
-  { woken }: { readonly woken: boolean },
-): Promise<void> {
-  await runSync(deps, woken && (await isRoundPast(deps)))
-}
-
-const MIN_HELPERS = 9
-
-/**
- * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
- * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
- */
-export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
-  const { queues, stage, now } = deps
-  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
-  let called = 0
-  // Wakes other workers at once, before their next schedule. A worker without a job costs one query.
-  const wakeHelpers = async (jobs: number) => {
-    for (; called < Math.min(jobs, most); called++) {
-      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
-    }
+async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
+  if (job.kind === 'open') {
+    await recheckOpen(run, job)
+    return true
   }
-  return runSync(deps, true, wakeHelpers)
+  if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
+  const ended = await readSlice(run, job)
+  if (ended !== 'read') run.end = ended
+  return ended === 'read' || ended === 'overtaken'
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
@@ -182,4 +139,47 @@ async function recheckOpen(run: SyncRun, job: OpenTransaction): Promise<void> {
     tally.failed++
     if (!isYoung(deps, transaction)) await recordFindingOf(deps, transaction, undefined)
   }
+}
+
+/** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
+async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
+  run.tried.add(`${due.id} ${due.dueAt}`)
+  const job = await claimJob(run.deps, due)
+  if (job !== undefined) return runJob(run, job)
+  run.end = 'overtaken'
+  return true
+}
+
+/** Runs due jobs of every kind until none is left or the run must stop. */
+async function runDueJobs(run: SyncRun): Promise<void> {
+  // What stopped the head also stops every other job.
+  while (run.end === 'read' || run.end === 'overtaken') {
+    const found = await findDueJobs(run.deps, 50)
+    const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
+    if (fresh.length === 0) return
+    for (const [at, due] of fresh.entries()) {
+      run.jobsLeft = fresh.length - at - 1
+      if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
+      if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
+    }
+  }
+}
+
+const MIN_HELPERS = 9
+
+/**
+ * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
+ * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
+ */
+export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
+  const { queues, stage, now } = deps
+  const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
+  let called = 0
+  // Wakes other workers at once, before their next schedule. A worker without a job costs one query.
+  const wakeHelpers = async (jobs: number) => {
+    for (; called < Math.min(jobs, most); called++) {
+      await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
+    }
+  }
+  return runSync(deps, true, wakeHelpers)
 }

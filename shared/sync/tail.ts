@@ -27,24 +27,8 @@ const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
 
-function hourOf(at: Timestamp): Timestamp {
-  return timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
-}
-
 /** The channel of money in suspense is unknown. Most channels settle after two business days, as this one does. */
 const USUAL: ChannelChoice = { method: 'qris' }
-
-/** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
-function settlesBy(
-  transaction: ProviderTransaction,
-  channel: ChannelChoice,
-  now: Timestamp,
-): Timestamp {
-  const created = transaction.createdAt ?? transaction.updatedAt
-  const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
-  const bounded = later(created, earlier(expected, addMs(later(now, created), LONGEST_WAIT_MS)))
-  return addMs(hourOf(bounded), HOUR_MS)
-}
 
 /** Adds a booked, unsettled transaction to its hour. The hour is read when its latest one has settled. */
 export function addOpen(
@@ -62,8 +46,20 @@ export function addOpen(
   hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: later(known, by) })
 }
 
-function readAt(settled: Timestamp, now: Timestamp): Timestamp {
-  return later(addMs(settled, MARGIN_MS), now)
+function hourOf(at: Timestamp): Timestamp {
+  return timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
+}
+
+/** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
+function settlesBy(
+  transaction: ProviderTransaction,
+  channel: ChannelChoice,
+  now: Timestamp,
+): Timestamp {
+  const created = transaction.createdAt ?? transaction.updatedAt
+  const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
+  const bounded = later(created, earlier(expected, addMs(later(now, created), LONGEST_WAIT_MS)))
+  return addMs(hourOf(bounded), HOUR_MS)
 }
 
 /** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
@@ -80,6 +76,10 @@ export async function registerOpen(
     })
     scheduled.set(hour.id, hour.settlesBy)
   }
+}
+
+function readAt(settled: Timestamp, now: Timestamp): Timestamp {
+  return later(addMs(settled, MARGIN_MS), now)
 }
 
 /** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */

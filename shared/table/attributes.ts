@@ -2,6 +2,21 @@ import * as v from 'valibot'
 
 const NAMES_KEPT = 1_000
 
+/** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
+export const attributeName = cached((field) =>
+  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+)
+
+export type Item = Readonly<Record<string, unknown>>
+
+/** An absent index attribute keeps the item out of that index; null or "" does not. */
+export function toItem(record: object): Item {
+  const item: Record<string, unknown> = {}
+  for (const [field, value] of Object.entries(record))
+    if (value !== undefined) item[attributeName(field)] = value
+  return item
+}
+
 /** Caches conversions, because every item has the same few names. */
 function cached(spell: (name: string) => string): (name: string) => string {
   const known = new Map<string, string>()
@@ -14,24 +29,9 @@ function cached(spell: (name: string) => string): (name: string) => string {
   }
 }
 
-/** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
-export const attributeName = cached((field) =>
-  field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-)
-
 export const fieldName = cached((name) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
-
-export type Item = Readonly<Record<string, unknown>>
-
-/** An absent index attribute keeps the item out of that index; null or "" does not. */
-export function toItem(record: object): Item {
-  const item: Record<string, unknown> = {}
-  for (const [field, value] of Object.entries(record))
-    if (value !== undefined) item[attributeName(field)] = value
-  return item
-}
 
 export function fromItem(item: Item): Item {
   const record: Record<string, unknown> = {}

@@ -45,6 +45,14 @@ export function idOf(pk: string): string {
   return pk.slice(pk.indexOf('#') + 1)
 }
 
+export function clientKey(clientId: ClientId) {
+  return itemKey('CLIENT', clientId)
+}
+
+function itemKey(partition: Partition, ...id: readonly (string | number)[]) {
+  return keyOf(pkOf(partition, ...id), partition)
+}
+
 function keyOf(pk: string, sk: string): Key {
   return { pk, sk }
 }
@@ -52,13 +60,6 @@ function keyOf(pk: string, sk: string): Key {
 /** The partition key of a kind: `#` also separates the parts of its id. */
 function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
   return pkPrefix(partition) + id.join('#')
-}
-function itemKey(partition: Partition, ...id: readonly (string | number)[]) {
-  return keyOf(pkOf(partition, ...id), partition)
-}
-
-export function clientKey(clientId: ClientId) {
-  return itemKey('CLIENT', clientId)
 }
 
 /** Hashed, so that the table never contains a usable API key. */
@@ -70,9 +71,11 @@ export function endpointsPk(clientId: ClientId) {
   return pkOf('ENDPOINTS', clientId)
 }
 export const ENDPOINT_SK_PREFIX = 'ENDPOINT#'
+
 export function endpointKey({ clientId, endpointId }: EndpointIds) {
   return keyOf(endpointsPk(clientId), `${ENDPOINT_SK_PREFIX}${endpointId}`)
 }
+
 export function deletedEndpointKey({ clientId, endpointId }: EndpointIds) {
   return keyOf(endpointsPk(clientId), `GONE#${endpointId}`)
 }
@@ -85,6 +88,7 @@ export function paymentKey(paymentId: PaymentId) {
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
+
 export function destinationKey(destination: string, createdAt: string, paymentId: PaymentId) {
   return keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 }
@@ -93,11 +97,13 @@ export function destinationKey(destination: string, createdAt: string, paymentId
 export function referencePk(owner: string, reference: string) {
   return pkOf('REFERENCE', derivedUuid('reference', owner, reference))
 }
+
 export function referenceKey(owner: string, reference: string, paymentId: PaymentId) {
   return keyOf(referencePk(owner, reference), paymentId)
 }
 
 export const EVENT_SK_PREFIX = 'EVENT#'
+
 export function eventKey(paymentId: PaymentId, type: string) {
   return keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
 }
@@ -106,6 +112,7 @@ export function deliveryKey(deliveryId: DeliveryId) {
   return itemKey('DELIVERY', deliveryId)
 }
 export const ATTEMPT_SK_PREFIX = 'ATTEMPT#'
+
 export function attemptKey(deliveryId: DeliveryId, attempt: number) {
   return keyOf(
     pkOf('DELIVERY', deliveryId),
@@ -117,9 +124,11 @@ export function attemptKey(deliveryId: DeliveryId, attempt: number) {
 export function ownerOf(clientId: ClientId, part = 0): string {
   return part === 0 ? clientId : `${clientId}#${part}`
 }
+
 export function ownersOf(clientId: ClientId, parts: number): readonly string[] {
   return Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
 }
+
 export function clientOfOwner(owner: string): string {
   return owner.split('#', 1)[0] ?? owner
 }
@@ -128,13 +137,16 @@ export function ledgerPk(clientId: ClientId, part = 0) {
   return pkOf('LEDGER', ownerOf(clientId, part))
 }
 const SHARD_SK_PREFIX = 'SHARD#'
+
 export function shardKey(clientId: ClientId, shard: number, part = 0) {
   return keyOf(ledgerPk(clientId, part), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
 }
+
 export function shardNumberOf(sk: string): number {
   return Number(sk.slice(SHARD_SK_PREFIX.length))
 }
 export const WINDOW_SK = 'WINDOW'
+
 export function windowKey(clientId: ClientId): Key {
   return { pk: ledgerPk(clientId), sk: WINDOW_SK }
 }
@@ -142,9 +154,11 @@ export function windowKey(clientId: ClientId): Key {
 export function journalPk(clientId: ClientId, part = 0) {
   return pkOf('JOURNAL', ownerOf(clientId, part))
 }
+
 export function journalPks(clientId: ClientId, parts: number): readonly string[] {
   return Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
 }
+
 export function entryKey(
   { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
@@ -156,11 +170,13 @@ export function entryKey(
 export function houseDayPk(rowDay: string) {
   return pkOf('JOURNAL', 'house', rowDay)
 }
+
 export function houseEntryKey(rowDay: string, transactionId: string, type: string) {
   return keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
 }
 /** Sums of house entries by posting day. They grow, so they are outside the journal, which no role may update. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
+
 export function houseTotalKey(day: string, type: string): Key {
   return { pk: HOUSE_TOTALS_PK, sk: `${day}#${type}` }
 }
@@ -168,6 +184,7 @@ export function houseTotalKey(day: string, type: string): Key {
 export function adjustmentsPk(clientId: ClientId) {
   return pkOf('ADJUSTMENT', clientId)
 }
+
 export function adjustmentKey(clientId: ClientId, reference: string) {
   return keyOf(adjustmentsPk(clientId), reference)
 }
@@ -195,6 +212,7 @@ export function suspenseKey(suspenseId: string) {
 export function rateKey(clientId: ClientId, of: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
 }
+
 /** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
 export function keyUseKey(clientId: ClientId, keyId: string) {
   return itemKey('RATE', clientId, 'key', keyId)
@@ -204,6 +222,7 @@ export function keyUseKey(clientId: ClientId, keyId: string) {
 export function quotaKey(window: number) {
   return itemKey('QUOTA', UPSTREAM, window)
 }
+
 /** A client's share of the operations' quota, in one minute of scarce quota. */
 export function quotaShareKey(clientId: ClientId, minute: number) {
   return itemKey('QUOTA', UPSTREAM, clientId, minute)
@@ -219,9 +238,11 @@ export function syncJobKey(id: string) {
 export function auditRecordPk(subject: string) {
   return pkOf('AUDIT', subject)
 }
+
 export function auditRecordKey(subject: string, at: string, id: string) {
   return keyOf(auditRecordPk(subject), `${at}#${id}`)
 }
+
 /** In its own partition, so that the records' partition contains only records. */
 export function auditHeadKey(subject: string): Key {
   return { pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' }

@@ -44,6 +44,11 @@ export async function listItems(
   return (await deps.table.getMany(keys.slice(0, page.perPage), reads)).filter(isListed)
 }
 
+/** The query limit of each partition so that all together answer `limit` items. */
+export function shareOf(limit: number, partitions: readonly unknown[]): number {
+  return Math.ceil(limit / partitions.length)
+}
+
 type MergedInput = Pick<QueryInput, 'index' | 'range' | 'newestFirst' | 'limit'> & {
   readonly partitions: readonly (readonly unknown[])[]
 }
@@ -112,11 +117,6 @@ export async function* itemPages(
     const keys = items.map((row) => rowKeyOf(kind, row))
     yield keyedItems(keys, await deps.table.getMany(keys))
   }
-}
-
-/** The query limit of each partition so that all together answer `limit` items. */
-export function shareOf(limit: number, partitions: readonly unknown[]): number {
-  return Math.ceil(limit / partitions.length)
 }
 
 export async function queryAll(deps: TableDeps, input: QueryInput): Promise<readonly Item[]> {

@@ -31,6 +31,16 @@ export type Step =
   | { readonly kind: 'delete'; readonly key: Key; readonly condition: Condition }
   | { readonly kind: 'check'; readonly key: Key; readonly condition: Condition }
 
+/** A condition as plain data: stores compose it, the table evaluates it. */
+export type Condition =
+  | {
+      readonly test: 'equals' | 'atMost' | 'below' | 'above'
+      readonly field: string
+      readonly value: unknown
+    }
+  | { readonly test: 'absent' | 'present'; readonly field: string }
+  | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
+
 export function put(key: Key, record: object, condition?: Condition): Step {
   return { kind: 'put', key, item: toItem(record), condition }
 }
@@ -53,37 +63,34 @@ export function guard(key: Key, condition: Condition): Step {
   return { kind: 'check', key, condition }
 }
 
-/** A condition as plain data: stores compose it, the table evaluates it. */
-export type Condition =
-  | {
-      readonly test: 'equals' | 'atMost' | 'below' | 'above'
-      readonly field: string
-      readonly value: unknown
-    }
-  | { readonly test: 'absent' | 'present'; readonly field: string }
-  | { readonly test: 'all' | 'any'; readonly of: readonly Condition[] }
-
 export function equals(field: string, value: unknown): Condition {
   return { test: 'equals', field, value }
 }
+
 export function atMost(field: string, value: unknown): Condition {
   return { test: 'atMost', field, value }
 }
+
 export function below(field: string, value: unknown): Condition {
   return { test: 'below', field, value }
 }
+
 export function above(field: string, value: unknown): Condition {
   return { test: 'above', field, value }
 }
+
 export function absent(field: string): Condition {
   return { test: 'absent', field }
 }
+
 export function present(field: string): Condition {
   return { test: 'present', field }
 }
+
 export function all(...conditions: readonly Condition[]): Condition {
   return { test: 'all', of: conditions }
 }
+
 export function any(...conditions: readonly Condition[]): Condition {
   return { test: 'any', of: conditions }
 }

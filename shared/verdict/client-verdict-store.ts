@@ -44,10 +44,6 @@ export async function readClientVerdict(
   )
 }
 
-function isAsRead({ version }: ClientVerdict) {
-  return version === 0 ? isNew : equals('version', version)
-}
-
 /** Writes a client's verdict. Refused when it has changed since it was read. */
 export function changeClientVerdict(
   clientId: ClientId,
@@ -57,13 +53,14 @@ export function changeClientVerdict(
   return put(verdictKey(clientId), { ...after, version: before.version + 1 }, isAsRead(before))
 }
 
+function isAsRead({ version }: ClientVerdict) {
+  return version === 0 ? isNew : equals('version', version)
+}
+
 /** Requires that a client's verdict is unchanged since it was read. */
 export function clientVerdictStands(clientId: ClientId, read: ClientVerdict): Step {
   return guard(verdictKey(clientId), isAsRead(read))
 }
-
-/** The most differences that one item keeps, besides accepted ones. */
-const MAX_KEPT = 100
 
 /** Standing differences that are not accepted. An acceptance ends when the figures change. */
 export function notAccepted<One extends Difference>({
@@ -74,6 +71,29 @@ export function notAccepted<One extends Difference>({
 }
 
 type Found = ReadonlyMap<string, readonly Difference[]>
+
+const TRIES = 5
+
+/** Writes an audit's findings and progress. Answers what stands unaccepted. Throws when the verdict kept changing. */
+export async function noteFound(
+  deps: TableDeps,
+  clientId: ClientId,
+  found: Found,
+  noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
+) {
+  for (let tried = 0; tried < TRIES; tried++) {
+    const before = await readClientVerdict(deps, clientId)
+    const after = { ...withFound(before, found), ...noted }
+    // An unchanged verdict is not written, because a payout may depend on its version.
+    if (noted === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
+    const { applied } = await deps.table.write(changeClientVerdict(clientId, before, after))
+    if (applied) return notAccepted(after)
+  }
+  throw new Error('the verdict of a client kept changing')
+}
+
+/** The most differences that one item keeps, besides accepted ones. */
+const MAX_KEPT = 100
 
 /**
  * The verdict with the findings of the judged parts. Differences that are gone no longer stand. Accepted ones hide no
@@ -96,26 +116,6 @@ function withFound(before: ClientVerdict, found: Found): ClientVerdict {
     standing.some((difference) => isExactly(one, difference)),
   )
   return { ...before, standing, accepted }
-}
-
-const TRIES = 5
-
-/** Writes an audit's findings and progress. Answers what stands unaccepted. Throws when the verdict kept changing. */
-export async function noteFound(
-  deps: TableDeps,
-  clientId: ClientId,
-  found: Found,
-  noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
-) {
-  for (let tried = 0; tried < TRIES; tried++) {
-    const before = await readClientVerdict(deps, clientId)
-    const after = { ...withFound(before, found), ...noted }
-    // An unchanged verdict is not written, because a payout may depend on its version.
-    if (noted === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
-    const { applied } = await deps.table.write(changeClientVerdict(clientId, before, after))
-    if (applied) return notAccepted(after)
-  }
-  throw new Error('the verdict of a client kept changing')
 }
 
 /** Reports standing differences to operators and to the metric of an alarm. */

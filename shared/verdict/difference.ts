@@ -54,15 +54,15 @@ export function shown(value: unknown): Value {
   return JSON.stringify(value) ?? 'unreadable'
 }
 
-function gap({ expected, found }: Difference) {
-  return typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
-}
-
 /** The same difference, found twice. Concurrent writes may have changed both figures, but not the gap between them. */
 export function isSame(a: Difference, b: Difference): boolean {
   if (a.what !== b.what || a.id !== b.id) return false
   const gapOfA = gap(a)
   return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
+}
+
+function gap({ expected, found }: Difference) {
+  return typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
 }
 
 export function isExactly(a: Difference, b: Difference): boolean {

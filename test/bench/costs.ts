@@ -20,88 +20,9 @@ export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate,
 const MILLION = 1_000_000
 const BYTES_PER_GB = 1_000_000_000
 
-function one(value: number): string {
-  return value.toFixed(1)
-}
-function thousand(value: number): string {
-  return `${Math.round(value / 1_000)} thousand`
-}
-
-const NAMES = Object.keys(PRICES) as (keyof Prices)[]
-function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
-  return things.reduce((all, thing) => all + of(thing), 0)
-}
-
-/** A cost line with the quantities of all prices whose names begin with `prices`. */
-function line(component: string, basis: string, usage: Usage, prices = ''): CostLine {
-  const names = NAMES.filter((name) => name.startsWith(prices))
-  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
-  return {
-    component,
-    basis,
-    usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])),
-  }
-}
-
-function total(usages: readonly (readonly [times: number, usage: Usage])[]): Usage {
-  return Object.fromEntries(
-    NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]),
-  )
-}
-
-function sharing(keptMs: number): number {
-  return (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
-}
-
-function usageOf({ functionName, invocations, messages, ...flow }: Flow): Usage {
-  const spec = specOf(functionName)
-  const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
-  const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0
-  const requests = isHttp(spec) ? invocations : 0
-  const requestBytes = requests * ACCESS_LINE_BYTES
-  return {
-    dynamodbReadMillion: flow.reads,
-    dynamodbWriteMillion: flow.writes,
-    lambdaRequestMillion: invocations,
-    lambdaGbSecond:
-      invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
-    httpApiRequestMillion: requests,
-    frontRequestMillion: requests,
-    frontWafRequestMillion: requests,
-    // Sent, received and deleted.
-    sqsRequestMillion: 3 * messages,
-    sqsFairMillion: messages,
-    // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
-    secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
-    kmsRequestMillion: secretCalls + unseals,
-    logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
-  }
-}
-
-/** Runs of a schedule in a month; 0 for a function without a schedule. */
-function runsPerMonth({ trigger }: FunctionSpec): number {
-  if (trigger.kind !== 'schedule') return 0
-  const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
-  return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
-}
-
 /** Metrics of our own that these runs write. Each is counted for the whole month, although AWS bills by the hour. */
 export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
   return new Set(flows.flatMap(({ metrics }) => metrics))
-}
-
-/**
- * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
- * every role is at work. A queue takes two requests for each role that sends, and one for each that receives.
- */
-function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
-  const own = MANIFEST.filter(runsByItself)
-  const table = own.filter((spec) => Object.keys(spec.table).length > 0)
-  const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
-  const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
-  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both).
-  const times = (ASSUMPTIONS.hoursPerMonth * 60) / 5
-  return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
 export function idleCosts(
@@ -181,16 +102,85 @@ export function idleCosts(
   ]
 }
 
-/** What a month with payments in every hour adds, however many they are. */
-function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
-  const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
-  const { idle, busy } = keyRequests()
-  const metrics = `${metricMonth} more of our own: one channel, and all goes well`
-  const uses = `at most ${thousand(busy - idle)} requests more, with every function at work in every five minutes`
-  return [
-    line('CloudWatch metrics', metrics, { metricMonth }),
-    line('KMS', uses, { kmsRequestMillion: busy - idle }),
-  ]
+/**
+ * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
+ * every role is at work. A queue takes two requests for each role that sends, and one for each that receives.
+ */
+function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
+  const own = MANIFEST.filter(runsByItself)
+  const table = own.filter((spec) => Object.keys(spec.table).length > 0)
+  const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
+  const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
+  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both).
+  const times = (ASSUMPTIONS.hoursPerMonth * 60) / 5
+  return { idle: times * idle, busy: times * (table.length + queues) }
+}
+
+function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
+  return things.reduce((all, thing) => all + of(thing), 0)
+}
+
+/** Runs of a schedule in a month; 0 for a function without a schedule. */
+function runsPerMonth({ trigger }: FunctionSpec): number {
+  if (trigger.kind !== 'schedule') return 0
+  const minutes = 'everyMinutes' in trigger.schedule ? trigger.schedule.everyMinutes : 24 * 60
+  return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
+}
+
+function usageOf({ functionName, invocations, messages, ...flow }: Flow): Usage {
+  const spec = specOf(functionName)
+  const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
+  const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0
+  const requests = isHttp(spec) ? invocations : 0
+  const requestBytes = requests * ACCESS_LINE_BYTES
+  return {
+    dynamodbReadMillion: flow.reads,
+    dynamodbWriteMillion: flow.writes,
+    lambdaRequestMillion: invocations,
+    lambdaGbSecond:
+      invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
+    httpApiRequestMillion: requests,
+    frontRequestMillion: requests,
+    frontWafRequestMillion: requests,
+    // Sent, received and deleted.
+    sqsRequestMillion: 3 * messages,
+    sqsFairMillion: messages,
+    // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
+    secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
+    kmsRequestMillion: secretCalls + unseals,
+    logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
+  }
+}
+
+function sharing(keptMs: number): number {
+  return (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
+}
+
+const NAMES = Object.keys(PRICES) as (keyof Prices)[]
+
+function total(usages: readonly (readonly [times: number, usage: Usage])[]): Usage {
+  return Object.fromEntries(
+    NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]),
+  )
+}
+
+/** A cost line with the quantities of all prices whose names begin with `prices`. */
+function line(component: string, basis: string, usage: Usage, prices = ''): CostLine {
+  const names = NAMES.filter((name) => name.startsWith(prices))
+  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
+  return {
+    component,
+    basis,
+    usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])),
+  }
+}
+
+function thousand(value: number): string {
+  return `${Math.round(value / 1_000)} thousand`
+}
+
+export function sumOf(lines: readonly CostLine[]): number {
+  return sum(lines, usdOf)
 }
 
 function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
@@ -198,10 +188,6 @@ function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
     NAMES,
     (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1),
   )
-}
-
-export function sumOf(lines: readonly CostLine[]): number {
-  return sum(lines, usdOf)
 }
 
 /** A million payments, each announced to one endpoint; of paid ones also fetched once and settled. */
@@ -247,6 +233,58 @@ export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine
   ]
 }
 
+function one(value: number): string {
+  return value.toFixed(1)
+}
+
+/** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
+export function costReport(templates: Templates, measured: Measured): string {
+  const { region, readOn } = PRICED
+  return [
+    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
+    `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
+    `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
+    `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
+    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
+    `A million paid payments:\n\n${costs(paymentCosts(measured.paid), 'A million paid payments')}`,
+    `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
+    `Besides:\n\n${costs(otherCosts(measured))}`,
+  ].join('\n\n')
+}
+
+function flowTable({ flows }: Measured['paid']) {
+  return markdownTable(
+    ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
+    flows.map(({ name, functionName, writes, reads, messages }) => [
+      name,
+      `\`${functionName}\``,
+      ...[writes, reads, messages].map(one),
+    ]),
+  )
+}
+
+function costs(lines: readonly CostLine[], title?: string) {
+  const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
+  const all = title === undefined ? [] : [[`**${title}**`, '', `**${dollars(sumOf(lines))}**`]]
+  return markdownTable(['What', 'Of', 'USD'], [...rows, ...all])
+}
+
+function dollars(usd: number) {
+  return `$${usd.toFixed(2)}`
+}
+
+/** What a month with payments in every hour adds, however many they are. */
+function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
+  const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
+  const { idle, busy } = keyRequests()
+  const metrics = `${metricMonth} more of our own: one channel, and all goes well`
+  const uses = `at most ${thousand(busy - idle)} requests more, with every function at work in every five minutes`
+  return [
+    line('CloudWatch metrics', metrics, { metricMonth }),
+    line('KMS', uses, { kmsRequestMillion: busy - idle }),
+  ]
+}
+
 function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
   const { invocations, messages, writes, reads } = abandoned
   const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
@@ -275,40 +313,4 @@ function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
     line('a million invocations of operators’ functions, in the trail', 'CloudTrail', called),
     line('a million alert mails', 'SNS', { snsEmailMillion: MILLION }),
   ]
-}
-
-function dollars(usd: number) {
-  return `$${usd.toFixed(2)}`
-}
-
-function costs(lines: readonly CostLine[], title?: string) {
-  const rows = lines.map((entry) => [entry.component, entry.basis, dollars(usdOf(entry))])
-  const all = title === undefined ? [] : [[`**${title}**`, '', `**${dollars(sumOf(lines))}**`]]
-  return markdownTable(['What', 'Of', 'USD'], [...rows, ...all])
-}
-
-function flowTable({ flows }: Measured['paid']) {
-  return markdownTable(
-    ['Step of a payment', 'Function', 'Write units', 'Read units', 'Messages'],
-    flows.map(({ name, functionName, writes, reads, messages }) => [
-      name,
-      `\`${functionName}\``,
-      ...[writes, reads, messages].map(one),
-    ]),
-  )
-}
-
-/** The tables of docs/operations.md as markdown. The same measurement gives the same text. */
-export function costReport(templates: Templates, measured: Measured): string {
-  const { region, readOn } = PRICED
-  return [
-    `List prices of ${region}, read ${readOn}, without free tiers: \`test/bench/prices.ts\`. Stage \`prod\` as it is in infra/stages/prod.json.`,
-    `Measured for one payment that is paid:\n\n${flowTable(measured.paid)}`,
-    `For an unpaid one:\n\n${flowTable(measured.unpaid)}`,
-    `Idle, a month:\n\n${costs(idleCosts(templates, measured), 'Idle, a month')}`,
-    `Payments in every hour of a month, besides each payment’s own:\n\n${costs(busyCosts(measured), 'In use, a month, on top')}`,
-    `A million paid payments:\n\n${costs(paymentCosts(measured.paid), 'A million paid payments')}`,
-    `A million unpaid payments:\n\n${costs(paymentCosts(measured.unpaid), 'A million unpaid payments')}`,
-    `Besides:\n\n${costs(otherCosts(measured))}`,
-  ].join('\n\n')
 }

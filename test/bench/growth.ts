@@ -29,39 +29,24 @@ type Cost = Units & { readonly action: string; readonly constant: boolean }
 const NEW_PAYMENTS = 100
 const REFERENCE = 'order-1'
 
-/** Paid a millisecond apart, each posted by its settled row. Five thousand are stored at once. */
-async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
-  for (let at = 0; at < count; at += 5_000) {
-    const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
-      const paidAt = addMs(from, at + index)
-      const named = at + index === 0 && { externalReference: REFERENCE }
-      return succeededPayment(client, { paidAt, notionalMinor: 10_000 + (index % 1_000), ...named })
-    })
-    await storePosted(deps, some)
-  }
-}
+type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
-async function everyPage(
-  read: (cursor: string | undefined) => Promise<string | null | undefined>,
-): Promise<void> {
-  let cursor: string | undefined
-  do cursor = (await read(cursor)) ?? undefined
-  while (cursor !== undefined)
-}
-
-/** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
-async function wholeList(deps: Deps, settlement: Settlement, read: () => void) {
-  const { settlementId: id, clientId } = settlement
-  const nets: number[] = []
-  await everyPage(async (after) => {
-    const page = await settlementEntries(deps, { clientId, id, after, limit: 100 })
-    read()
-    nets.push(...page.entries.map((entry) => entry.client_net_minor))
-    return page.next
-  })
-  const net = nets.reduce((sum, one) => sum + one, 0)
-  if (net !== settlement.netMinor || nets.length !== settlement.paymentCount)
-    throw new Error('a payment is lost')
+/** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
+export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
+  const measured: Growth[] = []
+  for (const payments of sizes) measured.push(await measureGrowth(payments))
+  const heading = [
+    'Action',
+    ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`),
+  ]
+  const cell = (cost?: Cost) =>
+    cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : ''
+  const actions = measured[0]?.costs.map(({ action }) => action) ?? []
+  const rows = actions.map((action, at) => [
+    action,
+    ...measured.map(({ costs }) => cell(costs[at])),
+  ])
+  return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
 
 async function measureGrowth(payments: number) {
@@ -145,7 +130,41 @@ async function measureGrowth(payments: number) {
   })
   return { payments, costs }
 }
-type Growth = Awaited<ReturnType<typeof measureGrowth>>
+
+/** Paid a millisecond apart, each posted by its settled row. Five thousand are stored at once. */
+async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
+  for (let at = 0; at < count; at += 5_000) {
+    const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
+      const paidAt = addMs(from, at + index)
+      const named = at + index === 0 && { externalReference: REFERENCE }
+      return succeededPayment(client, { paidAt, notionalMinor: 10_000 + (index % 1_000), ...named })
+    })
+    await storePosted(deps, some)
+  }
+}
+
+async function everyPage(
+  read: (cursor: string | undefined) => Promise<string | null | undefined>,
+): Promise<void> {
+  let cursor: string | undefined
+  do cursor = (await read(cursor)) ?? undefined
+  while (cursor !== undefined)
+}
+
+/** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
+async function wholeList(deps: Deps, settlement: Settlement, read: () => void) {
+  const { settlementId: id, clientId } = settlement
+  const nets: number[] = []
+  await everyPage(async (after) => {
+    const page = await settlementEntries(deps, { clientId, id, after, limit: 100 })
+    read()
+    nets.push(...page.entries.map((entry) => entry.client_net_minor))
+    return page.next
+  })
+  const net = nets.reduce((sum, one) => sum + one, 0)
+  if (net !== settlement.netMinor || nets.length !== settlement.paymentCount)
+    throw new Error('a payment is lost')
+}
 
 function shown(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
@@ -162,24 +181,6 @@ function failuresIn([smallest, ...larger]: readonly Growth[]): readonly string[]
         : [`${action} costs ${shown(more)} units more at ${payments} payments`]
     }),
   )
-}
-
-/** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
-export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
-  const measured: Growth[] = []
-  for (const payments of sizes) measured.push(await measureGrowth(payments))
-  const heading = [
-    'Action',
-    ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`),
-  ]
-  const cell = (cost?: Cost) =>
-    cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : ''
-  const actions = measured[0]?.costs.map(({ action }) => action) ?? []
-  const rows = actions.map((action, at) => [
-    action,
-    ...measured.map(({ costs }) => cell(costs[at])),
-  ])
-  return { text: markdownTable(heading, rows), failures: failuresIn(measured) }
 }
 
 const CSV = { format: 'csv' }

@@ -67,19 +67,72 @@ function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
   })
 }
 
-/** The flow with each of its counts changed, those of its detail too. */
-function counted(flow: Flow, change: (count: number, name: string) => number): Flow {
-  return JSON.parse(JSON.stringify(flow), (name, value: unknown) =>
-    typeof value === 'number' ? change(value, name) : value,
+/** A metered world with a merchant, and what the merchant asks. */
+export async function startMerchant(metered?: MeteredWorld) {
+  const started = metered ?? (await startMeteredWorld())
+  const { world } = started
+  const merchant = await runUntil(world, addTenant(world, 0, 1))
+  /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
+  const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
+    const reply = await runUntil(world, requestAs(world, merchant, name, asked))
+    const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
+    if (reply?.status !== status || isOther)
+      throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
+    return reply.body
+  }
+  const create = async (
+    key: string,
+    body: string = PAYMENT_BODY,
+    status = 201,
+  ): Promise<string> => {
+    const asked = { headers: { 'idempotency-key': key }, body }
+    return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
+  }
+  return { ...started, merchant, ask, create }
+}
+
+type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
+
+export async function walkPayment(walked: MeteredMerchant, key: string): Promise<readonly Flow[]> {
+  const { world, callbacks, measure, passTime, ask, create } = walked
+  let id = ''
+  const created = await measure('api-create-payment', 'created', async () => {
+    id = await create(key)
+  })
+  const [upstream] = world.provider.findPaymentRequests(id)
+  world.provider.simulatePayment(upstream?.payment_request_id ?? '')
+  await passTime(1_000)
+  const paid = await measure('receive-provider-callback', 'paid, credited, announced', () =>
+    ask('receive-provider-callback', { ...callbacks.at(-1) }, 200, { outcome: 'applied' }),
   )
+  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(walked))
+  const fetched = await measure('api-get-payment', 'fetched once', () =>
+    ask('api-get-payment', { id }, 200, { status: 'succeeded' }),
+  )
+  return [created, paid, delivered, fetched]
+}
+
+/** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
+async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolean> {
+  const dueMs = world.queues.webhooks.nextDueMs()
+  if (dueMs === undefined) return false
+  await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
+  return handleBatch('webhooks', 1)
+}
+
+function share(flow: Flow): Flow {
+  return times(flow, 1 / MANY)
 }
 
 function times(flow: Flow, factor: number): Flow {
   return counted(flow, (count) => count * factor)
 }
 
-function share(flow: Flow): Flow {
-  return times(flow, 1 / MANY)
+/** The flow with each of its counts changed, those of its detail too. */
+function counted(flow: Flow, change: (count: number, name: string) => number): Flow {
+  return JSON.parse(JSON.stringify(flow), (name, value: unknown) =>
+    typeof value === 'number' ? change(value, name) : value,
+  )
 }
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
@@ -132,57 +185,4 @@ async function abandonOne(walked: MeteredMerchant): Promise<Flow> {
     }
   })
   return { ...flow, invocations, messages: flow.messages + 1 }
-}
-
-/** A metered world with a merchant, and what the merchant asks. */
-export async function startMerchant(metered?: MeteredWorld) {
-  const started = metered ?? (await startMeteredWorld())
-  const { world } = started
-  const merchant = await runUntil(world, addTenant(world, 0, 1))
-  /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
-  const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
-    const reply = await runUntil(world, requestAs(world, merchant, name, asked))
-    const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
-    if (reply?.status !== status || isOther)
-      throw new Error(`${name} answered ${reply?.text ?? 'nothing'}`)
-    return reply.body
-  }
-  const create = async (
-    key: string,
-    body: string = PAYMENT_BODY,
-    status = 201,
-  ): Promise<string> => {
-    const asked = { headers: { 'idempotency-key': key }, body }
-    return String((await ask('api-create-payment', asked, status, { status: 'pending' }))['id'])
-  }
-  return { ...started, merchant, ask, create }
-}
-
-type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
-
-export async function walkPayment(walked: MeteredMerchant, key: string): Promise<readonly Flow[]> {
-  const { world, callbacks, measure, passTime, ask, create } = walked
-  let id = ''
-  const created = await measure('api-create-payment', 'created', async () => {
-    id = await create(key)
-  })
-  const [upstream] = world.provider.findPaymentRequests(id)
-  world.provider.simulatePayment(upstream?.payment_request_id ?? '')
-  await passTime(1_000)
-  const paid = await measure('receive-provider-callback', 'paid, credited, announced', () =>
-    ask('receive-provider-callback', { ...callbacks.at(-1) }, 200, { outcome: 'applied' }),
-  )
-  const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(walked))
-  const fetched = await measure('api-get-payment', 'fetched once', () =>
-    ask('api-get-payment', { id }, 200, { status: 'succeeded' }),
-  )
-  return [created, paid, delivered, fetched]
-}
-
-/** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
-async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolean> {
-  const dueMs = world.queues.webhooks.nextDueMs()
-  if (dueMs === undefined) return false
-  await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
-  return handleBatch('webhooks', 1)
 }

@@ -50,8 +50,11 @@ export function meterTable(table: MemoryTable) {
   }
 }
 
-function silent() {
-  return undefined
+export function unitsIn(detail: Detail, sort: string): number {
+  return Object.entries(detail).reduce(
+    (sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0),
+    0,
+  )
 }
 
 /** A gateway whose table is metered, on a stopped clock: no run reaches its time limit. */
@@ -65,11 +68,8 @@ export function meteredDeps() {
   }
 }
 
-export function unitsIn(detail: Detail, sort: string): number {
-  return Object.entries(detail).reduce(
-    (sum, [name, units]) => sum + (name.startsWith(`${sort} `) ? units : 0),
-    0,
-  )
+function silent() {
+  return undefined
 }
 
 /** Bytes that are billed for what is in the table now, with its index entries. */

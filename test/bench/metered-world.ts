@@ -20,13 +20,6 @@ export function specOf(name: string): FunctionSpec {
   return spec
 }
 
-const SOURCES = MANIFEST.flatMap(({ name, trigger }) =>
-  queuesOf(trigger).map((source) => ({ name, ...source })),
-)
-const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
-
-export const BENCH_STAGE = 'gateway-prod'
-
 /**
  * The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. Every
  * run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it.
@@ -45,6 +38,11 @@ export async function runHandler(
   if (invocation.kind !== 'done') throw new Error(`${functionName} ${invocation.kind}`)
   return invocation.result
 }
+
+const SOURCES = MANIFEST.flatMap(({ name, trigger }) =>
+  queuesOf(trigger).map((source) => ({ name, ...source })),
+)
+const NoFailures = v.optional(v.object({ batchItemFailures: v.optional(v.strictTuple([])) }))
 
 /** A world that counts everything that costs money. Only the benchmark invokes its functions. */
 export async function startMeteredWorld() {
@@ -112,14 +110,7 @@ export async function startMeteredWorld() {
   }
 }
 
-function providerCalls(counts: Readonly<Record<string, number>>): Detail {
-  return Object.fromEntries(
-    Object.entries(counts).map(([name, calls]) => [
-      name.startsWith('rows ') ? name : `provider ${name}`,
-      calls,
-    ]),
-  )
-}
+export const BENCH_STAGE = 'gateway-prod'
 
 export type MeteredWorld = Awaited<ReturnType<typeof startMeteredWorld>>
 export type Flow = Awaited<ReturnType<MeteredWorld['measure']>>
@@ -152,4 +143,13 @@ async function writtenLines(functionName: FunctionName, simulated: readonly stri
       [name, ...Object.values(dimensions)].join(' '),
     ),
   }))
+}
+
+function providerCalls(counts: Readonly<Record<string, number>>): Detail {
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, calls]) => [
+      name.startsWith('rows ') ? name : `provider ${name}`,
+      calls,
+    ]),
+  )
 }

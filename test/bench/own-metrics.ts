@@ -15,8 +15,16 @@ const SOURCES = {
   sync: 0,
 } satisfies Record<NewsSource, 0>
 
-function each(values: readonly string[], before: readonly string[] = []) {
-  return values.map((value) => [...before, value])
+/**
+ * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
+ * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
+ */
+export function everyMetric(): ReadonlySet<string> {
+  return new Set(
+    Object.entries(LOG_METRICS).flatMap(([code, measured]) =>
+      Object.keys(measured).flatMap((metric) => metricsIn(metric, code.split('.')[1])),
+    ),
+  )
 }
 
 /** That of the payments which are measured; every other one has as many. */
@@ -54,16 +62,8 @@ function metricsIn(metric: string, outcome = ''): readonly string[] {
   )
 }
 
-/**
- * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
- * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
- */
-export function everyMetric(): ReadonlySet<string> {
-  return new Set(
-    Object.entries(LOG_METRICS).flatMap(([code, measured]) =>
-      Object.keys(measured).flatMap((metric) => metricsIn(metric, code.split('.')[1])),
-    ),
-  )
+function each(values: readonly string[], before: readonly string[] = []) {
+  return values.map((value) => [...before, value])
 }
 
 export function metricsByChannel(): number {

@@ -65,14 +65,16 @@ export async function openConsole(
   return opened
 }
 
-export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
-
 export function press(page: Page, name: string) {
   return page.getByRole('button', { name, exact: true }).click()
 }
+
+export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
+
 export function view(page: Page, name: (typeof VIEWS)[number]) {
   return page.getByRole('link', { name, exact: true }).click()
 }
+
 export function messageShown(page: Page, text: string) {
   return page.getByRole('log').getByText(text).first().waitFor()
 }

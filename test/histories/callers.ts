@@ -66,6 +66,10 @@ export async function runCallers(crowd: Crowd, prng: Prng, count: number): Promi
   return known
 }
 
+const WEIGHTED = Object.entries(ACTIONS).flatMap(([action, often]) =>
+  Array.from({ length: often }, () => action as Action),
+)
+
 async function act(
   { calls, clients }: Crowd,
   known: KnownPayments,
@@ -108,10 +112,6 @@ async function act(
   }
   await actions[draw.pick(WEIGHTED)]()
 }
-
-const WEIGHTED = Object.entries(ACTIONS).flatMap(([action, often]) =>
-  Array.from({ length: often }, () => action as Action),
-)
 
 /** Past every lease and claim. */
 const LEASES_SECONDS = 40

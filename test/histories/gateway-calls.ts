@@ -14,35 +14,6 @@ type Port = 'api' | 'lambda' | 'provider'
 const TIMEOUT_MS = 45_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-function seenPayment(dto: Json): SeenPayment {
-  const text = (field: string) => String(dto[field])
-  return {
-    id: text('id'),
-    destination: text('payment_destination'),
-    amount: Number(dto['notional_minor']),
-    reference: text('external_reference'),
-    created_at: text('created_at'),
-    expires_at_ms: Date.parse(text('expires_at')),
-    status: text('status'),
-    ...('paid_at' in dto && { paid_at: text('paid_at') }),
-    net: Number(dto['client_net_minor']),
-    fee_status: text('fee_status'),
-  }
-}
-
-function statusIn({ body }: Answer): string {
-  return /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
-}
-
-/** Calls without a known end: no answer, or one of a server that says it failed. */
-function isLost(answer: Answer | undefined): answer is undefined {
-  return answer === undefined || answer.status >= 500
-}
-
-function unexpected({ status, body }: Answer): Outcome {
-  return { outcome: 'other', status: `${status} ${String(body['message'])}` }
-}
-
 /** The calls of merchants, customers and operators on a gateway that may die under each, with what became of them. */
 export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) {
   const send = async (
@@ -228,6 +199,35 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
       return Array.isArray(found?.body) ? found.body : []
     },
   }
+}
+
+/** Calls without a known end: no answer, or one of a server that says it failed. */
+function isLost(answer: Answer | undefined): answer is undefined {
+  return answer === undefined || answer.status >= 500
+}
+
+function seenPayment(dto: Json): SeenPayment {
+  const text = (field: string) => String(dto[field])
+  return {
+    id: text('id'),
+    destination: text('payment_destination'),
+    amount: Number(dto['notional_minor']),
+    reference: text('external_reference'),
+    created_at: text('created_at'),
+    expires_at_ms: Date.parse(text('expires_at')),
+    status: text('status'),
+    ...('paid_at' in dto && { paid_at: text('paid_at') }),
+    net: Number(dto['client_net_minor']),
+    fee_status: text('fee_status'),
+  }
+}
+
+function unexpected({ status, body }: Answer): Outcome {
+  return { outcome: 'other', status: `${status} ${String(body['message'])}` }
+}
+
+function statusIn({ body }: Answer): string {
+  return /status=(\w+)/.exec(String(body['message']))?.[1] ?? 'nothing'
 }
 
 export type GatewayCalls = ReturnType<typeof gatewayCalls>

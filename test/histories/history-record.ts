@@ -58,10 +58,6 @@ export type HistoryRecord = Asked &
     readonly rest?: true
   }
 
-function nanoseconds() {
-  return Math.round(performance.now() * 1e6)
-}
-
 /** Writes down calls and their outcomes by one monotonic clock. */
 export function historyRecorder() {
   const records: HistoryRecord[] = []
@@ -94,7 +90,26 @@ export function historyRecorder() {
   }
 }
 
+function nanoseconds() {
+  return Math.round(performance.now() * 1e6)
+}
+
+/** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
+export async function buildChecker(directory: string): Promise<string> {
+  const program = join(directory, 'checker')
+  await go('test', '-count=1', '-mod=readonly', './...')
+  await go('build', '-mod=readonly', '-o', program, '.')
+  return program
+}
+
 export type HistoryRecorder = ReturnType<typeof historyRecorder>
+
+async function go(...args: readonly string[]): Promise<void> {
+  const { code, output, errors } = await runTool('go', args, {
+    cwd: join(import.meta.dirname, 'checker'),
+  })
+  if (code !== 0) throw new Error(`go ${args[0]} failed:\n${output}${errors}`)
+}
 
 const Verdicts = v.array(
   v.object({
@@ -109,21 +124,6 @@ const Verdicts = v.array(
 
 /** What one model says of a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
-
-async function go(...args: readonly string[]): Promise<void> {
-  const { code, output, errors } = await runTool('go', args, {
-    cwd: join(import.meta.dirname, 'checker'),
-  })
-  if (code !== 0) throw new Error(`go ${args[0]} failed:\n${output}${errors}`)
-}
-
-/** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
-export async function buildChecker(directory: string): Promise<string> {
-  const program = join(directory, 'checker')
-  await go('test', '-count=1', '-mod=readonly', './...')
-  await go('build', '-mod=readonly', '-o', program, '.')
-  return program
-}
 
 /** Writes the history down, one call a line, and has it judged; beside it lie the pages of what is refuted. */
 export async function judgeHistory(

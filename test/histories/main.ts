@@ -35,6 +35,45 @@ Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong argumen
 /** One defect may refute every partition there is. */
 const MAX_ALERTED = 5
 
+// So that what was started is ended with us.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
+
+async function histories(argv: readonly string[]): Promise<number> {
+  const { mutant, ...options } = readOptions(argv, {
+    seed: { type: 'string', default: '1' },
+    count: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '25' },
+    mutant: { type: 'string' },
+  })
+  const first = numberOf(options.seed, 2 ** 31)
+  const count = numberOf(options.count, 1_000)
+  const seconds = numberOf(options.seconds, 600)
+  if ((await runTool('go', ['version'])).code !== 0) {
+    console.log('skipped: there is no Go on this machine, which Porcupine needs')
+    return 0
+  }
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-histories-'))
+  const nodeArgs = mutant === undefined ? [] : breaking(mutant)
+  const checker = await buildChecker(directory)
+  let kept = false
+  for (let seed = first; seed < first + count; seed++) {
+    const startedMs = performance.now()
+    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
+    const took = Math.round((performance.now() - startedMs) / 1_000)
+    console.log(
+      `seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`,
+    )
+    const history = join(directory, String(seed))
+    const holds = report(await judgeHistory(checker, records, history))
+    if (holds) rmSync(history, { recursive: true })
+    else console.log(`    the history: ${join(history, 'history.jsonl')}`)
+    kept ||= !holds
+  }
+  if (!kept) rmSync(directory, { recursive: true })
+  return kept ? 1 : 0
+}
+
 function numberOf(text: string, most: number): number {
   const number = wholeNumber(text)
   if (number === undefined || number < 1 || number > most)
@@ -76,42 +115,3 @@ function report(verdicts: readonly Verdict[]): boolean {
   }
   return verdicts.every(({ refuted, undecided }) => refuted.length + undecided.length === 0)
 }
-
-async function histories(argv: readonly string[]): Promise<number> {
-  const { mutant, ...options } = readOptions(argv, {
-    seed: { type: 'string', default: '1' },
-    count: { type: 'string', default: '3' },
-    seconds: { type: 'string', default: '25' },
-    mutant: { type: 'string' },
-  })
-  const first = numberOf(options.seed, 2 ** 31)
-  const count = numberOf(options.count, 1_000)
-  const seconds = numberOf(options.seconds, 600)
-  if ((await runTool('go', ['version'])).code !== 0) {
-    console.log('skipped: there is no Go on this machine, which Porcupine needs')
-    return 0
-  }
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-histories-'))
-  const nodeArgs = mutant === undefined ? [] : breaking(mutant)
-  const checker = await buildChecker(directory)
-  let kept = false
-  for (let seed = first; seed < first + count; seed++) {
-    const startedMs = performance.now()
-    const { records, kills } = await runHistory({ seed, seconds, nodeArgs })
-    const took = Math.round((performance.now() - startedMs) / 1_000)
-    console.log(
-      `seed ${seed}: ${records.length} calls, killed and started again ${kills} times, ${took} s`,
-    )
-    const history = join(directory, String(seed))
-    const holds = report(await judgeHistory(checker, records, history))
-    if (holds) rmSync(history, { recursive: true })
-    else console.log(`    the history: ${join(history, 'history.jsonl')}`)
-    kept ||= !holds
-  }
-  if (!kept) rmSync(directory, { recursive: true })
-  return kept ? 1 : 0
-}
-
-// So that what was started is ended with us.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)

@@ -17,14 +17,6 @@ const BETWEEN_KILLS_MS = [1_000, 8_000] as const
 /** A history ends after this many times its length, however little of that time the gateway was up on a slow machine. */
 const PATIENCE = 6
 
-async function addClient({ invoke }: GatewayCalls): Promise<Client> {
-  const operator = 'history'
-  const client = await invoke('create-client', { operator, name: 'History' })
-  const id = String(client?.body['client_id'])
-  const issued = await invoke('issue-api-key', { operator, client_id: id })
-  return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
-}
-
 type HistoryOptions = {
   readonly seed: number
   readonly seconds: number
@@ -123,6 +115,14 @@ function startKilledGateway(data: string, nodeArgs: readonly string[]) {
       await process.end('SIGKILL')
     },
   }
+}
+
+async function addClient({ invoke }: GatewayCalls): Promise<Client> {
+  const operator = 'history'
+  const client = await invoke('create-client', { operator, name: 'History' })
+  const id = String(client?.body['client_id'])
+  const issued = await invoke('issue-api-key', { operator, client_id: id })
+  return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
 }
 
 export type KilledGateway = ReturnType<typeof startKilledGateway>

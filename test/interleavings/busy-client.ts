@@ -30,14 +30,7 @@ import { memoryDeps } from '../support/test-deps.ts'
 import { baseOf } from './partial-table.ts'
 import { type Act, chance } from './scheduler.ts'
 
-/** Two shards have all the payments: the one of adjustments, and one more. */
-function idIn(shard: number, number: number): PaymentId {
-  for (let tried = 0; ; tried++) {
-    const text = `${String(number).padStart(8, '0')}-0000-8000-8000-${String(tried).padStart(12, '0')}`
-    const id = v.parse(PaymentIdSchema, text)
-    if (slotOf(id, LEDGER_SHARDS) === shard) return id
-  }
-}
+const DISPUTED = 40_000
 
 /** A client in the middle of everything. What the actions of a scenario are about. */
 export async function busyClient() {
@@ -96,6 +89,30 @@ export async function busyClient() {
   }
 }
 
+/** Two shards have all the payments: the one of adjustments, and one more. */
+function idIn(shard: number, number: number): PaymentId {
+  for (let tried = 0; ; tried++) {
+    const text = `${String(number).padStart(8, '0')}-0000-8000-8000-${String(tried).padStart(12, '0')}`
+    const id = v.parse(PaymentIdSchema, text)
+    if (slotOf(id, LEDGER_SHARDS) === shard) return id
+  }
+}
+
+function rowOf(
+  payment: Payment,
+  at: Timestamp,
+  fields: Partial<ProviderTransaction>,
+): ProviderTransaction {
+  return settledRow(
+    {
+      providerPaymentId: payment.creditedProviderPaymentId ?? '',
+      reference: `${payment.paymentId}-1`,
+    },
+    at,
+    { amountMinor: payment.notionalMinor, keptMinor: undefined, ...fields },
+  )
+}
+
 export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
@@ -110,6 +127,15 @@ export function reconcile(row: ProviderTransaction, payment: Payment): Act {
       await deps.sleep(1_000)
     }
   }
+}
+
+export function adjust(
+  client: Client,
+  kind: Adjustment['kind'],
+  amountMinor: number,
+  reference: string,
+): Act {
+  return (deps) => adjusted(deps, client, kind, amountMinor, reference)
 }
 
 /** The same by a process that has read the payment and the time long ago: it only writes. */
@@ -157,32 +183,8 @@ export function pay({ settlementId }: Settlement): Act {
   }
 }
 
-export function adjust(
-  client: Client,
-  kind: Adjustment['kind'],
-  amountMinor: number,
-  reference: string,
-): Act {
-  return (deps) => adjusted(deps, client, kind, amountMinor, reference)
-}
-
 export function grow({ clientId }: Client, ledgerParts: number): Act {
   return (deps) => changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
-}
-
-function rowOf(
-  payment: Payment,
-  at: Timestamp,
-  fields: Partial<ProviderTransaction>,
-): ProviderTransaction {
-  return settledRow(
-    {
-      providerPaymentId: payment.creditedProviderPaymentId ?? '',
-      reference: `${payment.paymentId}-1`,
-    },
-    at,
-    { amountMinor: payment.notionalMinor, keptMinor: undefined, ...fields },
-  )
 }
 
 /** The payment's own row, settled. Its fee differs from the tariff's 4,000. */
@@ -215,8 +217,6 @@ export function refundRow(payment: Payment, at: Timestamp, amount: number): Prov
     providerMinor: minor(-amount),
   })
 }
-
-const DISPUTED = 40_000
 
 /** A dispute that is won, in part or as a whole. */
 export function wonRow(payment: Payment, at: Timestamp, amount = DISPUTED): ProviderTransaction {

@@ -5,20 +5,30 @@ import type { Border } from './scheduler.ts'
 
 type Clause = Exclude<Condition, { readonly of: readonly Condition[] }>
 
-/** The condition without the clauses that match; undefined when none is left. */
-function without(
-  condition: Condition | undefined,
-  matches: (clause: Clause) => boolean,
-): Condition | undefined {
-  if (condition === undefined) return undefined
-  if (!('of' in condition)) return matches(condition) ? undefined : condition
-  const of = condition.of.map((one) => without(one, matches)).filter((one) => one !== undefined)
-  return of.length === 0 ? undefined : { ...condition, of }
-}
-
 /** A border that answers some requests in its own way. */
 function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
   return { requests: (requests) => ({ ...requests, ...own(requests) }) }
+}
+
+/** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
+function isRaise(step: Step): boolean {
+  return isShard(step) && changes(step, 'closedUntil')
+}
+
+function isShard({ key }: Step): boolean {
+  return key.sk.startsWith('SHARD#')
+}
+
+/** A field that an update sets or adds to. */
+function changes(step: Step, field: string): boolean {
+  return (
+    step.kind === 'update' &&
+    (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
+  )
+}
+
+function isWindow({ key }: Step): boolean {
+  return key.sk === 'WINDOW'
 }
 
 /** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
@@ -38,6 +48,25 @@ function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly st
   }))
 }
 
+/** The condition without the clauses that match; undefined when none is left. */
+function without(
+  condition: Condition | undefined,
+  matches: (clause: Clause) => boolean,
+): Condition | undefined {
+  if (condition === undefined) return undefined
+  if (!('of' in condition)) return matches(condition) ? undefined : condition
+  const of = condition.of.map((one) => without(one, matches)).filter((one) => one !== undefined)
+  return of.length === 0 ? undefined : { ...condition, of }
+}
+
+function changing(isItem: (step: Step) => boolean, field: string) {
+  return (step: Step): boolean => isItem(step) && changes(step, field)
+}
+
+function isSettlement({ key }: Step): boolean {
+  return key.sk === 'SETTLEMENT'
+}
+
 /** Several guards at once. */
 function together(...borders: readonly Border[]): Border {
   return {
@@ -46,34 +75,8 @@ function together(...borders: readonly Border[]): Border {
   }
 }
 
-function isShard({ key }: Step): boolean {
-  return key.sk.startsWith('SHARD#')
-}
-function isWindow({ key }: Step): boolean {
-  return key.sk === 'WINDOW'
-}
-function isSettlement({ key }: Step): boolean {
-  return key.sk === 'SETTLEMENT'
-}
 function isPayment({ key }: Step): boolean {
   return key.sk === 'PAYMENT'
-}
-
-/** A field that an update sets or adds to. */
-function changes(step: Step, field: string): boolean {
-  return (
-    step.kind === 'update' &&
-    (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
-  )
-}
-
-function changing(isItem: (step: Step) => boolean, field: string) {
-  return (step: Step): boolean => isItem(step) && changes(step, field)
-}
-
-/** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-function isRaise(step: Step): boolean {
-  return isShard(step) && changes(step, 'closedUntil')
 }
 
 /** The raises of shards reach the table just before the next transaction of their action: after the sum. */

@@ -27,23 +27,22 @@ must find a schedule that goes wrong. It takes some minutes on two cores.
   --help, -h        this text
 Exit code: 0 no violation, and every guard is necessary, 1 otherwise, 2 wrong arguments.`
 
-function count(value: number) {
-  return value.toLocaleString('en')
-}
-
-/** A scenario must hold. Without a guard it must fail. */
-function isAsItMust({ problems, without }: TaskResult): boolean {
-  return problems.length > 0 === (without !== undefined)
-}
-
-function report(result: TaskResult): void {
-  const { scenario, without, ran, isWhole, problems } = result
-  const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
-  const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
-  console.log(`${outcome}, ${count(ran)} schedules${isWhole ? ', all of them' : ''}`)
-  if (isAsItMust(result)) return
-  for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
-}
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { scenario, schedules } = readOptions(argv, {
+    scenario: { type: 'string' },
+    schedules: { type: 'string' },
+  })
+  const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
+  if (most === undefined) throw new UsageError('--schedules takes a whole number')
+  const names = scenariosOf(await busyClient()).map(({ name }) => name)
+  const chosen = names.filter((name) => name.includes(scenario ?? ''))
+  // The long ones come first, so that no process runs one alone at the end.
+  const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
+  const without = GUARDS.map(
+    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),
+  )
+  return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
+})
 
 async function searchAll(tasks: readonly Task[]): Promise<number> {
   const startedAt = performance.now()
@@ -69,19 +68,20 @@ async function searchAll(tasks: readonly Task[]): Promise<number> {
   return bad === 0 ? 0 : 1
 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { scenario, schedules } = readOptions(argv, {
-    scenario: { type: 'string' },
-    schedules: { type: 'string' },
-  })
-  const most = schedules === undefined ? MAX_SCHEDULES : wholeNumber(schedules)
-  if (most === undefined) throw new UsageError('--schedules takes a whole number')
-  const names = scenariosOf(await busyClient()).map(({ name }) => name)
-  const chosen = names.filter((name) => name.includes(scenario ?? ''))
-  // The long ones come first, so that no process runs one alone at the end.
-  const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
-  const without = GUARDS.map(
-    (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),
-  )
-  return searchAll(scenario === undefined ? [...scenarios, ...without] : scenarios)
-})
+function report(result: TaskResult): void {
+  const { scenario, without, ran, isWhole, problems } = result
+  const [holds, found] = problems.length > 0 ? ['VIOLATED', 'found'] : ['holds', 'not found']
+  const outcome = without === undefined ? `${scenario}: ${holds}` : `  without ${without}: ${found}`
+  console.log(`${outcome}, ${count(ran)} schedules${isWhole ? ', all of them' : ''}`)
+  if (isAsItMust(result)) return
+  for (const line of [...result.schedule, ...result.problems]) console.log(`    ${line}`)
+}
+
+function count(value: number) {
+  return value.toLocaleString('en')
+}
+
+/** A scenario must hold. Without a guard it must fail. */
+function isAsItMust({ problems, without }: TaskResult): boolean {
+  return problems.length > 0 === (without !== undefined)
+}

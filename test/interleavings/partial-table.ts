@@ -21,73 +21,14 @@ import type { Step } from '../../shared/table/step.ts'
 /** Stored items never change, so each is read once. */
 const hashes = new WeakMap<StoredItem, string>()
 
-function hashOfItem(item: StoredItem | undefined): string {
-  if (item === undefined) return ''
-  const known = hashes.get(item) ?? hash('sha1', JSON.stringify(item))
-  hashes.set(item, known)
-  return known
-}
-
-export function nameOf({ pk, sk }: Key): string {
-  return `${pk}\n${sk}`
-}
-
 /** Items that are the same at the start of every schedule: the table's own order, and the one of each index. */
 export type Base = {
   readonly items: ReadonlyMap<string, StoredItem>
   readonly views: ReadonlyMap<string, TableView>
 }
 
-export function baseOf(items: readonly StoredItem[]): Base {
-  const views = new Map(
-    Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
-  )
-  views.set('', tableView({ partition: ['pk'], sort: ['sk'], isTable: true }))
-  const keyed = items.map((item) => ({
-    key: { pk: String(item['pk']), sk: String(item['sk']) },
-    item,
-  }))
-  for (const { key, item } of keyed) {
-    for (const view of views.values()) view.follow({ key, before: undefined, after: item })
-  }
-  return { items: new Map(keyed.map(({ key, item }) => [nameOf(key), item])), views }
-}
-
-/** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
-function forkedView(base: TableView): TableView {
-  const own = new Map<string, readonly Entry[]>()
-  const changed = new Map<string, StoredItem | undefined>()
-  const { shape } = base
-  const entriesIn = (partition: string) =>
-    own.get(partition) ?? base.partition(JSON.parse(partition))
-  return {
-    ...base,
-    item: (key) => (changed.has(nameOf(key)) ? changed.get(nameOf(key)) : base.item(key)),
-    partition: (values) => entriesIn(JSON.stringify(values)),
-    follow: ({ key, before, after }) => {
-      changed.set(nameOf(key), after)
-      const old = before && entryOf(shape, before)
-      if (old) {
-        const others = entriesIn(old.partition).filter(
-          ({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk,
-        )
-        own.set(old.partition, others)
-      }
-      const entry = after && entryOf(shape, after)
-      if (!entry) return
-      const entries = entriesIn(entry.partition)
-      const at = entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1
-      own.set(entry.partition, entries.toSpliced(at, 0, entry))
-    },
-  }
-}
-
 /** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
 export type Visible = 'all' | 'first' | 'last'
-
-function outOf(item: StoredItem | undefined): Item | undefined {
-  return item && recordOf(item)
-}
 
 /**
  * A table whose transactions become visible item by item. Writes see the committed items: a transaction checks all its
@@ -195,6 +136,65 @@ export function partialTable(base: Base) {
     items: (): readonly StoredItem[] =>
       [...new Map([...base.items, ...committed]).values()].filter((item) => item !== undefined),
   }
+}
+
+/** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
+function forkedView(base: TableView): TableView {
+  const own = new Map<string, readonly Entry[]>()
+  const changed = new Map<string, StoredItem | undefined>()
+  const { shape } = base
+  const entriesIn = (partition: string) =>
+    own.get(partition) ?? base.partition(JSON.parse(partition))
+  return {
+    ...base,
+    item: (key) => (changed.has(nameOf(key)) ? changed.get(nameOf(key)) : base.item(key)),
+    partition: (values) => entriesIn(JSON.stringify(values)),
+    follow: ({ key, before, after }) => {
+      changed.set(nameOf(key), after)
+      const old = before && entryOf(shape, before)
+      if (old) {
+        const others = entriesIn(old.partition).filter(
+          ({ item }) => item['pk'] !== key.pk || item['sk'] !== key.sk,
+        )
+        own.set(old.partition, others)
+      }
+      const entry = after && entryOf(shape, after)
+      if (!entry) return
+      const entries = entriesIn(entry.partition)
+      const at = entries.findLastIndex(({ sort }) => compareSort(sort, entry.sort) < 0) + 1
+      own.set(entry.partition, entries.toSpliced(at, 0, entry))
+    },
+  }
+}
+
+export function nameOf({ pk, sk }: Key): string {
+  return `${pk}\n${sk}`
+}
+
+function outOf(item: StoredItem | undefined): Item | undefined {
+  return item && recordOf(item)
+}
+
+function hashOfItem(item: StoredItem | undefined): string {
+  if (item === undefined) return ''
+  const known = hashes.get(item) ?? hash('sha1', JSON.stringify(item))
+  hashes.set(item, known)
+  return known
+}
+
+export function baseOf(items: readonly StoredItem[]): Base {
+  const views = new Map(
+    Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
+  )
+  views.set('', tableView({ partition: ['pk'], sort: ['sk'], isTable: true }))
+  const keyed = items.map((item) => ({
+    key: { pk: String(item['pk']), sk: String(item['sk']) },
+    item,
+  }))
+  for (const { key, item } of keyed) {
+    for (const view of views.values()) view.follow({ key, before: undefined, after: item })
+  }
+  return { items: new Map(keyed.map(({ key, item }) => [nameOf(key), item])), views }
 }
 
 export type PartialTable = ReturnType<typeof partialTable>

@@ -33,45 +33,6 @@ const FROZEN_MS = 2_000
 /** The same blocks of a digest, and every page in one run. */
 const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
-/** Every action by its name, on the busy client. */
-function actionsOn(busy: BusyClient) {
-  const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
-  const [first, second, third] = open
-  return {
-    post: reconcile(ownRow(first, now), first),
-    'post again': reconcile(ownRow(first, now), first),
-    'post another': reconcile(ownRow(second, now), second),
-    'frozen post': reconcileFrozen(ownRow(first, now), first, FROZEN_MS),
-    'frozen post in shard 0': reconcileFrozen(ownRow(third, now), third, FROZEN_MS),
-    'refund open': reconcile(refundRow(first, now, 30_000), first),
-    'refund paid': reconcile(refundRow(paid, now, 30_000), paid),
-    'refund paid more': reconcile(refundRow(paid, now, 80_000), paid),
-    'refund assumed': reconcile(refundRow(assumed, now, 30_000), assumed),
-    'void open': reconcile(voidRow(first, now), first),
-    'void paid': reconcile(voidRow(paid, now), paid),
-    'late row': reconcile(ownRow(assumed, now), assumed),
-    win: reconcile(wonRow(disputed, now), disputed),
-    'win a part': reconcile(wonRow(disputed, now, 25_000), disputed),
-    settle: settle(client),
-    'settle ahead': settle(client, { aheadMs: 5_000 }),
-    'settle at once': settle(client, { steps: LARGE_STEPS }),
-    'settle too': settle(client),
-    trigger: (deps) => trigger(deps, client),
-    pay: pay(recorded),
-    fail: (deps) => fail(deps, recorded),
-    're-credit': (deps) => recredit(deps, failed),
-    're-credit too': (deps) => recredit(deps, failed),
-    're-credit the next': (deps) => recredit(deps, recorded),
-    recover: adjust(client, 'recovered', 7_000, 'by bank'),
-    'recover again': adjust(client, 'recovered', 7_000, 'by bank'),
-    'recover more': adjust(client, 'recovered', 9_000, 'by bank, more'),
-    'write off': adjust(client, 'written_off', 3_000, 'given up too'),
-    'take a write-off back': adjust(client, 'written_off', -15_000, 'not given up'),
-    grow: grow(client, 2),
-    'grow too': grow(client, 2),
-  } satisfies Record<string, Act>
-}
-
 /** What happens, and the actions that it is made of. */
 type Meeting = readonly [what: string, ...(keyof ReturnType<typeof actionsOn>)[]]
 
@@ -212,4 +173,43 @@ export function scenariosOf(busy: BusyClient): readonly Scenario[] {
     ...[...PAIRS, ...TRIPLES, ...FOURS].map((scenario) => scenarioOf(scenario)),
     ...IN_RUNS.map((scenario) => scenarioOf(scenario, SMALL_STEPS)),
   ]
+}
+
+/** Every action by its name, on the busy client. */
+function actionsOn(busy: BusyClient) {
+  const { client, open, paid, disputed, assumed, recorded, failed, now } = busy
+  const [first, second, third] = open
+  return {
+    post: reconcile(ownRow(first, now), first),
+    'post again': reconcile(ownRow(first, now), first),
+    'post another': reconcile(ownRow(second, now), second),
+    'frozen post': reconcileFrozen(ownRow(first, now), first, FROZEN_MS),
+    'frozen post in shard 0': reconcileFrozen(ownRow(third, now), third, FROZEN_MS),
+    'refund open': reconcile(refundRow(first, now, 30_000), first),
+    'refund paid': reconcile(refundRow(paid, now, 30_000), paid),
+    'refund paid more': reconcile(refundRow(paid, now, 80_000), paid),
+    'refund assumed': reconcile(refundRow(assumed, now, 30_000), assumed),
+    'void open': reconcile(voidRow(first, now), first),
+    'void paid': reconcile(voidRow(paid, now), paid),
+    'late row': reconcile(ownRow(assumed, now), assumed),
+    win: reconcile(wonRow(disputed, now), disputed),
+    'win a part': reconcile(wonRow(disputed, now, 25_000), disputed),
+    settle: settle(client),
+    'settle ahead': settle(client, { aheadMs: 5_000 }),
+    'settle at once': settle(client, { steps: LARGE_STEPS }),
+    'settle too': settle(client),
+    trigger: (deps) => trigger(deps, client),
+    pay: pay(recorded),
+    fail: (deps) => fail(deps, recorded),
+    're-credit': (deps) => recredit(deps, failed),
+    're-credit too': (deps) => recredit(deps, failed),
+    're-credit the next': (deps) => recredit(deps, recorded),
+    recover: adjust(client, 'recovered', 7_000, 'by bank'),
+    'recover again': adjust(client, 'recovered', 7_000, 'by bank'),
+    'recover more': adjust(client, 'recovered', 9_000, 'by bank, more'),
+    'write off': adjust(client, 'written_off', 3_000, 'given up too'),
+    'take a write-off back': adjust(client, 'written_off', -15_000, 'not given up'),
+    grow: grow(client, 2),
+    'grow too': grow(client, 2),
+  } satisfies Record<string, Act>
 }

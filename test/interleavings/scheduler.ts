@@ -62,46 +62,6 @@ type Process = {
   ended: boolean
 }
 
-/** Resolves when all actions wait for the scheduler. */
-function quiet(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve))
-}
-
-function optionsOf(
-  processes: readonly Process[],
-  current: number | undefined,
-  isLate: boolean,
-): readonly Option[] {
-  const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
-  const head = current === undefined ? undefined : calls[current]
-  const isFree = head === undefined || head.name === 'sleep'
-  const others = calls.filter((call) => call !== undefined).length > 1
-  const options = [...new Set([...(head ? [current ?? 0] : []), ...processes.keys()])].flatMap(
-    (action): Option[] => {
-      const call = calls[action]
-      if (call === undefined) return []
-      const preemptions = isFree || action === current ? 0 : 1
-      const mayLag = call.name === 'transact' && call.steps.length > 1 && others
-      const visibles = mayLag ? (['all', 'first', 'last'] as const) : (['all'] as const)
-      return visibles.map((visible) => ({
-        action,
-        visible,
-        preemptions,
-        partial: visible === 'all' ? 0 : 1,
-        call,
-      }))
-    },
-  )
-  const show: Option = {
-    action: 'show',
-    visible: 'all',
-    preemptions: isFree ? 0 : 1,
-    partial: 0,
-    call: undefined,
-  }
-  return isLate && options.length > 0 ? [...options, show] : options
-}
-
 /**
  * Runs the actions on one table. Each request is held until `choose` takes it; requests of one action keep their order.
  * Where `choose` takes none, the schedule is given up, and the result is undefined. Local requests are not held, because
@@ -203,6 +163,16 @@ export async function runSchedule(
   return { table, now: clock.now, errors, taken }
 }
 
+/** What one process of the gateway has: the shared table and clock, chance of its own. */
+export function processDeps(
+  process: number | string,
+  { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
+): TestDeps {
+  const nowMs = () => epochMs(means.now())
+  const stage = steps && { stage: { historySteps: steps } }
+  return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })
+}
+
 /** Ids and bytes that only the process and their number decide. */
 export function chance(process: number | string) {
   let made = 0
@@ -217,12 +187,42 @@ export function chance(process: number | string) {
   }
 }
 
-/** What one process of the gateway has: the shared table and clock, chance of its own. */
-export function processDeps(
-  process: number | string,
-  { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
-): TestDeps {
-  const nowMs = () => epochMs(means.now())
-  const stage = steps && { stage: { historySteps: steps } }
-  return testDeps({ ...chance(process), ...means, realNowMs: nowMs, monotonicMs: nowMs, ...stage })
+/** Resolves when all actions wait for the scheduler. */
+function quiet(): Promise<void> {
+  return new Promise((resolve) => void setImmediate(resolve))
+}
+
+function optionsOf(
+  processes: readonly Process[],
+  current: number | undefined,
+  isLate: boolean,
+): readonly Option[] {
+  const calls = processes.map(({ queue, ended }) => (ended ? undefined : queue[0]?.call))
+  const head = current === undefined ? undefined : calls[current]
+  const isFree = head === undefined || head.name === 'sleep'
+  const others = calls.filter((call) => call !== undefined).length > 1
+  const options = [...new Set([...(head ? [current ?? 0] : []), ...processes.keys()])].flatMap(
+    (action): Option[] => {
+      const call = calls[action]
+      if (call === undefined) return []
+      const preemptions = isFree || action === current ? 0 : 1
+      const mayLag = call.name === 'transact' && call.steps.length > 1 && others
+      const visibles = mayLag ? (['all', 'first', 'last'] as const) : (['all'] as const)
+      return visibles.map((visible) => ({
+        action,
+        visible,
+        preemptions,
+        partial: visible === 'all' ? 0 : 1,
+        call,
+      }))
+    },
+  )
+  const show: Option = {
+    action: 'show',
+    visible: 'all',
+    preemptions: isFree ? 0 : 1,
+    partial: 0,
+    call: undefined,
+  }
+  return isLate && options.length > 0 ? [...options, show] : options
 }

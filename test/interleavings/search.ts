@@ -31,40 +31,6 @@ type Prefix = {
   readonly partial: number
 }
 
-function permutations(of: readonly number[]): readonly (readonly number[])[] {
-  return of.length === 0
-    ? [[]]
-    : of.flatMap((first) =>
-        permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]),
-      )
-}
-
-/** The actions one after another, in every order. */
-async function serially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
-  const schedules: (readonly Taken[])[] = []
-  for (const order of permutations([...setting.actions.keys()])) {
-    const placeOf = ({ action }: Option) =>
-      action === 'show' ? order.length : order.indexOf(action)
-    const ran = await runSchedule(
-      setting,
-      (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0],
-    )
-    if (ran) schedules.push(ran.taken)
-  }
-  return schedules
-}
-
-/** Whether a state was met before at no higher cost. All that follows from it is then searched from there. */
-function seenStates() {
-  const seen = new Map<string, (readonly [number, number])[]>()
-  return ({ preemptions, partial }: Prefix, state: string): boolean => {
-    const costs = seen.get(state) ?? []
-    if (costs.some(([p, l]) => p <= preemptions && l <= partial)) return true
-    seen.set(state, [...costs, [preemptions, partial]])
-    return false
-  }
-}
-
 /**
  * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
  * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
@@ -122,21 +88,6 @@ export async function search(
   return { schedules, isWhole: true, violation }
 }
 
-/** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
-function touched(call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } {
-  if ('steps' in call) {
-    const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
-    return { names: [...names, 'indexes'], isWrite: true }
-  }
-  if ('keys' in call)
-    return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
-  if ('ms' in call) return { names: [], isWrite: false }
-  return {
-    names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'],
-    isWrite: false,
-  }
-}
-
 /** Finds the requests whose items no other action touches in these schedules: their place in a schedule changes nothing. */
 function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   const readers = new Map<string, Set<number>>()
@@ -164,5 +115,54 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
         )
       })
     },
+  }
+}
+
+/** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
+function touched(call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } {
+  if ('steps' in call) {
+    const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
+    return { names: [...names, 'indexes'], isWrite: true }
+  }
+  if ('keys' in call)
+    return { names: call.keys.map(({ pk, sk }) => `${pk}\n${sk}`), isWrite: false }
+  if ('ms' in call) return { names: [], isWrite: false }
+  return {
+    names: [call.query.index === undefined ? String(call.query.partition[0]) : 'indexes'],
+    isWrite: false,
+  }
+}
+
+/** The actions one after another, in every order. */
+async function serially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
+  const schedules: (readonly Taken[])[] = []
+  for (const order of permutations([...setting.actions.keys()])) {
+    const placeOf = ({ action }: Option) =>
+      action === 'show' ? order.length : order.indexOf(action)
+    const ran = await runSchedule(
+      setting,
+      (options) => options.toSorted((a, b) => placeOf(a) - placeOf(b))[0],
+    )
+    if (ran) schedules.push(ran.taken)
+  }
+  return schedules
+}
+
+function permutations(of: readonly number[]): readonly (readonly number[])[] {
+  return of.length === 0
+    ? [[]]
+    : of.flatMap((first) =>
+        permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]),
+      )
+}
+
+/** Whether a state was met before at no higher cost. All that follows from it is then searched from there. */
+function seenStates() {
+  const seen = new Map<string, (readonly [number, number])[]>()
+  return ({ preemptions, partial }: Prefix, state: string): boolean => {
+    const costs = seen.get(state) ?? []
+    if (costs.some(([p, l]) => p <= preemptions && l <= partial)) return true
+    seen.set(state, [...costs, [preemptions, partial]])
+    return false
   }
 }

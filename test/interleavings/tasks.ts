@@ -50,41 +50,6 @@ export async function runTask(task: Task): Promise<TaskResult> {
   }
 }
 
-function callText(call: Waiting): string {
-  if ('ms' in call) return `sleep ${call.ms} ms`
-  if ('keys' in call)
-    return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
-  if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
-  return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
-}
-
-/** Which action makes which request. Of a transaction all items are visible at once, or only the first or last one. */
-function lineOf(names: readonly string[]) {
-  return ({ action, visible, call }: Taken): string =>
-    action === 'show' || call === undefined
-      ? 'the rest becomes visible'
-      : `${names[action]} (${visible} visible): ${callText(call)}`
-}
-
-function isAllowed(error: unknown): boolean {
-  if (error instanceof GatewayError && error.code === 'conflict')
-    return error.message.endsWith('try again')
-  // No race can cause this refusal: it means that the audit is wrong about a client whose books are right.
-  if (error instanceof GatewayError && error.code === 'validation')
-    return !error.message.startsWith('the books of this client')
-  // Concurrent runs end without a result: the queue sends the message again.
-  return (
-    error instanceof Error && error.message === 'a settlement window kept moving while it was swept'
-  )
-}
-
-/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
-function errorProblem(error: unknown): readonly string[] {
-  return error === undefined || isAllowed(error)
-    ? []
-    : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
-}
-
 /** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
@@ -112,4 +77,39 @@ function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
     known.set(state, books)
     return [...ran.errors.flatMap(errorProblem), ...books]
   }
+}
+
+/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
+function errorProblem(error: unknown): readonly string[] {
+  return error === undefined || isAllowed(error)
+    ? []
+    : [`an action ends with ${error instanceof Error ? error : 'what is no error'}`]
+}
+
+function isAllowed(error: unknown): boolean {
+  if (error instanceof GatewayError && error.code === 'conflict')
+    return error.message.endsWith('try again')
+  // No race can cause this refusal: it means that the audit is wrong about a client whose books are right.
+  if (error instanceof GatewayError && error.code === 'validation')
+    return !error.message.startsWith('the books of this client')
+  // Concurrent runs end without a result: the queue sends the message again.
+  return (
+    error instanceof Error && error.message === 'a settlement window kept moving while it was swept'
+  )
+}
+
+/** Which action makes which request. Of a transaction all items are visible at once, or only the first or last one. */
+function lineOf(names: readonly string[]) {
+  return ({ action, visible, call }: Taken): string =>
+    action === 'show' || call === undefined
+      ? 'the rest becomes visible'
+      : `${names[action]} (${visible} visible): ${callText(call)}`
+}
+
+function callText(call: Waiting): string {
+  if ('ms' in call) return `sleep ${call.ms} ms`
+  if ('keys' in call)
+    return `${call.name} ${call.keys.map(({ pk, sk }) => `${pk} ${sk}`).join(', ')}`
+  if ('query' in call) return `query ${call.query.index ?? ''} ${call.query.partition.join(' ')}`
+  return `${call.name} ${call.steps.map(({ kind, key: { pk, sk } }) => `${kind} ${pk} ${sk}`).join(', ')}`
 }

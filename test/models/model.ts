@@ -118,6 +118,43 @@ export function guardsOf(spec: string): readonly Guard[] {
   )
 }
 
+export type Model = ReturnType<typeof modelOf>
+
+export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name, asked]) =>
+  modelOf(name, asked),
+)
+
+/** The same model without one of its guards, and asked for nothing but what that guard is there for. */
+export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
+  const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
+  const asked = invariants.includes(guard.breaks)
+    ? { invariants: guard.breaks }
+    : { properties: guard.breaks }
+  return modelOf(name, { ...explored, ...asked }, guard)
+}
+
+/** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
+function modelOf(name: string, exploration: Exploration, without?: Guard) {
+  const module = name.replace(/-.*/, '')
+  const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')
+  const [invariants, properties] = [
+    wordsOf(exploration.invariants),
+    wordsOf(exploration.properties),
+  ]
+  const guards = guardsOf(spec).filter(({ breaks }) =>
+    [...invariants, ...properties].includes(breaks),
+  )
+  return {
+    name,
+    module,
+    spec,
+    config: configOf(spec, exploration, without),
+    invariants,
+    properties,
+    guards,
+  }
+}
+
 function wordsOf(text = ''): readonly string[] {
   return text.split(' ').filter((word) => word !== '')
 }
@@ -143,41 +180,4 @@ function configOf(
       : ['PROPERTIES', ...wordsOf(properties).map((name) => `  ${name}`)]),
     '',
   ].join('\n')
-}
-
-/** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
-function modelOf(name: string, exploration: Exploration, without?: Guard) {
-  const module = name.replace(/-.*/, '')
-  const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')
-  const [invariants, properties] = [
-    wordsOf(exploration.invariants),
-    wordsOf(exploration.properties),
-  ]
-  const guards = guardsOf(spec).filter(({ breaks }) =>
-    [...invariants, ...properties].includes(breaks),
-  )
-  return {
-    name,
-    module,
-    spec,
-    config: configOf(spec, exploration, without),
-    invariants,
-    properties,
-    guards,
-  }
-}
-
-export type Model = ReturnType<typeof modelOf>
-
-export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name, asked]) =>
-  modelOf(name, asked),
-)
-
-/** The same model without one of its guards, and asked for nothing but what that guard is there for. */
-export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
-  const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
-  const asked = invariants.includes(guard.breaks)
-    ? { invariants: guard.breaks }
-    : { properties: guard.breaks }
-  return modelOf(name, { ...explored, ...asked }, guard)
 }

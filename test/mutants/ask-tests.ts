@@ -7,25 +7,7 @@ import type { Ask, CheckResult, Said } from './asking.ts'
 
 const isRecording = process.argv.includes('--record')
 
-function say(said: Said): void {
-  void process.send?.(said)
-}
 let replaced: Ask['replaced']
-
-function resultOf(module: TestModule): CheckResult {
-  const tests = [...module.children.allTests()]
-  const failed = tests.find((test) => test.result().state === 'failed')
-  const error = module.errors()[0] && stripVTControlCharacters(module.errors()[0]?.message ?? '')
-  const { duration, collectDuration } = module.diagnostic()
-  const { hits = [] } = module.meta() as { readonly hits?: readonly string[] }
-  return {
-    name: module.moduleId.slice(PROJECT_ROOT.length + 1),
-    ms: Math.round(duration + collectDuration),
-    failed: failed?.fullName ?? (tests.length > 0 ? error : undefined),
-    unloaded: tests.length > 0 ? undefined : error,
-    hits,
-  }
-}
 
 const vitest = await createVitest(
   'test',
@@ -58,6 +40,28 @@ const vitest = await createVitest(
   },
 )
 
+process.on('message', (ask: Ask) => void answer(ask))
+say({ ready: true })
+
+function say(said: Said): void {
+  void process.send?.(said)
+}
+
+function resultOf(module: TestModule): CheckResult {
+  const tests = [...module.children.allTests()]
+  const failed = tests.find((test) => test.result().state === 'failed')
+  const error = module.errors()[0] && stripVTControlCharacters(module.errors()[0]?.message ?? '')
+  const { duration, collectDuration } = module.diagnostic()
+  const { hits = [] } = module.meta() as { readonly hits?: readonly string[] }
+  return {
+    name: module.moduleId.slice(PROJECT_ROOT.length + 1),
+    ms: Math.round(duration + collectDuration),
+    failed: failed?.fullName ?? (tests.length > 0 ? error : undefined),
+    unloaded: tests.length > 0 ? undefined : error,
+    hits,
+  }
+}
+
 async function answer(ask: Ask): Promise<void> {
   const changed = [replaced, ask.replaced].flatMap((file) =>
     file ? [join(PROJECT_ROOT, file.path)] : [],
@@ -74,6 +78,3 @@ async function answer(ask: Ask): Promise<void> {
   }
   say({ done: true })
 }
-
-process.on('message', (ask: Ask) => void answer(ask))
-say({ ready: true })

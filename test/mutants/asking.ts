@@ -33,12 +33,12 @@ export type Asker = {
 
 const children = new Set<ChildProcess>()
 
-function endChild(child: ChildProcess): void {
-  if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
-}
-
 export function endAll(): void {
   children.forEach(endChild)
+}
+
+function endChild(child: ChildProcess): void {
+  if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 }
 
 /** Starts its process with the first question, and again after one that took it away. */

@@ -15,23 +15,6 @@ export function layerOf(name: string): (typeof LAYERS)[number] {
   return LAYERS.find((layer) => name.startsWith(`test/${layer}/`)) ?? 'histories'
 }
 
-const HISTORIES = 'test/mutants/histories.ts'
-
-/** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
-async function recordChecks(): Promise<readonly Check[]> {
-  const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
-    cwd: PROJECT_ROOT,
-  }).toSorted()
-  const asker = openAsker('--record')
-  const results = await asker.ask({ checks: [...files, HISTORIES] }, () => 300_000)
-  asker.end()
-  const held = results.filter(({ failed, unloaded }) => (failed ?? unloaded) === undefined)
-  for (const { name } of results.filter((result) => !held.includes(result))) {
-    console.log(`not asked, since it fails without any mutant: ${name}`)
-  }
-  return held.map(({ name, ms, hits }) => ({ name, ms, hits }))
-}
-
 const FOLDER = join(PROJECT_ROOT, '.mutants')
 const FILE = join(FOLDER, 'checks.json')
 
@@ -52,12 +35,21 @@ export async function knownChecks(): Promise<readonly Check[]> {
   return checks
 }
 
-function grouped(checks: readonly Check[], keysOf: (check: Check) => readonly string[]) {
-  const groups = new Map<string, Check[]>()
-  for (const check of checks) {
-    for (const key of new Set(keysOf(check))) groups.set(key, [...(groups.get(key) ?? []), check])
+const HISTORIES = 'test/mutants/histories.ts'
+
+/** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
+async function recordChecks(): Promise<readonly Check[]> {
+  const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
+    cwd: PROJECT_ROOT,
+  }).toSorted()
+  const asker = openAsker('--record')
+  const results = await asker.ask({ checks: [...files, HISTORIES] }, () => 300_000)
+  asker.end()
+  const held = results.filter(({ failed, unloaded }) => (failed ?? unloaded) === undefined)
+  for (const { name } of results.filter((result) => !held.includes(result))) {
+    console.log(`not asked, since it fails without any mutant: ${name}`)
   }
-  return groups
+  return held.map(({ name, ms, hits }) => ({ name, ms, hits }))
 }
 
 /**
@@ -94,4 +86,12 @@ export function checksReaching(
     const recorded = executing.length > 1 ? executing : ofFile(path)
     return [...recorded, ...unrecorded].toSorted((a, b) => turn(a) - turn(b) || price(a) - price(b))
   }
+}
+
+function grouped(checks: readonly Check[], keysOf: (check: Check) => readonly string[]) {
+  const groups = new Map<string, Check[]>()
+  for (const check of checks) {
+    for (const key of new Set(keysOf(check))) groups.set(key, [...(groups.get(key) ?? []), check])
+  }
+  return groups
 }

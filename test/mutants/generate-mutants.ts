@@ -18,20 +18,6 @@ export type Mutant = Break & {
 /** How many a run takes. More are not more useful while the survivors of these have no answer. */
 export const MOST = 600
 
-function hashOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, 8)
-}
-
-function namesIn(statement: ESTree.Node): readonly string[] {
-  if (statement.type === 'ExportNamedDeclaration')
-    return statement.declaration ? namesIn(statement.declaration) : []
-  if (statement.type === 'FunctionDeclaration' || statement.type === 'ClassDeclaration') {
-    return statement.id ? [statement.id.name] : []
-  }
-  if (statement.type !== 'VariableDeclaration') return []
-  return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
-}
-
 export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[] {
   const area = areaOf(path)
   if (area === undefined) return []
@@ -66,15 +52,18 @@ export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[
   })
 }
 
-/** One of each group, then another one of each, and so on. */
-function inTurns(
-  mutants: readonly Mutant[],
-  groupOf: (mutant: Mutant) => string,
-): readonly Mutant[] {
-  return [...Map.groupBy(mutants, groupOf).values()]
-    .flatMap((group) => group.map((mutant, turn) => ({ mutant, turn })))
-    .toSorted((a, b) => a.turn - b.turn)
-    .map(({ mutant }) => mutant)
+function namesIn(statement: ESTree.Node): readonly string[] {
+  if (statement.type === 'ExportNamedDeclaration')
+    return statement.declaration ? namesIn(statement.declaration) : []
+  if (statement.type === 'FunctionDeclaration' || statement.type === 'ClassDeclaration') {
+    return statement.id ? [statement.id.name] : []
+  }
+  if (statement.type !== 'VariableDeclaration') return []
+  return statement.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id.name] : []))
+}
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
 /** Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when other code changes. */
@@ -88,6 +77,17 @@ export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mu
     ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`,
   )
   return inTurns(declared, ({ operator }) => operator).slice(0, most)
+}
+
+/** One of each group, then another one of each, and so on. */
+function inTurns(
+  mutants: readonly Mutant[],
+  groupOf: (mutant: Mutant) => string,
+): readonly Mutant[] {
+  return [...Map.groupBy(mutants, groupOf).values()]
+    .flatMap((group) => group.map((mutant, turn) => ({ mutant, turn })))
+    .toSorted((a, b) => a.turn - b.turn)
+    .map(({ mutant }) => mutant)
 }
 
 export function withMutant(text: string, { start, end, by }: Break): string {

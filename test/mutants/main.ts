@@ -40,47 +40,12 @@ type Finding = {
   readonly invalid?: string
 }
 
-function survived({ invalid, killer }: Finding): boolean {
-  return invalid === undefined && killer === undefined
-}
-
-function cellsOf(some: readonly Finding[]) {
-  return [
-    some.length,
-    ...LAYERS.map(
-      (layer) => some.filter(({ killer }) => killer && layerOf(killer.check) === layer).length,
-    ),
-    some.filter(survived).length,
-    some.filter(({ invalid }) => invalid !== undefined).length,
-  ]
-}
-
-function reportOf(findings: readonly Finding[]): string {
-  const rows = AREAS.map((area) => [
-    area,
-    ...cellsOf(findings.filter(({ mutant }) => mutant.area === area)),
-  ])
-  return markdownTable(
-    ['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'],
-    [...rows, ['all', ...cellsOf(findings)]],
-  )
-}
-
-function textOf(path: string): string {
-  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
-}
-
-function codeOf({ path, start, end, by, line }: Mutant): string {
-  const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
-  return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
-}
-
-function report({ mutant: { id }, invalid, ms, killer }: Finding): void {
-  const outcome = invalid === undefined ? (killer ? layerOf(killer.check) : 'SURVIVED') : 'invalid'
-  console.log(`${outcome.padEnd(11)}  ${`${(ms / 1_000).toFixed(1)} s`.padStart(8)}  ${id}`)
-  const why = invalid ?? (killer && `${killer.check}: ${killer.failed}`)
-  if (why !== undefined) console.log(`                        ${why.split('\n', 1).join()}`)
-}
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const chosen = chosenBy(argv)
+  if (!chosen.list) return conclude(await askAll(chosen))
+  for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant)}`)
+  return 0
+})
 
 function chosenBy(argv: readonly string[]) {
   const { only, sample, list } = readOptions(argv, {
@@ -97,17 +62,52 @@ function chosenBy(argv: readonly string[]) {
   return { files, mutants: named.filter((_, at) => at % every === 0), list }
 }
 
-async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> {
-  const startedMs = performance.now()
-  const times = new Map(checks.map(({ name, ms }) => [name, ms]))
-  const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
-  // Far above what a check takes on a busy machine: a mutant may loop for ever.
-  const boundMsOf = (name: string) => 30_000 + 10 * (times.get(name) ?? 0)
-  const results = await asker.ask({ checks: [...times.keys()], replaced }, boundMsOf)
-  const asked = { mutant, ms: performance.now() - startedMs }
-  const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
-  if (ended?.unloaded !== undefined) return { ...asked, invalid: ended.unloaded }
-  return ended ? { ...asked, killer: { check: ended.name, failed: ended.failed ?? '' } } : asked
+function conclude(findings: readonly Finding[]): number {
+  const survivors = findings.filter(survived)
+  const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
+  const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
+  console.log(`\n${reportOf(findings)}`)
+  for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
+  for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
+  console.log(
+    `\n${findings.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
+  )
+  return open.length + killed.length > 0 ? 1 : 0
+}
+
+function survived({ invalid, killer }: Finding): boolean {
+  return invalid === undefined && killer === undefined
+}
+
+function reportOf(findings: readonly Finding[]): string {
+  const rows = AREAS.map((area) => [
+    area,
+    ...cellsOf(findings.filter(({ mutant }) => mutant.area === area)),
+  ])
+  return markdownTable(
+    ['Guards', 'mutants', ...LAYERS, 'survived', 'invalid'],
+    [...rows, ['all', ...cellsOf(findings)]],
+  )
+}
+
+function cellsOf(some: readonly Finding[]) {
+  return [
+    some.length,
+    ...LAYERS.map(
+      (layer) => some.filter(({ killer }) => killer && layerOf(killer.check) === layer).length,
+    ),
+    some.filter(survived).length,
+    some.filter(({ invalid }) => invalid !== undefined).length,
+  ]
+}
+
+function codeOf({ path, start, end, by, line }: Mutant): string {
+  const [was, is] = [textOf(path).slice(start, end), by].map((code) => code.replaceAll(/\s+/g, ' '))
+  return `${path}:${line}\n    ${was}\n -> ${is || 'nothing'}`
+}
+
+function textOf(path: string): string {
+  return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
 /** Exceptions come last, because they meet every check. */
@@ -145,22 +145,22 @@ async function askAll({
   return findings
 }
 
-function conclude(findings: readonly Finding[]): number {
-  const survivors = findings.filter(survived)
-  const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
-  const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
-  console.log(`\n${reportOf(findings)}`)
-  for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
-  for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
-  console.log(
-    `\n${findings.length} mutants asked about, ${survivors.length} survived, ${survivors.length - open.length} of them are exceptions`,
-  )
-  return open.length + killed.length > 0 ? 1 : 0
+async function askMutant(asker: Asker, mutant: Mutant, checks: readonly Check[]): Promise<Finding> {
+  const startedMs = performance.now()
+  const times = new Map(checks.map(({ name, ms }) => [name, ms]))
+  const replaced = { path: mutant.path, text: withMutant(textOf(mutant.path), mutant) }
+  // Far above what a check takes on a busy machine: a mutant may loop for ever.
+  const boundMsOf = (name: string) => 30_000 + 10 * (times.get(name) ?? 0)
+  const results = await asker.ask({ checks: [...times.keys()], replaced }, boundMsOf)
+  const asked = { mutant, ms: performance.now() - startedMs }
+  const ended = results.find(({ failed, unloaded }) => failed ?? unloaded)
+  if (ended?.unloaded !== undefined) return { ...asked, invalid: ended.unloaded }
+  return ended ? { ...asked, killer: { check: ended.name, failed: ended.failed ?? '' } } : asked
 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const chosen = chosenBy(argv)
-  if (!chosen.list) return conclude(await askAll(chosen))
-  for (const mutant of chosen.mutants) console.log(`${mutant.id}\n  ${codeOf(mutant)}`)
-  return 0
-})
+function report({ mutant: { id }, invalid, ms, killer }: Finding): void {
+  const outcome = invalid === undefined ? (killer ? layerOf(killer.check) : 'SURVIVED') : 'invalid'
+  console.log(`${outcome.padEnd(11)}  ${`${(ms / 1_000).toFixed(1)} s`.padStart(8)}  ${id}`)
+  const why = invalid ?? (killer && `${killer.check}: ${killer.failed}`)
+  if (why !== undefined) console.log(`                        ${why.split('\n', 1).join()}`)
+}

@@ -55,9 +55,52 @@ const BOUND = /^[A-Z][A-Z_0-9]*$/
 const WORK =
   /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|NAMED|NAMES_KEPT|CACHE_\w+|\w+_LIMIT|REMEMBERED|WINDOW|BATCH|ROWS|RUN_\w+|WHOLE_RUN_MS|JOBS_A_QUERY|LOOKED_AT|MAX_PAGES|SKIP_CHUNK|MAX_KEYS|MIN_HELPERS|ITEMS_OF_A_PART|COUNTER_FRESH_SECONDS|POLL_\w+|\w+_POLL_MS)$/
 
-function nameOf(node: ESTree.Node | null | undefined): string {
-  if (node?.type === 'MemberExpression') return nameOf(node.property)
-  return node?.type === 'Identifier' ? node.name : ''
+/** Every way in which a part of a file can be broken at one place. */
+export function breaksIn(part: ESTree.Node, path: string, text: string): readonly Break[] {
+  return breaksBelow(part, codeIn(path, text), [])
+}
+
+type Code = ReturnType<typeof codeIn>
+type Breaks<Node> = (node: Node, code: Code, around: readonly ESTree.Node[]) => readonly Break[]
+
+const OPERATORS: {
+  readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTree.Node, { readonly type: Type }>>
+} = {
+  IfStatement: ofTest,
+  ConditionalExpression: ofTest,
+  LogicalExpression: (node, { by, codeOf }) => [
+    by('operand dropped', node, codeOf(node.right)),
+    ...(node.operator === '??' ? [] : [by('operand dropped', node, codeOf(node.left))]),
+  ],
+  BinaryExpression: ofOperator,
+  AssignmentExpression: ofOperator,
+  CallExpression: ofCall,
+  ObjectExpression: ofObject,
+  ArrayExpression: ({ elements }, { without }, [parent]) =>
+    isChange(parent)
+      ? elements.flatMap((one) => (one ? [without('change dropped', elements, one)] : []))
+      : [],
+  MemberExpression: ofMember,
+  Literal: (node, { by }) =>
+    typeof node.value === 'boolean' ? [by('choice reversed', node, String(!node.value))] : [],
+  VariableDeclarator: ofConstant,
+  ExpressionStatement: ofStatement,
+  TemplateLiteral: ofTemplate,
+}
+
+function breaksBelow(
+  node: ESTree.Node,
+  code: Code,
+  around: readonly ESTree.Node[],
+): readonly Break[] {
+  // Types say nothing once the program runs.
+  if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(node.type)) return []
+  if (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee))) return []
+  const breaks = OPERATORS[node.type] as Breaks<ESTree.Node> | undefined
+  return [
+    ...(breaks?.(node, code, around) ?? []),
+    ...childrenOf(node).flatMap((child) => breaksBelow(child, code, [node, ...around])),
+  ]
 }
 
 function codeIn(path: string, text: string) {
@@ -87,9 +130,6 @@ function codeIn(path: string, text: string) {
   return { path, text, codeOf, by, without }
 }
 
-type Code = ReturnType<typeof codeIn>
-type Breaks<Node> = (node: Node, code: Code, around: readonly ESTree.Node[]) => readonly Break[]
-
 /** A negated condition dies where one of these does: it says nothing more. */
 function ofTest(
   { test }: ESTree.IfStatement | ESTree.ConditionalExpression,
@@ -98,28 +138,7 @@ function ofTest(
   return [by('condition true', test, 'true'), by('condition false', test, 'false')]
 }
 
-/** What decides by itself: conditions and their operands are broken as a whole. */
-function standsAlone(node: ESTree.Node, parent: ESTree.Node | undefined): boolean {
-  return !(
-    parent?.type === 'LogicalExpression' ||
-    (parent && 'test' in parent && parent.test === node)
-  )
-}
-
 type Binary = ESTree.BinaryExpression | ESTree.PrivateInExpression | ESTree.AssignmentExpression
-
-/** Of equal members the order is free, and a list that is empty does nothing either way. */
-function isBorderFree(
-  node: Binary,
-  parent: ESTree.Node | undefined,
-  code: (node: ESTree.Node) => string,
-): boolean {
-  return (
-    [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
-    (nameOf(node.left) === 'length' && code(node.right) === '0') ||
-    (parent?.type === 'ConditionalExpression' && /^-?1$/.test(code(parent.consequent)))
-  )
-}
 
 function ofOperator(
   node: Binary,
@@ -143,6 +162,32 @@ function ofOperator(
     ...(hasTerms ? [by('sum changed', node, left)] : []),
     ...(hasTerms && node.operator === '+' ? [by('sum changed', node, right)] : []),
   ]
+}
+
+function nameOf(node: ESTree.Node | null | undefined): string {
+  if (node?.type === 'MemberExpression') return nameOf(node.property)
+  return node?.type === 'Identifier' ? node.name : ''
+}
+
+/** Of equal members the order is free, and a list that is empty does nothing either way. */
+function isBorderFree(
+  node: Binary,
+  parent: ESTree.Node | undefined,
+  code: (node: ESTree.Node) => string,
+): boolean {
+  return (
+    [node.left, node.right].some((side) => WORK.test(nameOf(side))) ||
+    (nameOf(node.left) === 'length' && code(node.right) === '0') ||
+    (parent?.type === 'ConditionalExpression' && /^-?1$/.test(code(parent.consequent)))
+  )
+}
+
+/** What decides by itself: conditions and their operands are broken as a whole. */
+function standsAlone(node: ESTree.Node, parent: ESTree.Node | undefined): boolean {
+  return !(
+    parent?.type === 'LogicalExpression' ||
+    (parent && 'test' in parent && parent.test === node)
+  )
 }
 
 function ofCall(
@@ -211,10 +256,6 @@ function ofCall(
   ]
 }
 
-function isChange(node: ESTree.Node | undefined) {
-  return node?.type === 'Property' && CHANGES.test(nameOf(node.key))
-}
-
 function ofObject(
   node: ESTree.ObjectExpression,
   { without }: Code,
@@ -231,6 +272,10 @@ function ofObject(
   return isSteps || isChanges
     ? node.properties.map((property) => without(operator, node.properties, property))
     : []
+}
+
+function isChange(node: ESTree.Node | undefined) {
+  return node?.type === 'Property' && CHANGES.test(nameOf(node.key))
 }
 
 function ofMember(
@@ -281,49 +326,4 @@ function ofTemplate(
           start: one.start - 2,
           end: text.indexOf('}', one.end) + 1,
         }))
-}
-
-const OPERATORS: {
-  readonly [Type in ESTree.Node['type']]?: Breaks<Extract<ESTree.Node, { readonly type: Type }>>
-} = {
-  IfStatement: ofTest,
-  ConditionalExpression: ofTest,
-  LogicalExpression: (node, { by, codeOf }) => [
-    by('operand dropped', node, codeOf(node.right)),
-    ...(node.operator === '??' ? [] : [by('operand dropped', node, codeOf(node.left))]),
-  ],
-  BinaryExpression: ofOperator,
-  AssignmentExpression: ofOperator,
-  CallExpression: ofCall,
-  ObjectExpression: ofObject,
-  ArrayExpression: ({ elements }, { without }, [parent]) =>
-    isChange(parent)
-      ? elements.flatMap((one) => (one ? [without('change dropped', elements, one)] : []))
-      : [],
-  MemberExpression: ofMember,
-  Literal: (node, { by }) =>
-    typeof node.value === 'boolean' ? [by('choice reversed', node, String(!node.value))] : [],
-  VariableDeclarator: ofConstant,
-  ExpressionStatement: ofStatement,
-  TemplateLiteral: ofTemplate,
-}
-
-function breaksBelow(
-  node: ESTree.Node,
-  code: Code,
-  around: readonly ESTree.Node[],
-): readonly Break[] {
-  // Types say nothing once the program runs.
-  if (node.type.startsWith('TS') && !/^TS(As|Satisfies|NonNull)/.test(node.type)) return []
-  if (node.type === 'CallExpression' && TELLING.test(code.codeOf(node.callee))) return []
-  const breaks = OPERATORS[node.type] as Breaks<ESTree.Node> | undefined
-  return [
-    ...(breaks?.(node, code, around) ?? []),
-    ...childrenOf(node).flatMap((child) => breaksBelow(child, code, [node, ...around])),
-  ]
-}
-
-/** Every way in which a part of a file can be broken at one place. */
-export function breaksIn(part: ESTree.Node, path: string, text: string): readonly Break[] {
-  return breaksBelow(part, codeIn(path, text), [])
 }

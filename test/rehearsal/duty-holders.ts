@@ -5,13 +5,6 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-function held(role: Role) {
-  return {
-    UserName: `rehearsal-${role}`,
-    PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
-  }
-}
-
 /** Makes a user for each duty, with its policy alone. Returns the credentials of the user who may invoke an action. */
 export async function hireDutyHolders(): Promise<(action: string) => NodeJS.ProcessEnv> {
   const { iam } = awsClients(REGION)
@@ -30,6 +23,13 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
     const spec = MANIFEST.find(({ name }) => name === action)
     const role = ROLES.find((one) => spec && mayInvoke(one, spec))
     return (role && keys.get(role)) ?? {}
+  }
+}
+
+function held(role: Role) {
+  return {
+    UserName: `rehearsal-${role}`,
+    PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
   }
 }
 

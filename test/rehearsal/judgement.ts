@@ -24,15 +24,6 @@ export function readVerdicts(file: string): readonly Verdict[] {
     : []
 }
 
-/** The function that asked: Lambda names the session of its role after it. */
-function functionOf({ principal }: Verdict): string | undefined {
-  return new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
-}
-
-function describeVerdict({ principal, action, resource, kinds, denied }: Verdict): string {
-  return `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
-}
-
 /** Sums the verdicts up, without those of calls that were made to be refused. */
 export function judgementOn(verdicts: readonly Verdict[]) {
   const calls = new Map<string, number>()
@@ -52,6 +43,15 @@ export function judgementOn(verdicts: readonly Verdict[]) {
     /** Functions whose role allows no call. */
     askNothing,
   }
+}
+
+/** The function that asked: Lambda names the session of its role after it. */
+function functionOf({ principal }: Verdict): string | undefined {
+  return new RegExp(`:assumed-role/[^/]+/${STACK}-(.+)$`).exec(principal)?.[1]
+}
+
+function describeVerdict({ principal, action, resource, kinds, denied }: Verdict): string {
+  return `${principal.split('/').at(-1)} ${action} ${resource}${kinds.length > 0 ? ` of ${kinds.join(', ')}` : ''}${denied === null ? '' : `: ${denied}`}`
 }
 
 export type Judgement = ReturnType<typeof judgementOn>

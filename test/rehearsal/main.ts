@@ -44,6 +44,53 @@ const PARTS = [
 ] as const
 type Part = (typeof PARTS)[number]
 
+const USAGE = `npm run rehearse [-- --keep] [--only PART,PART…]
+
+Deploys the stage dev by the real \`npm run deploy\` to MiniStack ${MINISTACK}, an emulator of AWS, walks payments through it
+over HTTPS, does what operators do, updates the stack, restores it, destroys it, and judges every call of every function
+by the policy of its role. It takes some minutes. It prints its steps, and what the emulator cannot do.
+Needs Linux on x86-64 with network namespaces of its own (root, or unprivileged user namespaces), Python 3.10 or newer,
+openssl and, the first time, PyPI: the emulator is installed into a virtual environment in the system's temporary
+directory. Nothing leaves the namespace.
+  --keep       keeps the directory with logs and verdicts, and prints its path
+  --only       the first deployment, a merchant, and these parts alone: ${PARTS.join(', ')}
+  --help, -h   this text
+Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
+
+/** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
+const INSIDE = 'REHEARSAL_DIRECTORY'
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { keep = false, only } = readOptions(argv, {
+    keep: { type: 'boolean' },
+    only: { type: 'string' },
+  } as const)
+  const named = only?.split(',') ?? []
+  const unknown = named.filter((name) => !PARTS.some((part) => part === name))
+  if (unknown.length > 0) throw new UsageError(`there is no part ${unknown.join(', ')}`)
+  const directory = process.env[INSIDE]
+  const chosen = PARTS.filter((part) => named.includes(part))
+  return directory === undefined ? outside(keep, argv) : rehearse(directory, chosen)
+})
+
+async function outside(keep: boolean, argv: readonly string[]): Promise<number> {
+  const directory = mkdtempSync(join(tmpdir(), 'gateway-rehearsal-'))
+  try {
+    await installMinistack()
+    const { certificate } = await makeCertificates(directory, CERTIFIED)
+    const env = { ...process.env, [INSIDE]: directory, NODE_EXTRA_CA_CERTS: certificate }
+    const code = await runInNamespace(process.execPath, [import.meta.filename, ...argv], env)
+    if (code !== undefined) return code
+    console.error(
+      'This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.',
+    )
+    return 1
+  } finally {
+    if (keep) console.log(`Logs and verdicts: ${directory}`)
+    else rmSync(directory, { recursive: true, force: true })
+  }
+}
+
 /** Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit code. */
 async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
   const certificates = certificatesIn(directory)
@@ -138,50 +185,3 @@ async function live(
   await part('destroy-stage', [], () => destroyStage(rehearsal, REGION))
   return judged
 }
-
-const USAGE = `npm run rehearse [-- --keep] [--only PART,PART…]
-
-Deploys the stage dev by the real \`npm run deploy\` to MiniStack ${MINISTACK}, an emulator of AWS, walks payments through it
-over HTTPS, does what operators do, updates the stack, restores it, destroys it, and judges every call of every function
-by the policy of its role. It takes some minutes. It prints its steps, and what the emulator cannot do.
-Needs Linux on x86-64 with network namespaces of its own (root, or unprivileged user namespaces), Python 3.10 or newer,
-openssl and, the first time, PyPI: the emulator is installed into a virtual environment in the system's temporary
-directory. Nothing leaves the namespace.
-  --keep       keeps the directory with logs and verdicts, and prints its path
-  --only       the first deployment, a merchant, and these parts alone: ${PARTS.join(', ')}
-  --help, -h   this text
-Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
-
-/** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
-const INSIDE = 'REHEARSAL_DIRECTORY'
-
-async function outside(keep: boolean, argv: readonly string[]): Promise<number> {
-  const directory = mkdtempSync(join(tmpdir(), 'gateway-rehearsal-'))
-  try {
-    await installMinistack()
-    const { certificate } = await makeCertificates(directory, CERTIFIED)
-    const env = { ...process.env, [INSIDE]: directory, NODE_EXTRA_CA_CERTS: certificate }
-    const code = await runInNamespace(process.execPath, [import.meta.filename, ...argv], env)
-    if (code !== undefined) return code
-    console.error(
-      'This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.',
-    )
-    return 1
-  } finally {
-    if (keep) console.log(`Logs and verdicts: ${directory}`)
-    else rmSync(directory, { recursive: true, force: true })
-  }
-}
-
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { keep = false, only } = readOptions(argv, {
-    keep: { type: 'boolean' },
-    only: { type: 'string' },
-  } as const)
-  const named = only?.split(',') ?? []
-  const unknown = named.filter((name) => !PARTS.some((part) => part === name))
-  if (unknown.length > 0) throw new UsageError(`there is no part ${unknown.join(', ')}`)
-  const directory = process.env[INSIDE]
-  const chosen = PARTS.filter((part) => named.includes(part))
-  return directory === undefined ? outside(keep, argv) : rehearse(directory, chosen)
-})

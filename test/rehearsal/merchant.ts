@@ -24,6 +24,8 @@ export const DeliveriesSchema = v.object({
   ),
 })
 
+export type Merchant = ReturnType<typeof merchantAt>
+
 export async function takeOnMerchant(
   rehearsal: Rehearsal,
   apiUrl: string,
@@ -53,8 +55,6 @@ export async function takeOnMerchant(
   const { endpoint_id: endpointId, signing_secret: signingSecret } = registered
   return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
-
-export type Merchant = ReturnType<typeof merchantAt>
 
 /** A merchant of the stage at an address of the API: what it does by HTTP alone. */
 export function merchantAt(

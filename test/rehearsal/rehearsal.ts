@@ -104,6 +104,10 @@ export function startRehearsal(parts: Parts) {
   }
 }
 
+function lastOf(text: string) {
+  return text.slice(-4_000)
+}
+
 export type Rehearsal = ReturnType<typeof startRehearsal>
 
 /** Late work is not stopped, but the rehearsal goes on without it. */
@@ -112,10 +116,6 @@ function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
     throw new Error(`it took longer than ${ms / 1_000} s`)
   })
   return Promise.race([work, late])
-}
-
-function lastOf(text: string) {
-  return text.slice(-4_000)
 }
 
 /** Waits as long as a slow emulator needs. */

@@ -4,6 +4,17 @@ import * as v from 'valibot'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { expect, type Rehearsal, STAGE } from './rehearsal.ts'
 
+export function releaseOf(
+  rehearsal: Pick<Rehearsal, 'directory'>,
+  name: string,
+  { table = {}, ...others }: { readonly [setting: string]: unknown; readonly table?: object },
+): string {
+  return releaseWith(rehearsal, name, `infra/stages/${STAGE}.json`, (text) => {
+    const settings = v.parse(v.looseObject({ table: v.looseObject({}) }), JSON.parse(text))
+    return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
+  })
+}
+
 /** The project in a folder of its own, with one file changed. */
 export function releaseWith(
   { directory }: Pick<Rehearsal, 'directory'>,
@@ -22,15 +33,4 @@ export function releaseWith(
   expect(changed !== text, `${file} has nothing to change`)
   writeFileSync(join(release, file), changed)
   return release
-}
-
-export function releaseOf(
-  rehearsal: Pick<Rehearsal, 'directory'>,
-  name: string,
-  { table = {}, ...others }: { readonly [setting: string]: unknown; readonly table?: object },
-): string {
-  return releaseWith(rehearsal, name, `infra/stages/${STAGE}.json`, (text) => {
-    const settings = v.parse(v.looseObject({ table: v.looseObject({}) }), JSON.parse(text))
-    return JSON.stringify({ ...settings, ...others, table: { ...settings.table, ...table } })
-  })
 }

@@ -29,19 +29,9 @@ export const CERTIFIED = [
   `DNS:*.${API_HOSTS}`,
 ]
 
-function ipv4(address: string) {
-  return { ipv4: address.split('.').map(Number) }
-}
 const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
-
-/** Where each name leads. The emulator answers at the names that API Gateway makes. */
-function leads(name: string) {
-  if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
-  if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
-  return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
-}
 
 /** All parties outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
 export async function startWorld(certificates: Certificates) {
@@ -113,6 +103,17 @@ export async function startWorld(certificates: Certificates) {
     dashboard,
     close: () => running.disposeAsync(),
   }
+}
+
+/** Where each name leads. The emulator answers at the names that API Gateway makes. */
+function leads(name: string) {
+  if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
+  if (name === MERCHANT_HOST) return { ipv6: merchantAddress }
+  return name === 'localhost' || name.endsWith(`.${API_HOSTS}`) ? ipv4('127.0.0.1') : undefined
+}
+
+function ipv4(address: string) {
+  return { ipv4: address.split('.').map(Number) }
 }
 
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>

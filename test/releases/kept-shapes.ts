@@ -7,14 +7,6 @@ import { runHistory } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/operations.ts'
 import { KINDS, kindOf, type RawItem } from './readers.ts'
 
-/** An attribute with its type, and those inside of it: `reversal: M`, `reversal.at: S`. */
-function typesIn(path: string, value: AttributeValue): readonly string[] {
-  const inside = value.M
-    ? Object.entries(value.M).flatMap(([name, member]) => typesIn(`${path}.${name}`, member))
-    : (value.L ?? []).flatMap((element) => typesIn(`${path}[]`, element))
-  return [`${path}: ${Object.keys(value).join()}`, ...inside]
-}
-
 /** Keeps the first item of each shape (kind, status, attributes), and each with an attribute that no earlier one had. */
 export function createShapes() {
   const seen = new Set<string>()
@@ -33,8 +25,13 @@ export function createShapes() {
   return { note, kept }
 }
 
-/** An item as a release stored it, and what that release read of it; of a kind that no flow reads, nothing. */
-export type Kept = { readonly item: RawItem; readonly read?: unknown }
+/** An attribute with its type, and those inside of it: `reversal: M`, `reversal.at: S`. */
+function typesIn(path: string, value: AttributeValue): readonly string[] {
+  const inside = value.M
+    ? Object.entries(value.M).flatMap(([name, member]) => typesIn(`${path}.${name}`, member))
+    : (value.L ?? []).flatMap((element) => typesIn(`${path}[]`, element))
+  return [`${path}: ${Object.keys(value).join()}`, ...inside]
+}
 
 /** What this tree reads of an item that is alone in the table, as JSON keeps it. */
 export function readToday(raw: RawItem): unknown {
@@ -43,6 +40,9 @@ export function readToday(raw: RawItem): unknown {
     member instanceof Set ? [...member].map(String).toSorted((a, b) => a.localeCompare(b)) : member
   return read && JSON.parse(JSON.stringify(read(fromItem(unmarshall(raw))), asArray))
 }
+
+/** An item as a release stored it, and what that release read of it; of a kind that no flow reads, nothing. */
+export type Kept = { readonly item: RawItem; readonly read?: unknown }
 
 /** One item of every shape that this tree stores in these histories of the simulation, between the writes of a flow too. */
 export async function collectShapes(seeds: readonly number[]): Promise<readonly Kept[]> {
@@ -57,9 +57,6 @@ export async function collectShapes(seeds: readonly number[]): Promise<readonly 
   return kept.map((item) => ({ item, read: readToday(item) }))
 }
 
-/** One file for each tag, from v1.0.0 on. A kept file never changes. */
-export const WRITTEN_BY = join(import.meta.dirname, 'written-by')
-
 export function textOf(kept: readonly Kept[]): string {
   return kept.map((one) => `${JSON.stringify(one)}\n`).join('')
 }
@@ -70,6 +67,9 @@ export function keptIn(text: string): readonly Kept[] {
     .split('\n')
     .map((line) => JSON.parse(line) as Kept)
 }
+
+/** One file for each tag, from v1.0.0 on. A kept file never changes. */
+export const WRITTEN_BY = join(import.meta.dirname, 'written-by')
 
 export function keptByTags(): readonly Kept[] {
   return readdirSync(WRITTEN_BY)

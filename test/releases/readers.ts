@@ -34,14 +34,6 @@ export type RawItem = Readonly<Record<string, AttributeValue>>
 
 type Reader = (item: Item) => unknown
 
-/** Parsed; and as the API answers a merchant or an operator, if it does. */
-function by<Value>(
-  schema: v.GenericSchema<unknown, Value>,
-  show: (value: Value) => unknown = (value) => value,
-): Reader {
-  return (item) => show(v.parse(schema, item))
-}
-
 /** Which items there are, by their keys, and how this tree reads one that is alone in the table. */
 export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^ADJUSTMENT#/, by(AdjustmentSchema)],
@@ -84,4 +76,12 @@ export function kindOf({ pk, sk }: RawItem) {
   const kind = KINDS.find(([pattern]) => pattern.test(key))
   if (!kind) throw new Error(`test/releases/readers.ts has no reader for ${key}`)
   return kind
+}
+
+/** Parsed; and as the API answers a merchant or an operator, if it does. */
+function by<Value>(
+  schema: v.GenericSchema<unknown, Value>,
+  show: (value: Value) => unknown = (value) => value,
+): Reader {
+  return (item) => show(v.parse(schema, item))
 }

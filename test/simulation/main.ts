@@ -19,16 +19,29 @@ npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
   --help, -h  this text
 Exit code: 0 every history passed, 1 one failed, 2 wrong arguments.`
 
+const progress = { done: 0, failures: 0 }
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  const { seed, seeds, steps, trace, jobs } = readOptions(argv, {
+    seed: { type: 'string' },
+    seeds: { type: 'string', default: '1..100' },
+    steps: { type: 'string' },
+    trace: { type: 'boolean', default: false },
+    jobs: { type: 'string' },
+  })
+  const operations = steps === undefined ? undefined : integer(steps, 'steps')
+  if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
+  const [from = -1, to = -1] = seeds.split('..').map((one) => wholeNumber(one) ?? -1)
+  if (from < 0 || to < from)
+    throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
+  const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
+  return reportResults(await runSeeds({ from, to, jobs: processes, operations }, reportProgress))
+})
+
 function integer(text: string | undefined, name: string, least = 0): number {
   const value = wholeNumber(text ?? '') ?? -1
   if (value < least) throw new UsageError(`--${name} takes a whole number from ${least} on`)
   return value
-}
-
-function figures(tally: Tally, histories: number, steps: number, failures: number) {
-  console.log(`\n${histories} histories, ${steps} steps, ${failures} failures`)
-  for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b)))
-    console.log(`  ${what}: ${times}`)
 }
 
 async function replay(
@@ -44,12 +57,10 @@ async function replay(
   return problems.length > 0 ? 1 : 0
 }
 
-const progress = { done: 0, failures: 0 }
-/** Says how far it is. The story of a failure comes at the end, with the others. */
-function reportProgress({ seed, failure }: SeedResult): void {
-  if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
-  if (++progress.done % 100 === 0)
-    console.log(`${progress.done} done, ${progress.failures} failures so far`)
+function figures(tally: Tally, histories: number, steps: number, failures: number) {
+  console.log(`\n${histories} histories, ${steps} steps, ${failures} failures`)
+  for (const [what, times] of [...tally].toSorted(([a], [b]) => a.localeCompare(b)))
+    console.log(`  ${what}: ${times}`)
 }
 
 function reportResults(results: readonly SeedResult[]): number {
@@ -73,19 +84,9 @@ function reportResults(results: readonly SeedResult[]): number {
   return failing.length > 0 || missing.length > 0 ? 1 : 0
 }
 
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  const { seed, seeds, steps, trace, jobs } = readOptions(argv, {
-    seed: { type: 'string' },
-    seeds: { type: 'string', default: '1..100' },
-    steps: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    jobs: { type: 'string' },
-  })
-  const operations = steps === undefined ? undefined : integer(steps, 'steps')
-  if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
-  const [from = -1, to = -1] = seeds.split('..').map((one) => wholeNumber(one) ?? -1)
-  if (from < 0 || to < from)
-    throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
-  const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)
-  return reportResults(await runSeeds({ from, to, jobs: processes, operations }, reportProgress))
-})
+/** Says how far it is. The story of a failure comes at the end, with the others. */
+function reportProgress({ seed, failure }: SeedResult): void {
+  if (failure !== undefined) console.log(`seed ${seed} fails (failure ${++progress.failures})`)
+  if (++progress.done % 100 === 0)
+    console.log(`${progress.done} done, ${progress.failures} failures so far`)
+}

@@ -14,33 +14,6 @@ export type SeedResult = Pick<HistoryResult, 'seed' | 'steps' | 'tally' | 'diges
   readonly failure?: string
 }
 
-/** The shortest prefix of a failing history that still fails: what happens after it is not needed to understand it. */
-async function failureOf(
-  run: typeof runHistory,
-  { seed, operations = operationsOf(seed) }: SeedTask,
-) {
-  let low = 0
-  let high = operations
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2)
-    if ((await run({ seed, operations: middle })).problems.length > 0) high = middle
-    else low = middle + 1
-  }
-  const { story, problems } = await run({ seed, operations: high, tracing: true })
-  return [
-    ...story,
-    `\nseed ${seed} fails, the shortest prefix has ${high} operations:`,
-    ...problems.slice(0, 20).map((problem) => `  - ${problem}`),
-    `replay: npm run sim -- --seed ${seed} --steps ${high} --trace`,
-  ].join('\n')
-}
-
-export async function runSeed(task: SeedTask, run = runHistory): Promise<SeedResult> {
-  const { seed, steps, tally, digest, problems } = await run(task)
-  const result = { seed, steps, tally, digest }
-  return problems.length === 0 ? result : { ...result, failure: await failureOf(run, task) }
-}
-
 const WORKER = join(import.meta.dirname, 'seed-worker.ts')
 
 type Seeds = { readonly from: number; readonly to: number; readonly jobs: number } & Omit<
@@ -68,4 +41,31 @@ export async function runSeeds(
     },
   )
   return results.toSorted((a, b) => a.seed - b.seed)
+}
+
+export async function runSeed(task: SeedTask, run = runHistory): Promise<SeedResult> {
+  const { seed, steps, tally, digest, problems } = await run(task)
+  const result = { seed, steps, tally, digest }
+  return problems.length === 0 ? result : { ...result, failure: await failureOf(run, task) }
+}
+
+/** The shortest prefix of a failing history that still fails: what happens after it is not needed to understand it. */
+async function failureOf(
+  run: typeof runHistory,
+  { seed, operations = operationsOf(seed) }: SeedTask,
+) {
+  let low = 0
+  let high = operations
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if ((await run({ seed, operations: middle })).problems.length > 0) high = middle
+    else low = middle + 1
+  }
+  const { story, problems } = await run({ seed, operations: high, tracing: true })
+  return [
+    ...story,
+    `\nseed ${seed} fails, the shortest prefix has ${high} operations:`,
+    ...problems.slice(0, 20).map((problem) => `  - ${problem}`),
+    `replay: npm run sim -- --seed ${seed} --steps ${high} --trace`,
+  ].join('\n')
 }

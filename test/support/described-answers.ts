@@ -11,41 +11,9 @@ export const DESCRIPTION = parseYaml(projectText('docs/openapi.yaml')) as Json &
   readonly webhooks: Readonly<Record<string, Json>>
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Merchants must ignore unknown fields; here a field that is not described is a fault. */
-function closed(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(closed)
-  if (!isObject(value)) return value
-  const inner = Object.fromEntries(
-    Object.entries(value).map(([name, content]) => [name, closed(content)]),
-  )
-  return inner['type'] === 'object' && inner['properties']
-    ? { additionalProperties: false, ...inner }
-    : inner
-}
-
 const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)
 ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
-
-/** What a JSON pointer of the description points to, through the references on the way. */
-function at(pointer: string): { readonly pointer: string; readonly found: unknown } {
-  const names = pointer.split('/').slice(1)
-  const found = names.reduce<unknown>(
-    (value, name) => Object(value)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
-    DESCRIPTION,
-  )
-  return isObject(found) && typeof found['$ref'] === 'string'
-    ? at(found['$ref'].slice(1))
-    : { pointer, found }
-}
-
-function escaped(name: string) {
-  return name.replaceAll('~', '~0').replaceAll('/', '~1')
-}
 
 /** Whether a value is what the schema at a pointer of the description says; the reasons where it is not. */
 export function faultsOf(pointer: string, value: unknown): readonly string[] {
@@ -93,4 +61,36 @@ export function undescribed({
       type === 'application/json' ? JSON.parse(text) : text,
     ),
   ]
+}
+
+/** What a JSON pointer of the description points to, through the references on the way. */
+function at(pointer: string): { readonly pointer: string; readonly found: unknown } {
+  const names = pointer.split('/').slice(1)
+  const found = names.reduce<unknown>(
+    (value, name) => Object(value)[name.replaceAll('~1', '/').replaceAll('~0', '~')],
+    DESCRIPTION,
+  )
+  return isObject(found) && typeof found['$ref'] === 'string'
+    ? at(found['$ref'].slice(1))
+    : { pointer, found }
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function escaped(name: string) {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1')
+}
+
+/** Merchants must ignore unknown fields; here a field that is not described is a fault. */
+function closed(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(closed)
+  if (!isObject(value)) return value
+  const inner = Object.fromEntries(
+    Object.entries(value).map(([name, content]) => [name, closed(content)]),
+  )
+  return inner['type'] === 'object' && inner['properties']
+    ? { additionalProperties: false, ...inner }
+    : inner
 }

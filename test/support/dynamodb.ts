@@ -15,6 +15,20 @@ type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
+/** The worker's DynamoDB Local with a table. Only inside of `describeOnDynamoDb`. */
+export function dynamoDb(): TestDynamoDb {
+  if (!started)
+    throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
+  return started
+}
+
+/** `describe` for what needs DynamoDB Local, which the first such file starts. Skips it, and says so, where there is none. */
+export async function describeOnDynamoDb() {
+  const none = await (starting ??= start())
+  if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
+  return describe.skipIf(none instanceof NoDynamoDbLocal)
+}
+
 async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
   try {
     const { endpoint } = await startDynamoDbLocal()
@@ -26,20 +40,6 @@ async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
     if (error instanceof NoDynamoDbLocal) return error
     throw error
   }
-}
-
-/** `describe` for what needs DynamoDB Local, which the first such file starts. Skips it, and says so, where there is none. */
-export async function describeOnDynamoDb() {
-  const none = await (starting ??= start())
-  if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
-  return describe.skipIf(none instanceof NoDynamoDbLocal)
-}
-
-/** The worker's DynamoDB Local with a table. Only inside of `describeOnDynamoDb`. */
-export function dynamoDb(): TestDynamoDb {
-  if (!started)
-    throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
-  return started
 }
 
 /** Requests to the worker's table on DynamoDB Local. Rejects where there is none. */

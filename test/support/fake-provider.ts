@@ -13,73 +13,6 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-function destinationOf({ method, channelCode }: CreateRequestInput) {
-  if (method === 'virtual_account') return '381652390000001'
-  if (method === 'qris') return '00020101021226-a-qr-string'
-  return channelCode === 'OVO' ? undefined : `https://checkout.example/${channelCode}`
-}
-
-export function pageOfRows(
-  rows: readonly ProviderTransaction[],
-  filter: TransactionFilter,
-): TransactionPage {
-  const matching = rows
-    .toReversed()
-    .filter(
-      ({ updatedAt, createdAt = updatedAt, ...row }) =>
-        (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
-        (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
-        (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
-        (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
-        (filter.category === undefined || row.category === filter.category) &&
-        (filter.reversedOnly !== true || row.status === 'reversed') &&
-        (filter.providerPaymentId === undefined ||
-          row.providerPaymentId === filter.providerPaymentId) &&
-        (filter.reference === undefined || row.reference === filter.reference),
-    )
-  const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
-  const transactions = matching.slice(start, start + filter.limit)
-  return { transactions, hasMore: start + transactions.length < matching.length }
-}
-
-/** The row of a payment of 100,000: settled, 4,440 kept. */
-export function settledRow(
-  { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
-  at: Timestamp,
-  fields: Partial<ProviderTransaction> = {},
-): ProviderTransaction {
-  const { amountMinor, keptMinor } = {
-    amountMinor: minor(100_000),
-    keptMinor: minor(4_440),
-    ...fields,
-  }
-  const { type, status } = { type: 'payment', status: 'success', ...fields } as const
-  return {
-    ...(type === 'payment' &&
-      status === 'success' &&
-      providerPaymentId.startsWith('py-') && { isCaptured: true }),
-    type,
-    transactionId: `txn_${crypto.randomUUID()}`,
-    providerPaymentId,
-    paymentRequestId: undefined,
-    reference,
-    status,
-    currency: 'IDR',
-    providerMinor: minor(amountMinor - (keptMinor ?? 0)),
-    settledAt: addMs(at, -MINUTE_MS),
-    updatedAt: at,
-    ...fields,
-    amountMinor,
-    keptMinor,
-  }
-}
-
-export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const
-
-function found<T>(value: T | undefined) {
-  return value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
-}
-
 /** A provider made of answers: every method can be replaced, every call is recorded. */
 export function fakeProvider() {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
@@ -180,6 +113,73 @@ export function fakeProvider() {
       void requests.set(paymentRequestId, { ...requestOf(paymentRequestId), status }),
     countOf: (operation: ProviderOperation) =>
       calls.filter((call) => call.operation === operation).length,
+  }
+}
+
+function destinationOf({ method, channelCode }: CreateRequestInput) {
+  if (method === 'virtual_account') return '381652390000001'
+  if (method === 'qris') return '00020101021226-a-qr-string'
+  return channelCode === 'OVO' ? undefined : `https://checkout.example/${channelCode}`
+}
+
+export const NOT_SETTLED = { keptMinor: undefined, settledAt: undefined } as const
+
+function found<T>(value: T | undefined) {
+  return value ? ({ kind: 'found', value } as const) : ({ kind: 'not_found' } as const)
+}
+
+export function pageOfRows(
+  rows: readonly ProviderTransaction[],
+  filter: TransactionFilter,
+): TransactionPage {
+  const matching = rows
+    .toReversed()
+    .filter(
+      ({ updatedAt, createdAt = updatedAt, ...row }) =>
+        (filter.updatedFrom === undefined || updatedAt >= filter.updatedFrom) &&
+        (filter.updatedTo === undefined || updatedAt <= filter.updatedTo) &&
+        (filter.createdFrom === undefined || createdAt >= filter.createdFrom) &&
+        (filter.createdTo === undefined || createdAt <= filter.createdTo) &&
+        (filter.category === undefined || row.category === filter.category) &&
+        (filter.reversedOnly !== true || row.status === 'reversed') &&
+        (filter.providerPaymentId === undefined ||
+          row.providerPaymentId === filter.providerPaymentId) &&
+        (filter.reference === undefined || row.reference === filter.reference),
+    )
+  const start = matching.findIndex(({ transactionId }) => transactionId === filter.afterId) + 1
+  const transactions = matching.slice(start, start + filter.limit)
+  return { transactions, hasMore: start + transactions.length < matching.length }
+}
+
+/** The row of a payment of 100,000: settled, 4,440 kept. */
+export function settledRow(
+  { providerPaymentId, reference }: Pick<ProviderTransaction, 'providerPaymentId' | 'reference'>,
+  at: Timestamp,
+  fields: Partial<ProviderTransaction> = {},
+): ProviderTransaction {
+  const { amountMinor, keptMinor } = {
+    amountMinor: minor(100_000),
+    keptMinor: minor(4_440),
+    ...fields,
+  }
+  const { type, status } = { type: 'payment', status: 'success', ...fields } as const
+  return {
+    ...(type === 'payment' &&
+      status === 'success' &&
+      providerPaymentId.startsWith('py-') && { isCaptured: true }),
+    type,
+    transactionId: `txn_${crypto.randomUUID()}`,
+    providerPaymentId,
+    paymentRequestId: undefined,
+    reference,
+    status,
+    currency: 'IDR',
+    providerMinor: minor(amountMinor - (keptMinor ?? 0)),
+    settledAt: addMs(at, -MINUTE_MS),
+    updatedAt: at,
+    ...fields,
+    amountMinor,
+    keptMinor,
   }
 }
 

@@ -17,8 +17,6 @@ export function selfSignedCertificate(name: string) {
   return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
 }
 
-export type Certificate = ReturnType<typeof selfSignedCertificate>
-
 /** On a free port of 127.0.0.1, which closes every connection after the test. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
@@ -44,6 +42,8 @@ export async function listen(server: Server): Promise<number> {
 export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
   return listen(createTcpServer(behave))
 }
+
+export type Certificate = ReturnType<typeof selfSignedCertificate>
 
 export function startTlsServer(
   { key, cert }: Certificate,

@@ -1,9 +1,9 @@
 type Cells = readonly (string | number)[]
 
-function row(cells: Cells): string {
-  return `| ${cells.join(' | ')} |`
-}
-
 export function markdownTable(heading: readonly string[], rows: readonly Cells[]): string {
   return [row(heading), row(heading.map(() => '---')), ...rows.map(row)].join('\n')
+}
+
+function row(cells: Cells): string {
+  return `| ${cells.join(' | ')} |`
 }

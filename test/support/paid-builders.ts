@@ -134,15 +134,6 @@ export function settledRowFor(
   }
 }
 
-async function postedAll(
-  deps: TestDeps,
-  postings: readonly Posting[],
-): Promise<readonly Payment[]> {
-  const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
-  if (posted.length !== postings.length) throw new Error('a payment was not posted')
-  return posted
-}
-
 export async function post(
   deps: TestDeps,
   payment: Payment,
@@ -151,6 +142,15 @@ export async function post(
   const [posted = payment] = await postedAll(deps, [
     { payment, by: { row: settledRowFor(payment, row) } },
   ])
+  return posted
+}
+
+async function postedAll(
+  deps: TestDeps,
+  postings: readonly Posting[],
+): Promise<readonly Payment[]> {
+  const posted = (await postPayments(deps, postings)).flatMap((payment) => payment ?? [])
+  if (posted.length !== postings.length) throw new Error('a payment was not posted')
   return posted
 }
 

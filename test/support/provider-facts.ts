@@ -7,24 +7,24 @@ import * as v from 'valibot'
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
+
 export function id(...prefixes: readonly string[]) {
   return v.pipe(v.string(), v.regex(new RegExp(`^(${prefixes.join('|')})${UUID}$`)))
 }
+
 export function text(least: number, most: number) {
   return v.pipe(v.string(), v.minLength(least), v.maxLength(most))
 }
+
 export function oneOf<const Names extends readonly string[]>(...names: Names) {
   return v.picklist(names)
 }
-/** IDR has no decimals: whole numbers are sent, and never text. */
-export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+
 export const Time = v.pipe(
   v.string(),
   v.regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,6})?Z$/),
 )
 const Url = v.pipe(v.string(), v.url(), v.regex(/^https?:/))
-export const Country = v.literal('ID')
-export const Currency = v.literal('IDR')
 
 const VirtualAccount = v.strictObject({
   display_name: text(1, 250),
@@ -42,6 +42,8 @@ const Phone = v.strictObject({
 const ReturnUrls = v.strictObject({ success_return_url: Url, failure_return_url: v.optional(Url) })
 const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.optional(Url) })
 
+const DAY = 86_400
+
 export type ChannelFacts = {
   readonly method: 'virtual_account' | 'ewallet' | 'qris'
   readonly channelCode: string | undefined
@@ -55,31 +57,6 @@ export type ChannelFacts = {
   readonly lifetimeSeconds: number
   /** Least and most rupiah of one payment, from the provider's list of payment methods, read 2026-09-30. */
   readonly amounts: readonly [number, number]
-}
-
-const DAY = 86_400
-
-function bank(name: string, amounts: ChannelFacts['amounts']): ChannelFacts {
-  const names = {
-    channelCode: name,
-    providerCode: `${name}_VIRTUAL_ACCOUNT`,
-    transactionCode: name,
-  }
-  const terms = {
-    properties: VirtualAccount,
-    permille: 0n,
-    flat: 4_000n,
-    lifetimeSeconds: DAY,
-    amounts,
-  }
-  return { method: 'virtual_account', ...names, ...terms }
-}
-
-type Terms = Pick<ChannelFacts, 'properties' | 'permille' | 'lifetimeSeconds' | 'amounts'>
-
-function wallet(name: string, terms: Terms, flat = 0n): ChannelFacts {
-  const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
-  return { method: 'ewallet', ...names, ...terms, flat }
 }
 
 /** Every channel by itself, as its latest terms are. */
@@ -139,6 +116,35 @@ export function fitsChannel(asked: {
 }) {
   const facts = CHANNEL_FACTS.find(({ providerCode }) => providerCode === asked.channel_code)
   return facts !== undefined && v.is(facts.properties, asked.channel_properties)
+}
+
+/** IDR has no decimals: whole numbers are sent, and never text. */
+export const Rupiah = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+
+export const Country = v.literal('ID')
+export const Currency = v.literal('IDR')
+
+function bank(name: string, amounts: ChannelFacts['amounts']): ChannelFacts {
+  const names = {
+    channelCode: name,
+    providerCode: `${name}_VIRTUAL_ACCOUNT`,
+    transactionCode: name,
+  }
+  const terms = {
+    properties: VirtualAccount,
+    permille: 0n,
+    flat: 4_000n,
+    lifetimeSeconds: DAY,
+    amounts,
+  }
+  return { method: 'virtual_account', ...names, ...terms }
+}
+
+type Terms = Pick<ChannelFacts, 'properties' | 'permille' | 'lifetimeSeconds' | 'amounts'>
+
+function wallet(name: string, terms: Terms, flat = 0n): ChannelFacts {
+  const names = { channelCode: name, providerCode: name, transactionCode: `ID_${name}` }
+  return { method: 'ewallet', ...names, ...terms, flat }
 }
 
 const CreateBody = v.pipe(

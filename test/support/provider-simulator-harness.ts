@@ -48,6 +48,8 @@ type CallbackBody = {
   data: Readonly<Record<string, unknown>>
 }
 
+export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
+
 /** The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
 export function aCore(options: { restored?: readonly Change[]; start?: string } = {}) {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
@@ -105,8 +107,6 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
       core.orderFault({ target, fault, value, times }),
   }
 }
-
-export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 
 type Json = Record<string, unknown>
 type Answer<T> = Pick<Response, 'status' | 'headers'> & { readonly body: T; readonly text: string }

@@ -16,26 +16,12 @@ export function makeProject(directory: string): void {
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
 }
 
-/** What listens for a block that is only given requests. */
-const HOSTS: Readonly<Record<string, string>> = {
-  fetch: `
-import { createServer } from 'node:http'
-import app from './receiver.ts'
-createServer(async (request, response) => {
-  const init = { method: request.method, headers: request.headers, body: request, duplex: 'half' }
-  const answer = await app.fetch(new Request('http://shop.example' + request.url, init))
-  response.writeHead(answer.status).end(await answer.text())
-}).listen(Number(process.env.PORT))`,
-  lambda: `
-import { createServer } from 'node:http'
-import { handler } from './receiver.ts'
-createServer(async (request, response) => {
-  const chunks = []
-  for await (const chunk of request) chunks.push(chunk)
-  const body = Buffer.concat(chunks).toString('base64')
-  const answer = await handler({ headers: request.headers, body, isBase64Encoded: true })
-  response.writeHead(answer.statusCode).end(answer.body)
-}).listen(Number(process.env.PORT))`,
+/** The program that this machine would need for a block, and does not have. */
+export function missingFor(block: Block): string | undefined {
+  const { needs } = languageOf(block)
+  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0
+    ? undefined
+    : needs
 }
 
 type Language = {
@@ -63,12 +49,26 @@ function languageOf({ language }: Block): Language {
   return found
 }
 
-/** The program that this machine would need for a block, and does not have. */
-export function missingFor(block: Block): string | undefined {
-  const { needs } = languageOf(block)
-  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0
-    ? undefined
-    : needs
+/** What listens for a block that is only given requests. */
+const HOSTS: Readonly<Record<string, string>> = {
+  fetch: `
+import { createServer } from 'node:http'
+import app from './receiver.ts'
+createServer(async (request, response) => {
+  const init = { method: request.method, headers: request.headers, body: request, duplex: 'half' }
+  const answer = await app.fetch(new Request('http://shop.example' + request.url, init))
+  response.writeHead(answer.status).end(await answer.text())
+}).listen(Number(process.env.PORT))`,
+  lambda: `
+import { createServer } from 'node:http'
+import { handler } from './receiver.ts'
+createServer(async (request, response) => {
+  const chunks = []
+  for await (const chunk of request) chunks.push(chunk)
+  const body = Buffer.concat(chunks).toString('base64')
+  const answer = await handler({ headers: request.headers, body, isBase64Encoded: true })
+  response.writeHead(answer.statusCode).end(answer.body)
+}).listen(Number(process.env.PORT))`,
 }
 
 /** Runs a receiver of the documents as a process of its own, until the test is over. */

@@ -18,6 +18,18 @@ export const PROVIDER_SECRET = JSON.stringify({ secret_key: PROVIDER_KEY })
 export type Asked = Partial<Pick<PaymentRequest, 'method' | 'channelCode' | 'description'>> &
   Partial<Pick<CreateRequestInput, 'reference' | 'amountMinor' | 'expiresAt' | 'phone'>>
 
+export async function scriptedProvider(
+  script: Script,
+  nowMs = Date.now,
+  get: Secrets['get'] = async () => PROVIDER_SECRET,
+) {
+  const server = await startScriptedServer(script)
+  return {
+    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }),
+    server,
+  }
+}
+
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
 export function aCreateInput(
   { reference, expiresAt, phone, ...asked }: Asked = {},
@@ -51,18 +63,6 @@ export function aCreateInput(
     expiresAt,
   )
   return reference === undefined ? input : { ...input, reference }
-}
-
-export async function scriptedProvider(
-  script: Script,
-  nowMs = Date.now,
-  get: Secrets['get'] = async () => PROVIDER_SECRET,
-) {
-  const server = await startScriptedServer(script)
-  return {
-    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }),
-    server,
-  }
 }
 
 export const VA_NUMBER = {

@@ -8,6 +8,14 @@ export function projectText(path: string): string {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
+export function childrenOf(node: ESTree.Node) {
+  return Object.values(node).flat().filter(isNode)
+}
+
+function isNode(value: unknown): value is ESTree.Node {
+  return typeof value === 'object' && value !== null && 'type' in value
+}
+
 type Import = {
   readonly from: string
   /** For a relative import, the path from the project's root. */
@@ -28,24 +36,26 @@ export type SourceFile = {
   readonly exports: readonly { readonly name: string; readonly isType: boolean }[]
 }
 
-function isNode(value: unknown): value is ESTree.Node {
-  return typeof value === 'object' && value !== null && 'type' in value
-}
-
-export function childrenOf(node: ESTree.Node) {
-  return Object.values(node).flat().filter(isNode)
+export function parseSource(path: string, text: string): SourceFile {
+  const { program, comments, errors, module } = parseSync(path, text)
+  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
+  const nodes = withDescendants(program)
+  return {
+    path,
+    text,
+    lineCount: text.trimEnd().split('\n').length,
+    imports: nodes.map((node) => importIn(path, node)).filter((found) => found !== undefined),
+    program,
+    nodes,
+    comments: comments.map(({ value }) => value),
+    exports: module.staticExports.flatMap(({ entries }) =>
+      entries.map(({ exportName, isType }) => ({ name: exportName.name ?? 'default', isType })),
+    ),
+  }
 }
 
 function withDescendants(node: ESTree.Node): ESTree.Node[] {
   return [node, ...childrenOf(node).flatMap(withDescendants)]
-}
-
-function importOf(file: string, from: string, typeOnly: boolean): Import {
-  return {
-    from,
-    path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
-    typeOnly,
-  }
 }
 
 /** `import`, `export … from`, `import('…')` as an expression and as a type. */
@@ -65,21 +75,11 @@ function importIn(file: string, node: ESTree.Node): Import | undefined {
   return node.type === 'TSImportType' ? importOf(file, node.source.value, true) : undefined
 }
 
-export function parseSource(path: string, text: string): SourceFile {
-  const { program, comments, errors, module } = parseSync(path, text)
-  if (errors.length > 0) throw new Error(`${path}: ${errors[0]?.message ?? 'cannot be parsed'}`)
-  const nodes = withDescendants(program)
+function importOf(file: string, from: string, typeOnly: boolean): Import {
   return {
-    path,
-    text,
-    lineCount: text.trimEnd().split('\n').length,
-    imports: nodes.map((node) => importIn(path, node)).filter((found) => found !== undefined),
-    program,
-    nodes,
-    comments: comments.map(({ value }) => value),
-    exports: module.staticExports.flatMap(({ entries }) =>
-      entries.map(({ exportName, isType }) => ({ name: exportName.name ?? 'default', isType })),
-    ),
+    from,
+    path: from.startsWith('.') ? posix.join(dirname(file), from) : undefined,
+    typeOnly,
   }
 }
 

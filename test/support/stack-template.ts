@@ -20,72 +20,53 @@ type RawResource = {
   readonly DependsOn?: string | readonly string[]
 }
 
-function nameOf(logicalId: string, resources: Readonly<Record<string, RawResource>>): string {
-  const properties = resources[logicalId]?.Properties ?? {}
-  const named = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
-  const name = named
-    .map((property) => properties[property])
-    .find((value) => typeof value === 'string')
-  const type = resources[logicalId]?.Type
-  // A stage has one key at most.
-  if (type === 'AWS::KMS::Key') return 'key'
-  return name ?? (type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
+/** Every stage is synthesised once in a process of tests: it takes a second. */
+const made = new Map<string, StackTemplate>()
+
+export type StackTemplate = ReturnType<typeof readableTemplate>
+
+/** The stacks of a stage in its region, as `cdk synth` makes them, without bundled functions. */
+export function synthesised(stage: string | DeployedStage): StackTemplate {
+  const settings = typeof stage === 'string' ? deployedStage(stage) : stage
+  const key = JSON.stringify(settings)
+  const template = made.get(key) ?? readableTemplate(rawStacks((app) => addStacks(app, settings)))
+  made.set(key, template)
+  return template
 }
 
-/** References as words, as a person would say them: `<name>.Arn`, `<name>`; joins become text. */
-function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown {
-  if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
-  if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value)
-  const [only] = entries
-  if (entries.length === 1 && only) {
-    const [word, operand] = only
-    if (word === 'Ref') return `<${nameOf(String(operand), Resources)}>`
-    if (word === 'Fn::GetAtt' && Array.isArray(operand)) {
-      return `<${nameOf(String(operand[0]), Resources)}>.${String(operand[1])}`
-    }
-    if (word === 'Fn::Select') return partOfAlias(operand, { Resources, Outputs }) ?? value
-    // What another stack answers is written among the outputs of that stack.
-    if (word === 'Fn::GetStackOutput')
-      return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], {
-        Resources,
-        Outputs,
-      })
-    if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
-      const text = operand[1]
-        .map((part) => String(readable(part, { Resources, Outputs })))
-        .join(String(operand[0]))
-      return byName(text, Resources)
-    }
+function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) {
+  const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
+    logicalId,
+    type: raw.Type,
+    // With references replaced by names.
+    properties: Object.fromEntries(
+      Object.entries(raw.Properties ?? {}).map(([name, value]) => [
+        name,
+        readable(value, { Resources, Outputs }),
+      ]),
+    ),
+    deletionPolicy: raw.DeletionPolicy,
+    updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
+    // Logical ids of resources that CloudFormation creates first.
+    dependsOn: [raw.DependsOn ?? []].flat(),
+  }))
+  const ofType = (type: string) => resources.filter((resource) => resource.type === type)
+  const all = (type: string) => ofType(type).map(({ properties }) => properties)
+  const only = (type: string) => {
+    const [resource, ...others] = ofType(type)
+    if (!resource || others.length > 0)
+      throw new Error(`there are ${others.length + (resource ? 1 : 0)} of ${type}`)
+    return resource
   }
-  return Object.fromEntries(
-    entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]),
-  )
-}
-
-const NAMED_ARN =
-  /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
-const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
-
-/** Stacks refer to queues, topics and tables of another one by name: as if by reference, where there is one of the name. */
-function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
-  const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
-  if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))
-    return text
-  return arn === undefined
-    ? `<${named}>`
-    : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
-}
-
-/** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
-function partOfAlias(operand: unknown, template: RawTemplate): unknown {
-  const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
-    number,
-    Record<string, { Ref?: string }[]>,
-  ]
-  const { Type, Properties } = template.Resources[id] ?? {}
-  if (Type !== 'AWS::Lambda::Alias') return undefined
-  return at === 6 ? readable(Properties?.['FunctionName'], template) : Properties?.['Name']
+  return {
+    ...synthesis,
+    resources,
+    outputs: Outputs,
+    ofType,
+    only,
+    all,
+    each: (type: string, property: string) => all(type).map((properties) => properties[property]),
+  }
 }
 
 type RawTemplate = {
@@ -135,16 +116,72 @@ function rawStacks(addTo: (app: App) => void) {
   }
 }
 
-/** Every stage is synthesised once in a process of tests: it takes a second. */
-const made = new Map<string, StackTemplate>()
+/** References as words, as a person would say them: `<name>.Arn`, `<name>`; joins become text. */
+function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown {
+  if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value)
+  const [only] = entries
+  if (entries.length === 1 && only) {
+    const [word, operand] = only
+    if (word === 'Ref') return `<${nameOf(String(operand), Resources)}>`
+    if (word === 'Fn::GetAtt' && Array.isArray(operand)) {
+      return `<${nameOf(String(operand[0]), Resources)}>.${String(operand[1])}`
+    }
+    if (word === 'Fn::Select') return partOfAlias(operand, { Resources, Outputs }) ?? value
+    // What another stack answers is written among the outputs of that stack.
+    if (word === 'Fn::GetStackOutput')
+      return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], {
+        Resources,
+        Outputs,
+      })
+    if (word === 'Fn::Join' && Array.isArray(operand) && Array.isArray(operand[1])) {
+      const text = operand[1]
+        .map((part) => String(readable(part, { Resources, Outputs })))
+        .join(String(operand[0]))
+      return byName(text, Resources)
+    }
+  }
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, readable(item, { Resources, Outputs })]),
+  )
+}
 
-/** The stacks of a stage in its region, as `cdk synth` makes them, without bundled functions. */
-export function synthesised(stage: string | DeployedStage): StackTemplate {
-  const settings = typeof stage === 'string' ? deployedStage(stage) : stage
-  const key = JSON.stringify(settings)
-  const template = made.get(key) ?? readableTemplate(rawStacks((app) => addStacks(app, settings)))
-  made.set(key, template)
-  return template
+function nameOf(logicalId: string, resources: Readonly<Record<string, RawResource>>): string {
+  const properties = resources[logicalId]?.Properties ?? {}
+  const named = ['FunctionName', 'QueueName', 'TopicName', 'TableName', 'LogGroupName']
+  const name = named
+    .map((property) => properties[property])
+    .find((value) => typeof value === 'string')
+  const type = resources[logicalId]?.Type
+  // A stage has one key at most.
+  if (type === 'AWS::KMS::Key') return 'key'
+  return name ?? (type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
+}
+
+/** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
+function partOfAlias(operand: unknown, template: RawTemplate): unknown {
+  const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
+    number,
+    Record<string, { Ref?: string }[]>,
+  ]
+  const { Type, Properties } = template.Resources[id] ?? {}
+  if (Type !== 'AWS::Lambda::Alias') return undefined
+  return at === 6 ? readable(Properties?.['FunctionName'], template) : Properties?.['Name']
+}
+
+const NAMED_ARN =
+  /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
+const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
+
+/** Stacks refer to queues, topics and tables of another one by name: as if by reference, where there is one of the name. */
+function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
+  const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
+  if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))
+    return text
+  return arn === undefined
+    ? `<${named}>`
+    : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
 /** The same for the front stack of a stage behind CloudFront. */
@@ -161,40 +198,4 @@ export function watchedIn(stage: string): Watched {
   return gateway.watched
 }
 
-function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeof rawStacks>) {
-  const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
-    logicalId,
-    type: raw.Type,
-    // With references replaced by names.
-    properties: Object.fromEntries(
-      Object.entries(raw.Properties ?? {}).map(([name, value]) => [
-        name,
-        readable(value, { Resources, Outputs }),
-      ]),
-    ),
-    deletionPolicy: raw.DeletionPolicy,
-    updatePolicy: readable(raw.UpdatePolicy, { Resources, Outputs }),
-    // Logical ids of resources that CloudFormation creates first.
-    dependsOn: [raw.DependsOn ?? []].flat(),
-  }))
-  const ofType = (type: string) => resources.filter((resource) => resource.type === type)
-  const all = (type: string) => ofType(type).map(({ properties }) => properties)
-  const only = (type: string) => {
-    const [resource, ...others] = ofType(type)
-    if (!resource || others.length > 0)
-      throw new Error(`there are ${others.length + (resource ? 1 : 0)} of ${type}`)
-    return resource
-  }
-  return {
-    ...synthesis,
-    resources,
-    outputs: Outputs,
-    ofType,
-    only,
-    all,
-    each: (type: string, property: string) => all(type).map((properties) => properties[property]),
-  }
-}
-
-export type StackTemplate = ReturnType<typeof readableTemplate>
 export type Resource = StackTemplate['resources'][number]

@@ -32,7 +32,6 @@ export async function paidUpstream(
     reference: deps.provider.requestOf(payment.paymentRequestId).reference,
   }
 }
-export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
 
 /** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
 export async function creditedPayment(
@@ -44,6 +43,8 @@ export async function creditedPayment(
   await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
   return { ...paid, payment: await paymentOf(deps, paid) }
 }
+
+export type PaidUpstream = Awaited<ReturnType<typeof paidUpstream>>
 
 export async function paymentOf(
   deps: TestDeps,

@@ -22,6 +22,46 @@ export function putRaw(deps: TestDeps, item: Raw) {
   return deps.table.write(put({ pk: String(item['pk']), sk: String(item['sk']) }, item))
 }
 
+const REMOVED = Symbol('removed')
+
+/** Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only for plausibility. */
+export type Unwitnessed = {
+  readonly loose: readonly string[]
+  readonly imprecise: readonly string[]
+}
+
+/** Every single change of an item: each value, also nested ones, and each removed attribute. The keys stay. */
+export function tamperingsOf(item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] {
+  const { pk: _, sk: __, ...attributes } = item
+  const isIn = (names: readonly string[], name: string) =>
+    names.some((one) => name === one || name.startsWith(`${one}.`))
+  const changed = leaves(attributes).flatMap(([path, value]) => {
+    const name = path.join('.')
+    if (isIn(loose, name)) return []
+    return changesOf(value, isIn(imprecise, name)).map((other) => ({
+      name: `${name} = ${String(other)}`,
+      item: replaced(item, path, other) as Raw,
+    }))
+  })
+  const removed = Object.keys(attributes)
+    // For a count, zero and absent are the same.
+    .filter(
+      (name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0,
+    )
+    .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
+  return [...changed, ...removed]
+}
+
+type Path = readonly (string | number)[]
+
+function leaves(node: unknown, path: Path = []): readonly (readonly [Path, unknown])[] {
+  if (Array.isArray(node)) return node.flatMap((inner, index) => leaves(inner, [...path, index]))
+  if (typeof node === 'object' && node !== null && !(node instanceof Set)) {
+    return Object.entries(node).flatMap(([name, inner]) => leaves(inner, [...path, name]))
+  }
+  return [[path, node]]
+}
+
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/
 
 /** For texts of a closed set: another text of the set. */
@@ -59,8 +99,6 @@ function changesOf(value: unknown, isImpreciseTime: boolean): readonly unknown[]
     : [`${value}x`]
 }
 
-type Path = readonly (string | number)[]
-
 function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
   if (at === undefined) return value
   if (Array.isArray(node))
@@ -71,44 +109,6 @@ function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
     return changed === REMOVED ? [] : [[name, changed] as const]
   })
   return Object.fromEntries(entries)
-}
-
-const REMOVED = Symbol('removed')
-
-function leaves(node: unknown, path: Path = []): readonly (readonly [Path, unknown])[] {
-  if (Array.isArray(node)) return node.flatMap((inner, index) => leaves(inner, [...path, index]))
-  if (typeof node === 'object' && node !== null && !(node instanceof Set)) {
-    return Object.entries(node).flatMap(([name, inner]) => leaves(inner, [...path, name]))
-  }
-  return [[path, node]]
-}
-
-/** Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only for plausibility. */
-export type Unwitnessed = {
-  readonly loose: readonly string[]
-  readonly imprecise: readonly string[]
-}
-
-/** Every single change of an item: each value, also nested ones, and each removed attribute. The keys stay. */
-export function tamperingsOf(item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] {
-  const { pk: _, sk: __, ...attributes } = item
-  const isIn = (names: readonly string[], name: string) =>
-    names.some((one) => name === one || name.startsWith(`${one}.`))
-  const changed = leaves(attributes).flatMap(([path, value]) => {
-    const name = path.join('.')
-    if (isIn(loose, name)) return []
-    return changesOf(value, isIn(imprecise, name)).map((other) => ({
-      name: `${name} = ${String(other)}`,
-      item: replaced(item, path, other) as Raw,
-    }))
-  })
-  const removed = Object.keys(attributes)
-    // For a count, zero and absent are the same.
-    .filter(
-      (name) => ![loose, imprecise].some((names) => isIn(names, name)) && attributes[name] !== 0,
-    )
-    .map((name) => ({ name: `${name} removed`, item: replaced(item, [name], REMOVED) as Raw }))
-  return [...changed, ...removed]
 }
 
 /** Moves an item into another list: its shard or window misses it, and is what can be named. */

@@ -84,8 +84,6 @@ export function testDeps(overrides: Overrides = {}) {
   return { ...deps, ...recorded, requests, provider, clock }
 }
 
-export type TestDeps = ReturnType<typeof testDeps>
-
 /** A clock that moves only when a test moves it, or when the code under test sleeps. */
 export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20, 4, 0, 0))) {
   let current = start
@@ -122,6 +120,13 @@ export function memoryDeps(overrides: Overrides = {}, items: readonly object[] =
   changes.length = 0
   return { ...testDeps({ ...overrides, requests: memoryRequests(stored) }), stored, changes }
 }
+
+/** Stores an item in the table's own form, with its key. */
+export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object): void {
+  const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
+  requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
+}
+
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
 /** On a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
@@ -139,12 +144,6 @@ export function depsWithLateIndexes(latePkPrefix: string) {
   return { deps: testDeps({ requests: memoryRequests(table) }), catchUp }
 }
 
-/** Stores an item in the table's own form, with its key. */
-export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: object): void {
-  const { pk, sk } = v.parse(v.object({ pk: v.string(), sk: v.string() }), item)
-  requests.write({ kind: 'put', key: { pk, sk }, item: { ...item }, condition: undefined })
-}
-
 /** One request to the table. Each retry is a request of its own. */
 export type TableCall =
   | { readonly name: 'get'; readonly keys: readonly Key[] }
@@ -153,13 +152,6 @@ export type TableCall =
   /** A write of a single step has the name of its kind. */
   | { readonly name: Step['kind']; readonly steps: readonly Step[] }
   | { readonly name: 'transact'; readonly steps: readonly Step[] }
-
-type Hooks = {
-  /** Runs before the request is sent. If it throws, the request never arrives. */
-  readonly before?: (call: TableCall) => unknown
-  /** Runs after an applied request, before its answer. If it throws, the answer is lost. */
-  readonly after?: (call: TableCall) => unknown
-}
 
 /** A table whose requests are sent by `around`. */
 export function requestsAround(
@@ -177,9 +169,18 @@ export function requestsAround(
   }
 }
 
+export type TestDeps = ReturnType<typeof testDeps>
+
 /** The same deps on other requests, with their own retries and memory. */
 export function withRequests(deps: TestDeps, requests: TableRequests): TestDeps {
   return { ...deps, requests, memory: {}, table: retryingTable(requests, deps) }
+}
+
+type Hooks = {
+  /** Runs before the request is sent. If it throws, the request never arrives. */
+  readonly before?: (call: TableCall) => unknown
+  /** Runs after an applied request, before its answer. If it throws, the answer is lost. */
+  readonly after?: (call: TableCall) => unknown
 }
 
 /** The same table with hooks around each request. The given deps keep working without them. */
@@ -213,18 +214,6 @@ export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
   )
 }
 
-function atFirst(when: 'before' | 'after') {
-  return (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
-    let done = false
-    const hook = async ({ name }: TableCall) => {
-      if (done || name !== kind) return
-      done = true
-      await other()
-    }
-    return interceptTable(deps, { [when]: hook })
-  }
-}
-
 /** Runs `other` just before the first request of this kind. */
 export const beforeFirst = atFirst('before')
 
@@ -242,4 +231,16 @@ export function failingOn(
       if (name === kind) throw new Error('the table cannot be reached')
     },
   })
+}
+
+function atFirst(when: 'before' | 'after') {
+  return (deps: TestDeps, kind: TableCall['name'], other: () => unknown) => {
+    let done = false
+    const hook = async ({ name }: TableCall) => {
+      if (done || name !== kind) return
+      done = true
+      await other()
+    }
+    return interceptTable(deps, { [when]: hook })
+  }
 }

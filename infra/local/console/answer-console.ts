@@ -38,6 +38,25 @@ export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
   }
 }
 
+/** The page loads only from this server, runs no inline code, and cannot be framed. */
+const HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cache-control': 'no-store',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const PAGE = join(import.meta.dirname, 'page')
+
+const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> =
+  new Map([
+    ['/console', { type: 'text/html', text: read('page.html') }],
+    ['/console/page.css', { type: 'text/css', text: read('page.css') }],
+    ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
+    ['/console/page.js', { type: 'text/javascript', text: script }],
+  ])
+
 async function answer(ready: Promise<ConsoleParts>, request: LocalRequest): Promise<LocalAnswer> {
   const { activity, about } = await ready
   switch (`${request.method} ${request.path}`) {
@@ -100,15 +119,8 @@ async function relayCall(about: About, request: LocalRequest): Promise<LocalRepl
   }
 }
 
-const PAGE = join(import.meta.dirname, 'page')
-
-/** The page loads only from this server, runs no inline code, and cannot be framed. */
-const HEADERS = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
+function read(name: string) {
+  return () => readFile(join(PAGE, name), 'utf8')
 }
 
 /** The browser's code as one file. It is built for each request, so that the start does not wait. */
@@ -126,15 +138,3 @@ async function script(): Promise<string> {
   })
   return outputFiles[0]?.text ?? ''
 }
-
-function read(name: string) {
-  return () => readFile(join(PAGE, name), 'utf8')
-}
-
-const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> =
-  new Map([
-    ['/console', { type: 'text/html', text: read('page.html') }],
-    ['/console/page.css', { type: 'text/css', text: read('page.css') }],
-    ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
-    ['/console/page.js', { type: 'text/javascript', text: script }],
-  ])

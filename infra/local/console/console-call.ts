@@ -47,11 +47,6 @@ export function toWire({ urls, client }: About, call: ConsoleCall) {
   }
 }
 
-/** Within single quotes, a shell treats only the single quote as special. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}
-
 /** The same call as a curl command for a POSIX shell. */
 export function asCurl(about: About, call: ConsoleCall): string {
   const { method, url, headers, body } = toWire(about, call)
@@ -60,4 +55,9 @@ export function asCurl(about: About, call: ConsoleCall): string {
     ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
     ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
   ].join(' \\\n  ')
+}
+
+/** Within single quotes, a shell treats only the single quote as special. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -55,6 +55,14 @@ export async function answerInvocation(
   }
 }
 
+function refusal(status: number, type: string, message: string): LocalReply {
+  return jsonReply(
+    status,
+    { Type: 'User', message, Message: message },
+    { 'x-amzn-errortype': type },
+  )
+}
+
 /** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
 function refusalOf(
   duty: string | string[] | undefined,
@@ -87,12 +95,4 @@ async function call(target: LocalFunction, payload: unknown): Promise<LocalReply
       { ...headers, 'x-amz-function-error': 'Unhandled' },
     )
   }
-}
-
-function refusal(status: number, type: string, message: string): LocalReply {
-  return jsonReply(
-    status,
-    { Type: 'User', message, Message: message },
-    { 'x-amzn-errortype': type },
-  )
 }

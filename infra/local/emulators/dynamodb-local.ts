@@ -25,11 +25,6 @@ export function localAws(endpoint: string) {
   }
 }
 
-const START_TRIES = 3
-const READY_POLL_MS = 50
-/** The first answer takes seconds on a busy machine: Java is still loading classes. */
-const ANSWERS_WITHIN_MS = 5_000
-
 type StartOptions = {
   /** Called as soon as the process runs, before it answers, because it already has the files open. */
   readonly onSpawn?: (started: ProcessRecord) => void
@@ -54,6 +49,8 @@ export async function startDynamoDbLocal(dataDirectory?: string, options: StartO
   }
   throw new NoDynamoDbLocal()
 }
+
+const START_TRIES = 3
 
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
@@ -104,6 +101,15 @@ function accessKeyFor(dataDirectory: string | undefined): string {
   return key
 }
 
+/** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
+export async function freePort(): Promise<number> {
+  const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
+  await server.close()
+  return server.port
+}
+
+const READY_POLL_MS = 50
+
 async function ready(
   running: KeptProcess,
   endpoint: string,
@@ -117,6 +123,9 @@ async function ready(
   }
   return false
 }
+
+/** The first answer takes seconds on a busy machine: Java is still loading classes. */
+const ANSWERS_WITHIN_MS = 5_000
 
 /** Without the SDK, because this process loads the SDK while Java starts. */
 async function answers(endpoint: string): Promise<boolean> {
@@ -139,11 +148,4 @@ async function answers(endpoint: string): Promise<boolean> {
   } catch {
     return false
   }
-}
-
-/** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
-export async function freePort(): Promise<number> {
-  const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
-  await server.close()
-  return server.port
 }

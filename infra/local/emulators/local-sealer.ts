@@ -16,15 +16,6 @@ type Key = {
 
 const StoredKey = v.object({ key: v.pipe(v.string(), v.base64()) })
 
-/** The sealing key, created at the first start. Only the file's owner may read it; without a file it is in memory. */
-export function localSealKey(file?: string): Buffer {
-  const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
-  if (stored) return Buffer.from(stored.key, 'base64')
-  const key = randomBytes(KEY_BYTES)
-  if (file !== undefined) writeJsonFile(file, { key: key.toString('base64') })
-  return key
-}
-
 /** Emulates KMS with one key: nonce, tag and ciphertext in base64, with the owner as authenticated data. */
 export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
   return {
@@ -53,4 +44,13 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
       }
     },
   }
+}
+
+/** The sealing key, created at the first start. Only the file's owner may read it; without a file it is in memory. */
+export function localSealKey(file?: string): Buffer {
+  const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
+  if (stored) return Buffer.from(stored.key, 'base64')
+  const key = randomBytes(KEY_BYTES)
+  if (file !== undefined) writeJsonFile(file, { key: key.toString('base64') })
+  return key
 }

@@ -14,6 +14,8 @@ type TableOptions = {
   readonly onSpawn: () => void
 }
 
+const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
+
 /**
  * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it. A data directory
  * needs DynamoDB Local, because a table in memory ends with its process.
@@ -51,5 +53,3 @@ async function openInMemory(reason?: string): Promise<LocalTable> {
   const { openMemoryTable } = await import('./memory-table/memory-requests.ts')
   return openMemoryTable(reason)
 }
-
-const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'

@@ -57,15 +57,6 @@ export function startLambdaServer({
   })
 }
 
-const MAX_JUMP_SECONDS = (3_660 * DAY_MS) / SECOND_MS
-
-const Jump = v.strictObject({
-  advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
-})
-
-/** An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still runs. */
-const ATTEMPTS_END_WITHIN_MS = 11_000
-
 /** Answers the controls of the local gateway: clock, alerts and log. Undefined for any other request. */
 export function answerControl(
   parts: Control,
@@ -92,6 +83,15 @@ export function answerControl(
 function now(clock: LocalClock) {
   return jsonReply(200, { now: timestampOf(clock.nowMs()) })
 }
+
+const MAX_JUMP_SECONDS = (3_660 * DAY_MS) / SECOND_MS
+
+const Jump = v.strictObject({
+  advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
+})
+
+/** An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still runs. */
+const ATTEMPTS_END_WITHIN_MS = 11_000
 
 /**
  * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The

@@ -88,6 +88,14 @@ export async function startWebhookInbox(options: {
   return startLocalHttpServer({ port: options.port, family: options.family, answer })
 }
 
+/** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
+function signatureValid(request: LocalRequest, secret: string | undefined) {
+  if (secret === undefined) return null
+  const expected = createHmac('sha256', secret).update(request.body).digest('hex')
+  const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
+  return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
+}
+
 function answerOf({
   status,
   delay_ms: delayMs,
@@ -100,12 +108,4 @@ function answerOf({
   const headers: Record<string, string> =
     status >= 300 && status < 400 ? { location: '/hooks' } : {}
   return { ...jsonReply(status, { received: status < 300 }, headers), delayMs }
-}
-
-/** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
-function signatureValid(request: LocalRequest, secret: string | undefined) {
-  if (secret === undefined) return null
-  const expected = createHmac('sha256', secret).update(request.body).digest('hex')
-  const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
-  return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
 }

@@ -27,23 +27,6 @@ class FunctionTimedOut extends Error {
   override readonly name = 'Sandbox.Timedout'
 }
 
-/** Limits concurrent holders. Others wait in order of arrival. It resolves with the function that frees the place. */
-function concurrencyGate(limit: number) {
-  const waiting: (() => void)[] = []
-  let inside = 0
-  const leave = () => {
-    const next = waiting.shift()
-    // The next holder takes over the place directly, so a new caller cannot overtake it.
-    if (next) next()
-    else inside--
-  }
-  return async () => {
-    if (inside < limit) inside++
-    else await new Promise<void>((resolve) => waiting.push(resolve))
-    return leave
-  }
-}
-
 export type HostedHandler = {
   readonly spec: FunctionSpec
   readonly withDeps: (deps: Deps) => LambdaHandler<unknown, unknown>
@@ -99,6 +82,23 @@ function hosted(
     }
   }
   return { spec, name, invoke }
+}
+
+/** Limits concurrent holders. Others wait in order of arrival. It resolves with the function that frees the place. */
+function concurrencyGate(limit: number) {
+  const waiting: (() => void)[] = []
+  let inside = 0
+  const leave = () => {
+    const next = waiting.shift()
+    // The next holder takes over the place directly, so a new caller cannot overtake it.
+    if (next) next()
+    else inside--
+  }
+  return async () => {
+    if (inside < limit) inside++
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    return leave
+  }
 }
 
 function lambdaContext(

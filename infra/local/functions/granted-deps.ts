@@ -62,24 +62,6 @@ export function grantedDeps(stage: string, spec: FunctionSpec, all: Granted): Gr
   }
 }
 
-/** IAM identifies secrets by name. Functions can have access only to the provider's secrets. */
-function grantedSecrets(
-  stage: string,
-  secrets: Secrets,
-  demand: (access: SecretAccess | 'another secret') => void,
-): Secrets {
-  const ofProvider = new Map<string, SecretAccess>([
-    [providerSecretName(stage), 'read-provider'],
-    [callbackSecretName(stage), 'read-callback-tokens'],
-  ])
-  return {
-    get: async (name, fresh) => {
-      demand(ofProvider.get(name) ?? 'another secret')
-      return secrets.get(name, fresh)
-    },
-  }
-}
-
 /** One access that IAM checks: an action on an item of a partition, or a query of an index. */
 type Access =
   | { readonly action: TableAction; readonly pk: unknown }
@@ -150,6 +132,14 @@ function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access
   return { action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem', pk }
 }
 
+/** Whether this action may use every field. It may always use the keys, because every request needs them. */
+function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
+  const open =
+    Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
+    []
+  return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
+}
+
 function accessOfQuery({ index, partition: [pk], fields }: QueryInput): Access {
   if (index !== undefined) return { action: 'Query', index }
   return { action: fields && areOpen('QueryFields', pk, fields) ? 'QueryFields' : 'Query', pk }
@@ -166,14 +156,6 @@ function accessOfStep(step: Step): Access {
   return { action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind], pk: step.key.pk }
 }
 
-/** Whether this action may use every field. It may always use the keys, because every request needs them. */
-function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
-  const open =
-    Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
-    []
-  return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
-}
-
 /** IAM counts every field that an update names: those it changes, and those in its condition. */
 function isFieldUpdate(step: Step): boolean {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
@@ -185,4 +167,22 @@ function isFieldUpdate(step: Step): boolean {
 function fieldsOf(condition: Condition | undefined): readonly string[] {
   if (condition === undefined) return []
   return 'of' in condition ? condition.of.flatMap(fieldsOf) : [condition.field]
+}
+
+/** IAM identifies secrets by name. Functions can have access only to the provider's secrets. */
+function grantedSecrets(
+  stage: string,
+  secrets: Secrets,
+  demand: (access: SecretAccess | 'another secret') => void,
+): Secrets {
+  const ofProvider = new Map<string, SecretAccess>([
+    [providerSecretName(stage), 'read-provider'],
+    [callbackSecretName(stage), 'read-callback-tokens'],
+  ])
+  return {
+    get: async (name, fresh) => {
+      demand(ofProvider.get(name) ?? 'another secret')
+      return secrets.get(name, fresh)
+    },
+  }
 }

@@ -10,20 +10,6 @@ export function loadHandlers(manifest: readonly FunctionSpec[]): Promise<readonl
   return Promise.all(manifest.map(loadHandler))
 }
 
-/** The same handlers, but each entry is imported at its first invocation, as in a cold start on AWS. */
-export function handlersOnDemand(manifest: readonly FunctionSpec[]): readonly HostedHandler[] {
-  return manifest.map((spec) => ({
-    spec,
-    withDeps: (deps) => {
-      let loading: Promise<ReturnType<LoadedHandler['withDeps']>> | undefined
-      return async (event, context) => {
-        loading ??= loadHandler(spec).then(({ withDeps }) => withDeps(deps))
-        return (await loading)(event, context)
-      }
-    },
-  }))
-}
-
 async function loadHandler(spec: FunctionSpec): Promise<LoadedHandler> {
   const { handler } = await importEntry(spec)
   if (!isInjectable(handler)) throw new Error(`${spec.entry} must export a handler with withDeps`)
@@ -42,4 +28,18 @@ function isInjectable(handler: unknown): handler is Omit<LoadedHandler, 'spec'> 
   return (
     typeof handler === 'function' && 'withDeps' in handler && typeof handler.withDeps === 'function'
   )
+}
+
+/** The same handlers, but each entry is imported at its first invocation, as in a cold start on AWS. */
+export function handlersOnDemand(manifest: readonly FunctionSpec[]): readonly HostedHandler[] {
+  return manifest.map((spec) => ({
+    spec,
+    withDeps: (deps) => {
+      let loading: Promise<ReturnType<LoadedHandler['withDeps']>> | undefined
+      return async (event, context) => {
+        loading ??= loadHandler(spec).then(({ withDeps }) => withDeps(deps))
+        return (await loading)(event, context)
+      }
+    },
+  }))
 }

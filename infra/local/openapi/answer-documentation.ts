@@ -4,13 +4,6 @@ import type { LocalAnswer } from '../process/local-http-server.ts'
 import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-http-server.ts'
 
 const PROJECT = join(import.meta.dirname, '../../..')
-function read(path: string) {
-  return readFileSync(join(PROJECT, path), 'utf8')
-}
-
-/** Only this server's own scripts run, and no request leaves the machine, not even for a logo. */
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; worker-src blob:"
 
 /** The package would load this from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
@@ -31,26 +24,6 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-function textReply(type: string, body: string): LocalReply {
-  return {
-    status: 200,
-    headers: {
-      'content-type': `${type}; charset=utf-8`,
-      'content-security-policy': POLICY,
-      'cache-control': 'no-store',
-    },
-    body,
-  }
-}
-
-/** The description as JSON, with this gateway as its server. */
-async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> {
-  // A late import, because it takes longer than the rest of the start.
-  const { parseYaml } = await import('@redocly/openapi-core')
-  const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
-  return jsonReply(200, { ...Object(parseYaml(read('docs/openapi.yaml'))), servers: [server] })
-}
-
 /**
  * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this machine only.
  * Undefined for any other path.
@@ -70,5 +43,33 @@ export function answerDocumentation(
       )
     default:
       return undefined
+  }
+}
+
+/** The description as JSON, with this gateway as its server. */
+async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<LocalReply> {
+  // A late import, because it takes longer than the rest of the start.
+  const { parseYaml } = await import('@redocly/openapi-core')
+  const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
+  return jsonReply(200, { ...Object(parseYaml(read('docs/openapi.yaml'))), servers: [server] })
+}
+
+function read(path: string) {
+  return readFileSync(join(PROJECT, path), 'utf8')
+}
+
+/** Only this server's own scripts run, and no request leaves the machine, not even for a logo. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; worker-src blob:"
+
+function textReply(type: string, body: string): LocalReply {
+  return {
+    status: 200,
+    headers: {
+      'content-type': `${type}; charset=utf-8`,
+      'content-security-policy': POLICY,
+      'cache-control': 'no-store',
+    },
+    body,
   }
 }

@@ -47,14 +47,6 @@ export type Schema = {
   readonly description?: string
 }
 
-const PLAIN: Readonly<Record<string, string>> = {
-  string: 'string',
-  integer: 'number',
-  number: 'number',
-  boolean: 'boolean',
-  null: 'null',
-}
-
 /**
  * The description's schemas as TypeScript, one exported type each, for the client in docs/examples. Throws for a schema
  * that it does not support, because an unspecific type would check nothing.
@@ -93,6 +85,14 @@ function literal(value: unknown): string {
 
 function union(types: readonly string[]): string {
   return [...new Set(types)].join(' | ')
+}
+
+const PLAIN: Readonly<Record<string, string>> = {
+  string: 'string',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
 }
 
 function typeNamed(name: string, schema: Schema, indent: string): string {

@@ -27,13 +27,9 @@ const UNITS = [
   [SECOND_MS, 'seconds'],
 ] as const
 
-function spanOf(ms: number): string {
-  const [unitMs, unit] = UNITS.find(([length]) => ms % length === 0) ?? [1, 'milliseconds']
-  return `${ms / unitMs} ${unit}`
-}
-
-function feeOf({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }): string {
-  return [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
+/** Merchants' table of channels. Fees and times are the gateway's, amounts the provider's. */
+export function channelTable(at: Timestamp): string {
+  return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
 }
 
 function rowOf({ method, code, tariffs, timings }: Channel, at: Timestamp): string {
@@ -54,7 +50,11 @@ function rowOf({ method, code, tariffs, timings }: Channel, at: Timestamp): stri
   return `| ${cells.join(' | ')} |`
 }
 
-/** Merchants' table of channels. Fees and times are the gateway's, amounts the provider's. */
-export function channelTable(at: Timestamp): string {
-  return [...HEAD, ...CHANNELS.map((channel) => rowOf(channel, at)), ANY_WALLET].join('\n')
+function spanOf(ms: number): string {
+  const [unitMs, unit] = UNITS.find(([length]) => ms % length === 0) ?? [1, 'milliseconds']
+  return `${ms / unitMs} ${unit}`
+}
+
+function feeOf({ bps, flatMinor }: { readonly bps: number; readonly flatMinor: number }): string {
+  return [bps > 0 && `${bps / 100} %`, flatMinor > 0 && `${flatMinor}`].filter(Boolean).join(' + ')
 }

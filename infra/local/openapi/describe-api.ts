@@ -31,52 +31,6 @@ const servers: readonly Json[] = [
   { url: 'http://127.0.0.1:3000', description: 'The gateway on your own machine, by npm start' },
 ]
 
-/** An error that every operation may answer. */
-function errorResponse(status: number, recorded: Recording): Json {
-  const retryAfter = {
-    'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
-  }
-  const schema =
-    status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
-  return {
-    description: errorDescription(status),
-    headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
-    content: {
-      'application/json': {
-        schema,
-        examples: examplesOf(shown(recorded.answers, status).slice(0, 1)),
-      },
-    },
-  }
-}
-
-/** An error that API Gateway or a proxy answers. */
-function platformResponse(description: string, message: string): Json {
-  return {
-    description,
-    content: { 'application/json': { schema: refTo('PlatformError'), example: { message } } },
-  }
-}
-
-function responses(recorded: Recording): Json {
-  return {
-    ...Object.fromEntries(
-      Object.entries(COMMON_ERRORS).map(([status, name]) => [
-        name,
-        errorResponse(Number(status), recorded),
-      ]),
-    ),
-    TooLarge: platformResponse(
-      'A body above 10 MB. **What to do:** send less.',
-      'Request Entity Too Large',
-    ),
-    Unavailable: platformResponse(
-      'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
-      'Service Unavailable',
-    ),
-  }
-}
-
 const parameters: Json = {
   Id: {
     name: 'id',
@@ -142,5 +96,51 @@ export async function describeApi(recorded: Recording): Promise<Json> {
         ...errorSchemas(),
       },
     },
+  }
+}
+
+function responses(recorded: Recording): Json {
+  return {
+    ...Object.fromEntries(
+      Object.entries(COMMON_ERRORS).map(([status, name]) => [
+        name,
+        errorResponse(Number(status), recorded),
+      ]),
+    ),
+    TooLarge: platformResponse(
+      'A body above 10 MB. **What to do:** send less.',
+      'Request Entity Too Large',
+    ),
+    Unavailable: platformResponse(
+      'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
+      'Service Unavailable',
+    ),
+  }
+}
+
+/** An error that every operation may answer. */
+function errorResponse(status: number, recorded: Recording): Json {
+  const retryAfter = {
+    'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
+  }
+  const schema =
+    status === 429 ? { anyOf: [refTo('Error'), refTo('PlatformError')] } : refTo('Error')
+  return {
+    description: errorDescription(status),
+    headers: status === 429 ? retryAfter : REQUEST_ID_HEADER,
+    content: {
+      'application/json': {
+        schema,
+        examples: examplesOf(shown(recorded.answers, status).slice(0, 1)),
+      },
+    },
+  }
+}
+
+/** An error that API Gateway or a proxy answers. */
+function platformResponse(description: string, message: string): Json {
+  return {
+    description,
+    content: { 'application/json': { schema: refTo('PlatformError'), example: { message } } },
   }
 }

@@ -14,124 +14,12 @@ export const REQUEST_ID_HEADER: Json = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
 }
 
-/** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
-export function examplesOf(recorded: readonly Recorded[]): Json {
-  const names = recorded.map(({ name }) => name)
-  if (new Set(names).size < names.length)
-    throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
-  return Object.fromEntries(
-    recorded.map(({ name, summary, body }) => [name, { summary, value: body }]),
-  )
-}
-
 type Described = Operation & {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly query: unknown
   readonly recorded: readonly Recorded[]
-}
-
-/** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
-export function shown(
-  recorded: readonly Recorded[],
-  status: number,
-  name = 'any operation',
-): readonly Recorded[] {
-  const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0)
-    throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
-  return found
-}
-
-function response(described: Described, status: number): Json {
-  const { description, schema, csv, headers, links } = described.success[status] ?? {}
-  return {
-    description,
-    headers: { ...REQUEST_ID_HEADER, ...headers },
-    content: {
-      [JSON_TYPE]: {
-        schema: refTo(schema ?? ''),
-        examples: examplesOf(shown(described.recorded, status, described.name)),
-      },
-      ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
-    },
-    ...(links && { links }),
-  }
-}
-
-/** An error that is specific to this operation. */
-function error(described: Described, status: number): Json {
-  return {
-    description: errorDescription(status),
-    headers: REQUEST_ID_HEADER,
-    content: {
-      [JSON_TYPE]: {
-        schema: refTo('Error'),
-        examples: examplesOf(shown(described.recorded, status, described.name)),
-      },
-    },
-  }
-}
-
-function responses(described: Described): Json {
-  const common = {
-    ...COMMON_ERRORS,
-    ...(described.method === 'POST' && { 413: 'TooLarge' }),
-    503: 'Unavailable',
-  }
-  return Object.fromEntries([
-    ...Object.keys(described.success).map((status) => [
-      status,
-      response(described, Number(status)),
-    ]),
-    ...Object.entries(common).map(([status, name]) => [
-      status,
-      { $ref: `#/components/responses/${name}` },
-    ]),
-    ...described.errors.map((status) => [status, error(described, status)]),
-  ])
-}
-
-function requestBody({ body, success, recorded }: Described): Json {
-  if (body === undefined) return {}
-  const done = Math.max(...Object.keys(success).map(Number))
-  const sent = recorded.filter(({ status, request }) => request && status === done)
-  const asExamples = sent.map(({ request = {}, ...answer }) => ({ ...answer, body: request }))
-  return {
-    requestBody: {
-      required: true,
-      content: { [JSON_TYPE]: { schema: refTo(body), examples: examplesOf(asExamples) } },
-    },
-  }
-}
-
-function operation(described: Described): Json {
-  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
-  const parameters = [
-    ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
-    ...queryParameters(query, described.parameters),
-    ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
-  ]
-  return {
-    operationId,
-    tags: [tag],
-    summary,
-    description,
-    ...(parameters.length > 0 && { parameters }),
-    ...requestBody(described),
-    responses: responses(described),
-  }
-}
-
-/** The functions that merchants call, each with the schema of its query. */
-async function merchantFunctions() {
-  const specs = MANIFEST.filter(
-    ({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'),
-  )
-  return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
-    trigger.kind === 'http' ? [{ name, method: trigger.method, path: trigger.path, query }] : [],
-  )
 }
 
 /** Every path with its operations. Throws if a function has no description, or a description no function. */
@@ -158,6 +46,34 @@ export async function describeOperations(recorded: readonly Recorded[]): Promise
       Object.fromEntries(operations.map((one) => [one.method.toLowerCase(), operation(one)])),
     ]),
   )
+}
+
+/** The functions that merchants call, each with the schema of its query. */
+async function merchantFunctions() {
+  const specs = MANIFEST.filter(
+    ({ trigger }) => trigger.kind === 'http' && trigger.path.startsWith('/v1/'),
+  )
+  return (await loadHandlers(specs)).flatMap(({ spec: { name, trigger }, query }) =>
+    trigger.kind === 'http' ? [{ name, method: trigger.method, path: trigger.path, query }] : [],
+  )
+}
+
+function operation(described: Described): Json {
+  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
+  const parameters = [
+    ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
+    ...queryParameters(query, described.parameters),
+    ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+  ]
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    description,
+    ...(parameters.length > 0 && { parameters }),
+    ...requestBody(described),
+    responses: responses(described),
+  }
 }
 
 const PARAMETERS: Parameters = {
@@ -225,4 +141,88 @@ function queryParameters(query: unknown, own: Parameters = {}): readonly Json[] 
       schema: described.schema ?? parsed,
     }
   })
+}
+
+function requestBody({ body, success, recorded }: Described): Json {
+  if (body === undefined) return {}
+  const done = Math.max(...Object.keys(success).map(Number))
+  const sent = recorded.filter(({ status, request }) => request && status === done)
+  const asExamples = sent.map(({ request = {}, ...answer }) => ({ ...answer, body: request }))
+  return {
+    requestBody: {
+      required: true,
+      content: { [JSON_TYPE]: { schema: refTo(body), examples: examplesOf(asExamples) } },
+    },
+  }
+}
+
+/** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
+export function examplesOf(recorded: readonly Recorded[]): Json {
+  const names = recorded.map(({ name }) => name)
+  if (new Set(names).size < names.length)
+    throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
+  return Object.fromEntries(
+    recorded.map(({ name, summary, body }) => [name, { summary, value: body }]),
+  )
+}
+
+function responses(described: Described): Json {
+  const common = {
+    ...COMMON_ERRORS,
+    ...(described.method === 'POST' && { 413: 'TooLarge' }),
+    503: 'Unavailable',
+  }
+  return Object.fromEntries([
+    ...Object.keys(described.success).map((status) => [
+      status,
+      response(described, Number(status)),
+    ]),
+    ...Object.entries(common).map(([status, name]) => [
+      status,
+      { $ref: `#/components/responses/${name}` },
+    ]),
+    ...described.errors.map((status) => [status, error(described, status)]),
+  ])
+}
+
+function response(described: Described, status: number): Json {
+  const { description, schema, csv, headers, links } = described.success[status] ?? {}
+  return {
+    description,
+    headers: { ...REQUEST_ID_HEADER, ...headers },
+    content: {
+      [JSON_TYPE]: {
+        schema: refTo(schema ?? ''),
+        examples: examplesOf(shown(described.recorded, status, described.name)),
+      },
+      ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
+    },
+    ...(links && { links }),
+  }
+}
+
+/** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
+export function shown(
+  recorded: readonly Recorded[],
+  status: number,
+  name = 'any operation',
+): readonly Recorded[] {
+  const found = recorded.filter((answer) => answer.status === status)
+  if (found.length === 0)
+    throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
+  return found
+}
+
+/** An error that is specific to this operation. */
+function error(described: Described, status: number): Json {
+  return {
+    description: errorDescription(status),
+    headers: REQUEST_ID_HEADER,
+    content: {
+      [JSON_TYPE]: {
+        schema: refTo('Error'),
+        examples: examplesOf(shown(described.recorded, status, described.name)),
+      },
+    },
+  }
 }

@@ -47,19 +47,7 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
   },
 }
 
-function customerField(more: Json = {}): Json {
-  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more }
-}
-
 const CUSTOMER = { name: customerField(), email: customerField(), phone: customerField() }
-
-function customer(properties: Json, more: Json = {}): Json {
-  return { type: ['object', 'null'], additionalProperties: false, properties, ...more }
-}
-
-function codesOf(method: string) {
-  return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
-}
 
 const PUSH_WALLETS = CHANNELS.filter(({ needs }) => needs.phone).map(({ code }) => code)
 
@@ -120,9 +108,28 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
 }
 
-function fieldsOf({ properties }: Json): Json {
-  if (!isJson(properties)) throw new Error('the body has no fields')
-  return properties
+/**
+ * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone surrogate, too large
+ * or too deep metadata, and a body above 64 KB are refused too.
+ */
+export function describeCreateRequest(): Readonly<Record<string, Json>> {
+  return {
+    CreatePayment: {
+      oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })),
+    },
+    ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
+    CustomerRequest: customer(CUSTOMER, {
+      description: 'The customer. Every field may be missing or null.',
+    }),
+  }
+}
+
+function codesOf(method: string) {
+  return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
+}
+
+function customer(properties: Json, more: Json = {}): Json {
+  return { type: ['object', 'null'], additionalProperties: false, properties, ...more }
 }
 
 /** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
@@ -142,20 +149,13 @@ function variant({ what, method, required, own }: Variant): Json {
   }
 }
 
-/**
- * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone surrogate, too large
- * or too deep metadata, and a body above 64 KB are refused too.
- */
-export function describeCreateRequest(): Readonly<Record<string, Json>> {
-  return {
-    CreatePayment: {
-      oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })),
-    },
-    ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
-    CustomerRequest: customer(CUSTOMER, {
-      description: 'The customer. Every field may be missing or null.',
-    }),
-  }
+function fieldsOf({ properties }: Json): Json {
+  if (!isJson(properties)) throw new Error('the body has no fields')
+  return properties
+}
+
+function customerField(more: Json = {}): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more }
 }
 
 const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {

@@ -54,9 +54,15 @@ const TEST_DATA: Json = {
   },
 }
 
-function dataOf(event: Announced): Json {
-  if (event === TEST_EVENT_TYPE) return TEST_DATA
-  return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
+/** The webhooks to merchants' endpoints, with recorded examples. */
+export function describeWebhooks(recorded: readonly RecordedWebhook[]): Json {
+  return Object.fromEntries(
+    ANNOUNCED.map((event) => {
+      const example = recorded.find(({ body }) => body['event'] === event)
+      if (!example) throw new Error(`no webhook ${event} was recorded: add it to example-walk.ts`)
+      return [event, describeWebhook(event, example)]
+    }),
+  )
 }
 
 function describeWebhook(event: Announced, { headers, body }: RecordedWebhook): Json {
@@ -95,13 +101,7 @@ function describeWebhook(event: Announced, { headers, body }: RecordedWebhook): 
   }
 }
 
-/** The webhooks to merchants' endpoints, with recorded examples. */
-export function describeWebhooks(recorded: readonly RecordedWebhook[]): Json {
-  return Object.fromEntries(
-    ANNOUNCED.map((event) => {
-      const example = recorded.find(({ body }) => body['event'] === event)
-      if (!example) throw new Error(`no webhook ${event} was recorded: add it to example-walk.ts`)
-      return [event, describeWebhook(event, example)]
-    }),
-  )
+function dataOf(event: Announced): Json {
+  if (event === TEST_EVENT_TYPE) return TEST_DATA
+  return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }

@@ -78,13 +78,6 @@ const ErrorSchema = v.object({
 
 const STATUS_OF: Readonly<Record<string, number>> = HTTP_STATUS
 
-function rows() {
-  return Object.entries(ERROR_ADVICE).map(
-    ([code, { means, retry, todo }]) =>
-      `| \`${code}\` | ${STATUS_OF[code]} | ${retry} | ${means} | ${todo} |`,
-  )
-}
-
 /** The table of all codes, for the API's description. */
 export function errorTable(): string {
   return [
@@ -92,6 +85,13 @@ export function errorTable(): string {
     '|---|---|---|---|---|',
     ...rows(),
   ].join('\n')
+}
+
+function rows() {
+  return Object.entries(ERROR_ADVICE).map(
+    ([code, { means, retry, todo }]) =>
+      `| \`${code}\` | ${STATUS_OF[code]} | ${retry} | ${means} | ${todo} |`,
+  )
 }
 
 export function errorSchemas(): Readonly<Record<string, Json>> {

@@ -3,24 +3,16 @@ import type * as v from 'valibot'
 
 export type Json = Readonly<Record<string, unknown>>
 
-export function isJson(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Writes "type or null" as a list of types, instead of a choice of two schemas. */
-function orNull(schema: Json): Json {
-  const choices = schema['anyOf']
-  if (!Array.isArray(choices) || choices.length !== 2) return schema
-  const [first, second]: unknown[] = choices
-  if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
-  const { anyOf: _, ...rest } = schema
-  const values: unknown = first['enum']
-  return {
-    ...first,
-    type: [first['type'], 'null'],
-    ...(Array.isArray(values) && { enum: [...values, null] }),
-    ...rest,
-  }
+/**
+ * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It leaves out checks
+ * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers. It
+ * throws for a check that JSON Schema cannot express.
+ */
+export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
+  const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
+  const json = tidy(toJsonSchema(schema, { typeMode, errorMode, target: 'draft-2020-12' }))
+  if (!isJson(json)) throw new Error('the schema is not an object')
+  return json
 }
 
 /** Keywords that restrict nothing. They are left out. */
@@ -40,14 +32,22 @@ function tidy(value: unknown): unknown {
   return orNull(Object.fromEntries(entries.map(([keyword, content]) => [keyword, tidy(content)])))
 }
 
-/**
- * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It leaves out checks
- * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers. It
- * throws for a check that JSON Schema cannot express.
- */
-export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
-  const errorMode = typeMode === 'input' ? 'ignore' : 'throw'
-  const json = tidy(toJsonSchema(schema, { typeMode, errorMode, target: 'draft-2020-12' }))
-  if (!isJson(json)) throw new Error('the schema is not an object')
-  return json
+export function isJson(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Writes "type or null" as a list of types, instead of a choice of two schemas. */
+function orNull(schema: Json): Json {
+  const choices = schema['anyOf']
+  if (!Array.isArray(choices) || choices.length !== 2) return schema
+  const [first, second]: unknown[] = choices
+  if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
+  const { anyOf: _, ...rest } = schema
+  const values: unknown = first['enum']
+  return {
+    ...first,
+    type: [first['type'], 'null'],
+    ...(Array.isArray(values) && { enum: [...values, null] }),
+    ...rest,
+  }
 }

@@ -45,10 +45,6 @@ export const TAGS = {
 
 const ID_OF_ANSWER: Json = { id: '$response.body#/id' }
 
-function toFirst(operationId: string): Success['links'] {
-  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
-}
-
 const TO_THE_PAYMENT = {
   get: { operationId: 'getPayment', parameters: ID_OF_ANSWER },
   cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
@@ -64,6 +60,10 @@ function answers(
   more: Omit<Success, 'description' | 'schema'> = {},
 ): Operation['success'] {
   return { 200: { description, schema, ...more } }
+}
+
+function toFirst(operationId: string): Success['links'] {
+  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
 }
 
 const AS_CSV: Pick<Success, 'csv' | 'headers'> = {

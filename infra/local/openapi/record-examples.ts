@@ -92,12 +92,6 @@ const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 
 /** Longer than a recording takes, and shorter than the clock jumps within it. */
 const STEP_MS = 10 * 60_000
-/** The step for two times of one object, if one was computed from the other. */
-const FINE_STEP_MS = 5_000
-
-function rounded(ms: number, step: number) {
-  return Math.round(ms / step) * step
-}
 
 /**
  * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and replaces the provider's
@@ -155,6 +149,13 @@ function stableExamples(beganMs: number): (body: Json) => Json {
 
   return stableObject
 }
+
+function rounded(ms: number, step: number) {
+  return Math.round(ms / step) * step
+}
+
+/** The step for two times of one object, if one was computed from the other. */
+const FINE_STEP_MS = 5_000
 
 function expiryOf({ created_at: created, expires_at: expires }: Json, stableCreated: string): Json {
   if (typeof created !== 'string' || typeof expires !== 'string') return {}

@@ -27,54 +27,10 @@ const DTOS = {
   Redelivered: RedeliveredDtoSchema,
 } as const satisfies Readonly<Record<string, v.GenericSchema>>
 
-export function refTo(schema: string): Json {
-  return { $ref: `#/components/schemas/${schema}` }
-}
-
-export function eventEnvelope(event: Json, data: Json): Json {
-  return {
-    description:
-      'The body of a webhook. It may get new fields: ignore fields that you do not know.',
-    type: 'object',
-    required: ['event', 'event_id', 'timestamp', 'data'],
-    properties: {
-      event,
-      event_id: {
-        type: 'string',
-        format: 'uuid',
-        description: 'The same in every attempt and at every endpoint.',
-      },
-      timestamp: {
-        type: 'string',
-        format: 'date-time',
-        description: 'The time of the event, not of the webhook.',
-      },
-      data,
-    },
-  }
-}
-
 const whole = v.pipe(v.number(), v.integer(), v.minValue(0))
 
 const Pagination = v.object({ page: whole, per_page: whole })
 const PaginationWithTotal = v.object({ ...Pagination.entries, total: whole, total_pages: whole })
-
-/** The schema of a list, with its other fields. */
-function listOf(schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json {
-  return {
-    type: 'object',
-    required: ['data', ...Object.keys(otherFields)],
-    properties: {
-      data: { type: 'array', items: refTo(schema) },
-      ...Object.fromEntries(
-        Object.entries(otherFields).map(([name, content]) => [
-          name,
-          jsonSchemaOf(content, 'output'),
-        ]),
-      ),
-    },
-  }
-}
 
 /** Every body of a successful answer, by name. */
 export function responseSchemas(): Readonly<Record<string, Json>> {
@@ -103,5 +59,49 @@ export function responseSchemas(): Readonly<Record<string, Json>> {
         v.description('Whether there are more events after `next` now.'),
       ),
     }),
+  }
+}
+
+/** The schema of a list, with its other fields. */
+function listOf(schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json {
+  return {
+    type: 'object',
+    required: ['data', ...Object.keys(otherFields)],
+    properties: {
+      data: { type: 'array', items: refTo(schema) },
+      ...Object.fromEntries(
+        Object.entries(otherFields).map(([name, content]) => [
+          name,
+          jsonSchemaOf(content, 'output'),
+        ]),
+      ),
+    },
+  }
+}
+
+export function refTo(schema: string): Json {
+  return { $ref: `#/components/schemas/${schema}` }
+}
+
+export function eventEnvelope(event: Json, data: Json): Json {
+  return {
+    description:
+      'The body of a webhook. It may get new fields: ignore fields that you do not know.',
+    type: 'object',
+    required: ['event', 'event_id', 'timestamp', 'data'],
+    properties: {
+      event,
+      event_id: {
+        type: 'string',
+        format: 'uuid',
+        description: 'The same in every attempt and at every endpoint.',
+      },
+      timestamp: {
+        type: 'string',
+        format: 'date-time',
+        description: 'The time of the event, not of the webhook.',
+      },
+      data,
+    },
   }
 }

@@ -32,16 +32,14 @@ export function readJsonFile<const Schema extends v.GenericSchema>(
   return text === undefined ? undefined : parsed(text, schema, path)
 }
 
-/**
- * The values of a file with one on each line; none without a file. A crash may leave a last line without its end: it is
- * left out. Throws with the line's number if another line does not fit the schema.
- */
-export function readJsonLines<const Schema extends v.GenericSchema>(
-  path: string,
-  schema: Schema,
-): v.InferOutput<Schema>[] {
-  const lines = (readIfPresent(path) ?? '').split('\n').slice(0, -1)
-  return lines.map((line, at) => parsed(line, schema, `${path}:${at + 1}`))
+/** The file's text; undefined if there is no file. */
+export function readIfPresent(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
 }
 
 function parsed<const Schema extends v.GenericSchema>(text: string, schema: Schema, where: string) {
@@ -55,12 +53,14 @@ function parsed<const Schema extends v.GenericSchema>(text: string, schema: Sche
   }
 }
 
-/** The file's text; undefined if there is no file. */
-export function readIfPresent(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+/**
+ * The values of a file with one on each line; none without a file. A crash may leave a last line without its end: it is
+ * left out. Throws with the line's number if another line does not fit the schema.
+ */
+export function readJsonLines<const Schema extends v.GenericSchema>(
+  path: string,
+  schema: Schema,
+): v.InferOutput<Schema>[] {
+  const lines = (readIfPresent(path) ?? '').split('\n').slice(0, -1)
+  return lines.map((line, at) => parsed(line, schema, `${path}:${at + 1}`))
 }

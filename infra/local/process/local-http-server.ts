@@ -91,11 +91,6 @@ export function jsonReply(
   }
 }
 
-const FAILED = jsonReply(500, {
-  error_code: 'SERVER_ERROR',
-  message: 'unexpected error in the local server',
-})
-
 /**
  * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, and
  * 413 to a body that is too long. After an error in `answer`, it prints the error and answers 500. Rejects if the port
@@ -150,21 +145,16 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   }
 }
 
-export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
-
-function listenError(port: number, error: Error) {
-  return 'code' in error && error.code === 'EADDRINUSE'
-    ? new Error(
-        `port ${port} is in use; stop the program that uses it, or set PORT to another one`,
-        { cause: error },
-      )
-    : error
+function reply(response: ServerResponse, { status, headers, body }: LocalReply) {
+  if (response.destroyed) return
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  response.end(body)
 }
 
-function portOf(address: AddressInfo | string | null) {
-  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port')
-  return address.port
-}
+const FAILED = jsonReply(500, {
+  error_code: 'SERVER_ERROR',
+  message: 'unexpected error in the local server',
+})
 
 type Answering = {
   readonly closed: AbortSignal
@@ -247,8 +237,18 @@ function startStream(
   })
 }
 
-function reply(response: ServerResponse, { status, headers, body }: LocalReply) {
-  if (response.destroyed) return
-  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
-  response.end(body)
+export type LocalHttpServer = Awaited<ReturnType<typeof startLocalHttpServer>>
+
+function listenError(port: number, error: Error) {
+  return 'code' in error && error.code === 'EADDRINUSE'
+    ? new Error(
+        `port ${port} is in use; stop the program that uses it, or set PORT to another one`,
+        { cause: error },
+      )
+    : error
+}
+
+function portOf(address: AddressInfo | string | null) {
+  if (address === null || typeof address === 'string') throw new Error('the server has no TCP port')
+  return address.port
 }

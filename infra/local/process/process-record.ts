@@ -43,10 +43,6 @@ export function claimForThisProcess(path: string): ProcessRecord | undefined {
   return undefined
 }
 
-export function removeProcessRecord(path: string): void {
-  rmSync(path, { force: true })
-}
-
 /** The recorded process if it still runs; undefined if there is no file or the process has ended. */
 export function runningProcess(path: string): ProcessRecord | undefined {
   const [pidText = '', ...rest] = (readIfPresent(path) ?? '').split('\n')
@@ -54,6 +50,10 @@ export function runningProcess(path: string): ProcessRecord | undefined {
   const pid = Number(pidText)
   if (!Number.isInteger(pid) || pid <= 1 || command === '') return undefined
   return commandOf(pid) === command ? { pid, command } : undefined
+}
+
+export function removeProcessRecord(path: string): void {
+  rmSync(path, { force: true })
 }
 
 /** Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not end. */

@@ -11,10 +11,6 @@ type ControlCall = {
   readonly run: (core: SimulatorCore, request: LocalRequest, id: string) => unknown
 }
 
-function bodyOf(request: LocalRequest) {
-  return parseJson(request.body.toString('utf8'))
-}
-
 /** The control calls by method and path. `{id}` is the id of a payment request. */
 const CONTROLS: Readonly<Record<string, ControlCall>> = {
   'GET /_simulator': {
@@ -81,6 +77,23 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 
 const findControl = routeTable(CONTROLS)
 
+/**
+ * Runs a control call of the simulator (design section 6); the real provider has none. Returns the JSON of the answer.
+ * Throws `ProviderError` if the call is refused.
+ */
+export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
+  const found = findControl(request.method, request.path.replace(/\/$/, ''))
+  if (found) return found.entry.run(core, request, found.pathParameters['id'] ?? '')
+  throw new ProviderError(
+    'DATA_NOT_FOUND',
+    `no control call ${request.method} ${request.path}; GET /_simulator lists them`,
+  )
+}
+
+function bodyOf(request: LocalRequest) {
+  return parseJson(request.body.toString('utf8'))
+}
+
 /** The answer of `GET /_simulator`: an example request for each control call and each fault. */
 function examples() {
   return {
@@ -95,17 +108,4 @@ function examples() {
     })),
     faults: faultExamples(),
   }
-}
-
-/**
- * Runs a control call of the simulator (design section 6); the real provider has none. Returns the JSON of the answer.
- * Throws `ProviderError` if the call is refused.
- */
-export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
-  const found = findControl(request.method, request.path.replace(/\/$/, ''))
-  if (found) return found.entry.run(core, request, found.pathParameters['id'] ?? '')
-  throw new ProviderError(
-    'DATA_NOT_FOUND',
-    `no control call ${request.method} ${request.path}; GET /_simulator lists them`,
-  )
 }

@@ -60,6 +60,13 @@ const findCall = routeTable<Call>({
   'GET /balance': { run: (core, { query }) => core.getBalance(query) },
 })
 
+const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
+
+const CALLS_A_MINUTE = 600
+const WINDOW_SECONDS = 60
+
+const WITHIN_LIMIT = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
+
 /**
  * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*` and `refuse`
  * prevent the effect of the call; `timeout_after_commit` and `slow` change only its answer. Undefined for an unknown
@@ -93,7 +100,41 @@ export function answerProviderCall(
   }
 }
 
-const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
+function attempt(step: () => unknown) {
+  try {
+    return step()
+  } catch (error) {
+    if (error instanceof ProviderError) return error
+    throw error
+  }
+}
+
+function checkHeaders(call: ProviderCall, secretKey: string) {
+  const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
+  const given = Buffer.from(String(call.headers['authorization'] ?? ''))
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new ProviderError('INVALID_API_KEY', 'API key in the request is missing or invalid')
+  }
+  if (!call.path.startsWith('/v3/')) return
+  const version = call.headers['api-version']
+  if (version === undefined)
+    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
+  if (version !== '2024-11-11')
+    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
+}
+
+function refused(error: ProviderError) {
+  return {
+    kind: 'answer',
+    status: error.status,
+    headers: WITHIN_LIMIT,
+    body: error.toBody(),
+    delayMs: 0,
+  } as const
+}
+
+/** Short, because the gateway waits this long in real time, and the tests with it. */
+const SHORT_RESET_SECONDS = 0.5
 
 /** The answer of a fault that prevents the effect of the call; undefined for other faults. */
 function answerBeforeEffect(fault: {
@@ -124,11 +165,6 @@ function answerBeforeEffect(fault: {
   }
 }
 
-const CALLS_A_MINUTE = 600
-const WINDOW_SECONDS = 60
-/** Short, because the gateway waits this long in real time, and the tests with it. */
-const SHORT_RESET_SECONDS = 0.5
-
 /** The headers of the limit of one endpoint. The simulator does not enforce it; the fault `http_429` simulates that. */
 function rateLimit(remaining: number, resetSeconds: number) {
   return {
@@ -136,39 +172,4 @@ function rateLimit(remaining: number, resetSeconds: number) {
     'Rate-Limit-Remaining': String(remaining),
     'Rate-Limit-Reset': resetSeconds.toFixed(3),
   }
-}
-
-const WITHIN_LIMIT = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
-
-function refused(error: ProviderError) {
-  return {
-    kind: 'answer',
-    status: error.status,
-    headers: WITHIN_LIMIT,
-    body: error.toBody(),
-    delayMs: 0,
-  } as const
-}
-
-function attempt(step: () => unknown) {
-  try {
-    return step()
-  } catch (error) {
-    if (error instanceof ProviderError) return error
-    throw error
-  }
-}
-
-function checkHeaders(call: ProviderCall, secretKey: string) {
-  const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
-  const given = Buffer.from(String(call.headers['authorization'] ?? ''))
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-    throw new ProviderError('INVALID_API_KEY', 'API key in the request is missing or invalid')
-  }
-  if (!call.path.startsWith('/v3/')) return
-  const version = call.headers['api-version']
-  if (version === undefined)
-    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is required')
-  if (version !== '2024-11-11')
-    throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
 }

@@ -45,6 +45,12 @@ export function announce(world: World, event: CallbackEvent, data: object) {
   }
 }
 
+function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>) {
+  const id = String(nextInSequence(world, 'callback'))
+  world.store.callbacks.put({ id, attempts: 0, ...callback })
+  world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
+}
+
 /**
  * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that never happened, for
  * the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the payment has no request.
@@ -77,12 +83,6 @@ export function forgeCapture(world: World, gatewayPaymentId: string) {
     held: false,
     dueMs,
   })
-}
-
-function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>) {
-  const id = String(nextInSequence(world, 'callback'))
-  world.store.callbacks.put({ id, attempts: 0, ...callback })
-  world.agenda.add({ kind: 'callback', id, dueMs: callback.dueMs })
 }
 
 /** The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between attempts. */

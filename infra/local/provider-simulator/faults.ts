@@ -3,15 +3,6 @@ import { ProviderError, parseInput } from './provider-error.ts'
 import type { FaultOrder } from './simulator-store.ts'
 import { nextInSequence, type World } from './world.ts'
 
-function wholeNumber(least: number, most: number) {
-  return v.pipe(
-    v.number('must be a number'),
-    v.safeInteger('must be a whole number'),
-    v.minValue(least),
-    v.maxValue(most),
-  )
-}
-
 const NoValue = v.unknown()
 const Amount = v.pipe(wholeNumber(1, 1_000_000_000_000), v.examples([10_000]))
 const Fee = v.pipe(wholeNumber(0, 1_000_000_000_000), v.examples([4_440]))
@@ -29,8 +20,6 @@ export const ForgedValue = v.pipe(
   v.examples([{ payment_id: '<payment id>' }]),
 )
 
-export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
-
 /** The faults that every provider call can have. */
 const CALL_FAULTS = {
   timeout_after_commit: NoValue,
@@ -45,11 +34,6 @@ const CALL_FAULTS = {
     v.regex(/^[A-Z0-9_]{1,64}$/, 'must be an error_code'),
     v.examples(['CHANNEL_NOT_ACTIVATED']),
   ),
-}
-export type CallFaultName = keyof typeof CALL_FAULTS
-
-function isCallFault(name: string): name is CallFaultName {
-  return Object.hasOwn(CALL_FAULTS, name)
 }
 
 /** Every fault by target, with the schema of its `value` (design section 6). */
@@ -79,9 +63,6 @@ const FAULTS = {
   payment: { wrong_amount: Amount, after_expiry: NoValue },
 } satisfies Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>>
 
-type FaultTarget = keyof typeof FAULTS
-type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
-
 /** An example order for every fault: `{"target", "fault", "value"?}`. It can be sent unchanged. */
 export function faultExamples(): readonly object[] {
   return Object.entries(FAULTS).flatMap(([target, faults]) =>
@@ -110,6 +91,15 @@ export function parseFaultOrder(input: unknown): FaultOrder {
   return { target, fault, times, value: parseValue(schema, fault, value) }
 }
 
+function wholeNumber(least: number, most: number) {
+  return v.pipe(
+    v.number('must be a number'),
+    v.safeInteger('must be a whole number'),
+    v.minValue(least),
+    v.maxValue(most),
+  )
+}
+
 function unknownChoice(what: string, chosen: string, choices: readonly string[]) {
   return new ProviderError(
     'API_VALIDATION_ERROR',
@@ -128,6 +118,13 @@ export function armFault(world: World, order: FaultOrder) {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
 
+type FaultTarget = keyof typeof FAULTS
+type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
+
+export function takeFault<T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) {
+  return take(world, target, (name): name is FaultName<T> => name === wanted)
+}
+
 /** Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined without a fault. */
 function take<Name extends string>(
   world: World,
@@ -144,12 +141,16 @@ function take<Name extends string>(
   return undefined
 }
 
-export function takeFault<T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) {
-  return take(world, target, (name): name is FaultName<T> => name === wanted)
-}
+export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
 export function takeCallFault(world: World, target: CallTarget) {
   return take(world, target, isCallFault)
+}
+
+export type CallFaultName = keyof typeof CALL_FAULTS
+
+function isCallFault(name: string): name is CallFaultName {
+  return Object.hasOwn(CALL_FAULTS, name)
 }
 
 /** The value of a fault; undefined if it is not a number. */

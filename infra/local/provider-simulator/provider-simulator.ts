@@ -77,30 +77,6 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
   }
 }
 
-export type ProviderSimulator = Awaited<ReturnType<typeof startProviderSimulator>>
-
-function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer {
-  try {
-    if (/^\/_simulator(\/|$)/.test(request.path))
-      return jsonReply(200, answerControlCall(core, request))
-    if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
-    const answered = answerProviderCall(core, secretKey, {
-      ...request,
-      body: request.body.toString('utf8'),
-    })
-    if (!answered)
-      throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
-    if (answered.kind === 'silence') return { hang: true }
-    return {
-      ...jsonReply(answered.status, answered.body, answered.headers),
-      delayMs: answered.delayMs,
-    }
-  } catch (error) {
-    if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
-    throw error
-  }
-}
-
 // How long the provider waits for an answer, in real time.
 const ATTEMPT_TIMEOUT_MS = 30_000
 
@@ -137,4 +113,28 @@ function createCallbackSender(url: () => string) {
   }
 
   return { send, close }
+}
+
+export type ProviderSimulator = Awaited<ReturnType<typeof startProviderSimulator>>
+
+function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): LocalAnswer {
+  try {
+    if (/^\/_simulator(\/|$)/.test(request.path))
+      return jsonReply(200, answerControlCall(core, request))
+    if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
+    const answered = answerProviderCall(core, secretKey, {
+      ...request,
+      body: request.body.toString('utf8'),
+    })
+    if (!answered)
+      throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
+    if (answered.kind === 'silence') return { hang: true }
+    return {
+      ...jsonReply(answered.status, answered.body, answered.headers),
+      delayMs: answered.delayMs,
+    }
+  } catch (error) {
+    if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
+    throw error
+  }
 }

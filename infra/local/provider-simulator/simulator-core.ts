@@ -105,29 +105,6 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
   }
 }
 
-function orderFault(world: World, input: unknown) {
-  const order = faults.parseFaultOrder(input)
-  if (order.target !== 'callback' || order.fault !== 'forged') return faults.armFault(world, order)
-  const { payment_id: paymentId } = parseInput(faults.ForgedValue, order.value)
-  for (let time = 0; time < Math.min(order.times, 1000); time++) forgeCapture(world, paymentId)
-}
-
-function requirePayment(world: World, id: string) {
-  const record = world.store.payments.get(id)
-  if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment '${id}' is not found`)
-  return record.payment
-}
-
-function requestsOf(world: World, prefix: string) {
-  return world.store.requests
-    .all()
-    .map(({ request }) => request)
-    .filter((request) => request.reference_id.startsWith(prefix))
-}
-
-// After a restart, callbacks wait until their receiver has started too.
-const RESTART_GRACE_MS = 3000
-
 /**
  * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all changes before it
  * returns. `close` cancels all timers, and ignores the results of callbacks in progress.
@@ -182,6 +159,9 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   return { world, run, close }
 }
 
+// After a restart, callbacks wait until their receiver has started too.
+const RESTART_GRACE_MS = 3000
+
 function resumeTasks(world: World) {
   for (const { id, request, expiresAtMs } of world.store.requests.all()) {
     if (isOpen(request)) world.agenda.add({ kind: 'expire', id, dueMs: expiresAtMs })
@@ -196,4 +176,24 @@ function resumeTasks(world: World) {
       dueMs: Math.max(dueMs, world.nowMs() + RESTART_GRACE_MS),
     })
   }
+}
+
+function requirePayment(world: World, id: string) {
+  const record = world.store.payments.get(id)
+  if (!record) throw new ProviderError('DATA_NOT_FOUND', `Payment '${id}' is not found`)
+  return record.payment
+}
+
+function requestsOf(world: World, prefix: string) {
+  return world.store.requests
+    .all()
+    .map(({ request }) => request)
+    .filter((request) => request.reference_id.startsWith(prefix))
+}
+
+function orderFault(world: World, input: unknown) {
+  const order = faults.parseFaultOrder(input)
+  if (order.target !== 'callback' || order.fault !== 'forged') return faults.armFault(world, order)
+  const { payment_id: paymentId } = parseInput(faults.ForgedValue, order.value)
+  for (let time = 0; time < Math.min(order.times, 1000); time++) forgeCapture(world, paymentId)
 }

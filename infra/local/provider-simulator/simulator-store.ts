@@ -74,10 +74,6 @@ const TABLE_NAMES = [
   'sequences',
 ] as const satisfies readonly TableName[]
 
-function isChangeOf<N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> {
-  return change.table === table
-}
-
 /** The state of the simulator: tables of records. A record is replaced, never changed in place. */
 export function createStore(from: readonly Change[] = []) {
   let touched: { readonly table: TableName; readonly id: string }[] = []
@@ -128,6 +124,10 @@ export function createStore(from: readonly Change[] = []) {
         return table.all().map(({ id }): Change => table.changeOf(id))
       }),
   }
+}
+
+function isChangeOf<N extends TableName>(table: N, change: Change): change is Change & ChangeOf<N> {
+  return change.table === table
 }
 
 export type Store = ReturnType<typeof createStore>

@@ -28,12 +28,6 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 ${commandsToTry(urls, demoClient)}`
 }
 
-/** The project's commands call the default port unless PORT is set. */
-function portOf(api: string): string {
-  const { port } = new URL(api)
-  return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
-}
-
 function commandsToTry(urls: Started['urls'], demoClient: Started['demoClient']): string {
   return `\
 Try it (a POSIX shell in the project's directory; paste one block after the other):
@@ -69,4 +63,10 @@ Try it (a POSIX shell in the project's directory; paste one block after the othe
   aws lambda invoke --endpoint-url ${urls.lambda} --function-name gateway-local-get-payment \\
     --cli-binary-format raw-in-base64-out --payload "{\\"payment_id\\":\\"$ID\\"}" /dev/stdout
 `
+}
+
+/** The project's commands call the default port unless PORT is set. */
+function portOf(api: string): string {
+  const { port } = new URL(api)
+  return port === String(DEFAULT_PORT) ? '' : `PORT=${port} `
 }

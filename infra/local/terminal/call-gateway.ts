@@ -5,18 +5,6 @@ export class GatewayRefusal extends Error {
   override readonly name = 'GatewayRefusal'
 }
 
-/** Calls the running local gateway. Throws `GatewayRefusal` if none listens. */
-export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
-  try {
-    return await fetch(url, init)
-  } catch (error) {
-    throw new GatewayRefusal(
-      `no gateway answers at ${new URL(url).origin}; start one with npm start, or set PORT to its port`,
-      { cause: error },
-    )
-  }
-}
-
 /** Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message on an error. */
 export async function callGateway(url: string, init: RequestInit = {}): Promise<unknown> {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
@@ -27,6 +15,18 @@ export async function callGateway(url: string, init: RequestInit = {}): Promise<
   throw new GatewayRefusal(
     typeof message === 'string' ? message : `the gateway answered ${answer.status}`,
   )
+}
+
+/** Calls the running local gateway. Throws `GatewayRefusal` if none listens. */
+export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
+  try {
+    return await fetch(url, init)
+  } catch (error) {
+    throw new GatewayRefusal(
+      `no gateway answers at ${new URL(url).origin}; start one with npm start, or set PORT to its port`,
+      { cause: error },
+    )
+  }
 }
 
 /** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal. */

@@ -42,19 +42,6 @@ export function readOptions<T extends Options>(argv: readonly string[], options:
   return read(argv, options, false).values
 }
 
-/** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */
-export function readOptionsOf<T extends Options>(
-  wanted: string,
-  argv: readonly string[],
-  options: T,
-) {
-  const { values, positionals } = read(argv, options, true)
-  const [argument, ...more] = positionals
-  if (argument === undefined || argument === '' || more.length > 0)
-    throw new UsageError(`give one ${wanted}`)
-  return { values, argument }
-}
-
 function read<T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) {
   const { values, positionals, tokens } = parsed(argv, options, allowPositionals)
   const given = tokens.filter((token) => token.kind === 'option')
@@ -76,6 +63,19 @@ function parsed<T extends Options>(argv: readonly string[], options: T, allowPos
       (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
     )
   }
+}
+
+/** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */
+export function readOptionsOf<T extends Options>(
+  wanted: string,
+  argv: readonly string[],
+  options: T,
+) {
+  const { values, positionals } = read(argv, options, true)
+  const [argument, ...more] = positionals
+  if (argument === undefined || argument === '' || more.length > 0)
+    throw new UsageError(`give one ${wanted}`)
+  return { values, argument }
 }
 
 /** Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a `UsageError`. */

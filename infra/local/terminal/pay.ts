@@ -36,10 +36,21 @@ type Action = {
 
 const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
-function pathOf(id: string, { control }: Action): string {
-  return control === undefined
-    ? `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
-    : `/_simulator/payment_requests/${encodeURIComponent(id)}/${control}`
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)
+
+async function run(argv: readonly string[]): Promise<number> {
+  const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)
+  const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, argument)
+  if (!isId) throw new UsageError(`${argument} is not the id of a payment`)
+  const action = actionOf(values)
+  const provider = addressAt(process.env['PORT'], 2)
+  const pay = async () => {
+    const id = await requestOf(provider, paymentId, action)
+    const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
+    await callGateway(provider + pathOf(id, action), init)
+    console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
+  }
+  return exitCodeOf(pay, (message) => console.error(printableLines(message)))
 }
 
 function actionOf(options: {
@@ -85,19 +96,8 @@ async function requestOf(
   return request.payment_request_id
 }
 
-async function run(argv: readonly string[]): Promise<number> {
-  const { values, argument } = readOptionsOf('id of a payment', argv, OPTIONS)
-  const { success: isId, output: paymentId } = v.safeParse(PaymentIdSchema, argument)
-  if (!isId) throw new UsageError(`${argument} is not the id of a payment`)
-  const action = actionOf(values)
-  const provider = addressAt(process.env['PORT'], 2)
-  const pay = async () => {
-    const id = await requestOf(provider, paymentId, action)
-    const init = { method: 'POST', headers: PROVIDER_HEADERS, body: JSON.stringify(action.body) }
-    await callGateway(provider + pathOf(id, action), init)
-    console.log(printableLines(`${action.done} (payment ${paymentId}, request ${id})`))
-  }
-  return exitCodeOf(pay, (message) => console.error(printableLines(message)))
+function pathOf(id: string, { control }: Action): string {
+  return control === undefined
+    ? `/v3/payment_requests/${encodeURIComponent(id)}/simulate`
+    : `/_simulator/payment_requests/${encodeURIComponent(id)}/${control}`
 }
-
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)

@@ -20,20 +20,13 @@ const STYLES = { good: 'green', bad: 'red', plain: 'reset' } as const satisfies 
 const SUBJECT_WIDTH = 10
 const ID_LENGTH = 8
 
-/** One line for the terminal. It makes every text printable before it adds colours. */
-function shown({ at, subject, tone, id = '', text }: ShownLine): string {
-  const [day = '', time = ''] = printable(at).split('T')
-  const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
-  const shortId = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
-  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${shortId}  ${styleText(STYLES[tone], printable(text))}`
-}
-
-/** Prints one server-sent event. The gateway writes each as one `data` line. */
-function printEvent(event: string): void {
-  const data = /^data: (.*)$/m.exec(event)?.[1]
-  const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
-  if (line.success) console.log(shown(line.output))
-}
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
+// The reader may close the pipe, as in `npm run watch | head`.
+process.stdout.on('error', () => process.exit(0))
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
+  readOptions(argv, {})
+  return exitCodeOf(follow, (message) => console.error(printableLines(message)))
+})
 
 async function follow(): Promise<void> {
   const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/activity`)
@@ -50,10 +43,17 @@ async function follow(): Promise<void> {
   console.log('The gateway has ended.')
 }
 
-for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => process.exit(0))
-// The reader may close the pipe, as in `npm run watch | head`.
-process.stdout.on('error', () => process.exit(0))
-process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
-  readOptions(argv, {})
-  return exitCodeOf(follow, (message) => console.error(printableLines(message)))
-})
+/** Prints one server-sent event. The gateway writes each as one `data` line. */
+function printEvent(event: string): void {
+  const data = /^data: (.*)$/m.exec(event)?.[1]
+  const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
+  if (line.success) console.log(shown(line.output))
+}
+
+/** One line for the terminal. It makes every text printable before it adds colours. */
+function shown({ at, subject, tone, id = '', text }: ShownLine): string {
+  const [day = '', time = ''] = printable(at).split('T')
+  const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
+  const shortId = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
+  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${shortId}  ${styleText(STYLES[tone], printable(text))}`
+}

@@ -128,39 +128,6 @@ export function startQueuePoller(options: QueuePollerOptions) {
   }
 }
 
-export type QueuePoller = ReturnType<typeof startQueuePoller>
-
-function attribute(message: Message, name: string): string | undefined {
-  return message.MessageAttributes?.[name]?.StringValue
-}
-
-async function succeeds(invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> {
-  const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
-  // As on AWS, an answer without the list of failures is a success.
-  return !reply.success || reply.output.batchItemFailures.length === 0
-}
-
-function toRecord(message: Message): SQSRecord {
-  const group = attribute(message, GROUP)
-  return {
-    messageId: message.MessageId ?? '',
-    receiptHandle: message.ReceiptHandle ?? '',
-    body: message.Body ?? '',
-    attributes: {
-      ApproximateReceiveCount: message.Attributes?.ApproximateReceiveCount ?? '1',
-      SentTimestamp: message.Attributes?.SentTimestamp ?? '0',
-      SenderId: message.Attributes?.SenderId ?? '',
-      ApproximateFirstReceiveTimestamp: message.Attributes?.ApproximateFirstReceiveTimestamp ?? '0',
-      ...(group !== undefined && { MessageGroupId: group }),
-    },
-    messageAttributes: {},
-    md5OfBody: message.MD5OfBody ?? '',
-    eventSource: 'aws:sqs',
-    eventSourceARN: '',
-    awsRegion: '',
-  }
-}
-
 /** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
 const DELETE_WITHIN_MS = 100
 
@@ -203,4 +170,37 @@ function messageRemoval(
       await Promise.all(running)
     },
   }
+}
+
+async function succeeds(invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> {
+  const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
+  // As on AWS, an answer without the list of failures is a success.
+  return !reply.success || reply.output.batchItemFailures.length === 0
+}
+
+function toRecord(message: Message): SQSRecord {
+  const group = attribute(message, GROUP)
+  return {
+    messageId: message.MessageId ?? '',
+    receiptHandle: message.ReceiptHandle ?? '',
+    body: message.Body ?? '',
+    attributes: {
+      ApproximateReceiveCount: message.Attributes?.ApproximateReceiveCount ?? '1',
+      SentTimestamp: message.Attributes?.SentTimestamp ?? '0',
+      SenderId: message.Attributes?.SenderId ?? '',
+      ApproximateFirstReceiveTimestamp: message.Attributes?.ApproximateFirstReceiveTimestamp ?? '0',
+      ...(group !== undefined && { MessageGroupId: group }),
+    },
+    messageAttributes: {},
+    md5OfBody: message.MD5OfBody ?? '',
+    eventSource: 'aws:sqs',
+    eventSourceARN: '',
+    awsRegion: '',
+  }
+}
+
+export type QueuePoller = ReturnType<typeof startQueuePoller>
+
+function attribute(message: Message, name: string): string | undefined {
+  return message.MessageAttributes?.[name]?.StringValue
 }

@@ -21,12 +21,6 @@ export const LOCAL_STAGE = 'local'
 
 const WRITTEN = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
 
-function numberFrom(text: string): number {
-  const value = wholeNumber(text)
-  if (value === undefined) throw new InvalidArgumentError(`${text} is not ${WRITTEN}`)
-  return value
-}
-
 /** Converts text to the field's type. Any other wrong value is passed on, and the action reports it. */
 export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
@@ -39,28 +33,9 @@ export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   return text === 'true'
 }
 
-/** An option's text, given once. If another option follows, the operator forgot the value. */
-function once(text: string, before?: unknown): string {
-  if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
-  if (before !== undefined) throw new InvalidArgumentError('It is given twice.')
-  return text
-}
-
-function inDigits(value: unknown): unknown {
-  if (isLosslessNumber(value)) return numberFrom(value.value)
-  if (Array.isArray(value)) return value.map(inDigits)
-  const entries = isJsonObject(value) ? Object.entries(value) : undefined
-  return entries
-    ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)]))
-    : value
-}
-
-/** JSON has the same rules as fields: numbers in plain digits, no field twice. */
-function payloadFrom(text: string, before: unknown): Payload {
-  const read = readJson(Buffer.from(once(text, before)))
-  if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
-  const value = inDigits(read.value)
-  if (!isJsonObject(value)) throw new InvalidArgumentError('It must be a JSON object.')
+function numberFrom(text: string): number {
+  const value = wholeNumber(text)
+  if (value === undefined) throw new InvalidArgumentError(`${text} is not ${WRITTEN}`)
   return value
 }
 
@@ -75,25 +50,6 @@ export function putMember(
     ...tree,
     [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value),
   }
-}
-
-/** The field of an id without a name: the first id that the action requires, else its only id. */
-function positionalField(fields: readonly Field[]): Field | undefined {
-  const ids = fields.filter(({ name }) => name.endsWith('_id'))
-  return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
-}
-
-function optionOf(
-  { name, kind, notes }: Field,
-  take: (text: string) => string,
-  fields: readonly Field[],
-): Option {
-  const isFlag = kind === 'true|false'
-  const members = fields
-    .filter((field) => field.name.startsWith(`${name}.`))
-    .map((field) => field.name)
-  const option = new Option(`--${name} ${isFlag ? `[${kind}]` : `<${kind}>`}`, notes.join('; '))
-  return (isFlag ? option.preset('true') : option).conflicts(members).argParser(take)
 }
 
 /**
@@ -167,4 +123,48 @@ export function defineAction(
       ...(file !== undefined && { file }),
     })
   })
+}
+
+/** An option's text, given once. If another option follows, the operator forgot the value. */
+function once(text: string, before?: unknown): string {
+  if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
+  if (before !== undefined) throw new InvalidArgumentError('It is given twice.')
+  return text
+}
+
+/** The field of an id without a name: the first id that the action requires, else its only id. */
+function positionalField(fields: readonly Field[]): Field | undefined {
+  const ids = fields.filter(({ name }) => name.endsWith('_id'))
+  return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
+}
+
+function optionOf(
+  { name, kind, notes }: Field,
+  take: (text: string) => string,
+  fields: readonly Field[],
+): Option {
+  const isFlag = kind === 'true|false'
+  const members = fields
+    .filter((field) => field.name.startsWith(`${name}.`))
+    .map((field) => field.name)
+  const option = new Option(`--${name} ${isFlag ? `[${kind}]` : `<${kind}>`}`, notes.join('; '))
+  return (isFlag ? option.preset('true') : option).conflicts(members).argParser(take)
+}
+
+/** JSON has the same rules as fields: numbers in plain digits, no field twice. */
+function payloadFrom(text: string, before: unknown): Payload {
+  const read = readJson(Buffer.from(once(text, before)))
+  if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
+  const value = inDigits(read.value)
+  if (!isJsonObject(value)) throw new InvalidArgumentError('It must be a JSON object.')
+  return value
+}
+
+function inDigits(value: unknown): unknown {
+  if (isLosslessNumber(value)) return numberFrom(value.value)
+  if (Array.isArray(value)) return value.map(inDigits)
+  const entries = isJsonObject(value) ? Object.entries(value) : undefined
+  return entries
+    ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)]))
+    : value
 }

@@ -7,10 +7,6 @@ export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as con
   (kind) => MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )
 
-function isSchema(value: unknown): boolean {
-  return v.is(v.object({ kind: v.literal('schema') }), value)
-}
-
 /** A handler's description of itself. `input` is the schema that the handler parses with; undefined without fields. */
 const Described = v.object({
   summary: v.string(),
@@ -35,4 +31,8 @@ export async function describedAction({ name, entry }: FunctionSpec): Promise<De
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
   return { ...handler, takesFile: name === 'mark-settlement-paid', isPaged: name === 'redeliver' }
+}
+
+function isSchema(value: unknown): boolean {
+  return v.is(v.object({ kind: v.literal('schema') }), value)
 }

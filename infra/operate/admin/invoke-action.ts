@@ -15,17 +15,6 @@ export class InvocationFailed extends Error {
 /** Time beyond the function's own timeout. */
 const MARGIN_MS = 10_000
 
-/** The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS. */
-async function targetOf(
-  stage: string,
-  env: NodeJS.ProcessEnv,
-): Promise<Partial<ReturnType<typeof localAws>>> {
-  if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
-  const port = wholeNumber(env['PORT'] || '3000') ?? 0
-  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
-  return localAws(`http://127.0.0.1:${port + 1}`)
-}
-
 /**
  * Invokes an action's function once and answers its result, with the digits of its numbers. After a lost answer the
  * operator decides whether to repeat it. Throws `InvocationFailed` with a message for the operator.
@@ -57,6 +46,17 @@ export async function invokeAction(
   } finally {
     client.destroy()
   }
+}
+
+/** The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS. */
+async function targetOf(
+  stage: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Partial<ReturnType<typeof localAws>>> {
+  if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
+  const port = wholeNumber(env['PORT'] || '3000') ?? 0
+  if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
+  return localAws(`http://127.0.0.1:${port + 1}`)
 }
 
 /** The local gateway reads the caller's duty from a header; AWS reads it from the credentials. */

@@ -4,17 +4,28 @@ import { TABLE_COLUMNS } from './table-columns.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
-/** A number that keeps its digits (`JSON.rawJSON`) is an object in JavaScript. */
-function isContainer(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
+/** An action's answer for people: a list as a table with its page, any other answer as names and values. */
+export function renderReply(action: string, body: unknown): string {
+  if (!isObject(body)) return textOf(body)
+  const columns = TABLE_COLUMNS[action] ?? {}
+  const { data, pagination, ...rest } = body
+  if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
+  const page = printable(
+    `page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`,
+  )
+  const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
+  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join(
+    '\n\n',
+  )
 }
 
 function isObject(value: unknown): value is JsonObject {
   return isContainer(value) && !Array.isArray(value)
 }
 
-function isListOfObjects(value: unknown): value is readonly JsonObject[] {
-  return Array.isArray(value) && value.length > 0 && value.every(isObject)
+/** A number that keeps its digits (`JSON.rawJSON`) is an object in JavaScript. */
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !JSON.isRawJSON(value)
 }
 
 function textOf(value: unknown): string {
@@ -23,6 +34,12 @@ function textOf(value: unknown): string {
   if (!Array.isArray(value) || value.some((one) => one === null || isContainer(one)))
     return JSON.stringify(value)
   return value.length === 0 ? 'none' : value.map(textOf).join(', ')
+}
+
+function objectText(object: JsonObject, columns: Columns): string {
+  const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
+  const rows = plain.map(([name, value]) => [name, textOf(value)])
+  return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
 }
 
 /** The values of an object by their dotted names. Lists stay whole. */
@@ -34,12 +51,8 @@ function flattened(object: JsonObject, prefix = ''): readonly (readonly [string,
   )
 }
 
-/** A list inside a row: its length and, for attempts, the result of the last one. */
-function summarized(name: string, value: unknown): readonly (readonly [string, unknown])[] {
-  if (!isListOfObjects(value)) return [[name, value]]
-  const { http_status, error } = value.at(-1) ?? {}
-  const last = [['last_status', http_status] as const, ['last_error', error] as const]
-  return [[name, value.length], ...(name === 'attempts' ? last : [])]
+function isListOfObjects(value: unknown): value is readonly JsonObject[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isObject)
 }
 
 /** Rows in aligned columns. With names, the names are underlined, and numbers are aligned to the right. */
@@ -56,13 +69,21 @@ function aligned(given: readonly (readonly string[])[], names: readonly string[]
   return lines.map((cells) => cells.map(padded).join('  ').trimEnd()).join('\n')
 }
 
-const WIDEST_CELL = 40
-
-/** Ids stay whole, because operators copy them. So do prefixes of keys, because they differ at their end. */
-function shortened(column: string, text: string): string {
-  return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
-    ? text
-    : `${text.slice(0, WIDEST_CELL - 1)}…`
+/** A table for each list in some objects, then tables of the lists in its rows. Attempts get none: the row counts them. */
+function blocksOf(
+  objects: readonly JsonObject[],
+  columns: Columns,
+  prefix = '',
+): readonly string[] {
+  const lists = objects
+    .flatMap((object) => flattened(object, prefix))
+    .filter(([name]) => !/\..*attempts$/.test(name))
+  return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
+    const rows = same.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
+    return rows.length === 0
+      ? []
+      : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
+  })
 }
 
 /** One row for each object. Columns that are empty in every row are left out, and those that were not chosen. */
@@ -84,42 +105,21 @@ function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | und
   return aligned(cells, columns)
 }
 
-/** A table for each list in some objects, then tables of the lists in its rows. Attempts get none: the row counts them. */
-function blocksOf(
-  objects: readonly JsonObject[],
-  columns: Columns,
-  prefix = '',
-): readonly string[] {
-  const lists = objects
-    .flatMap((object) => flattened(object, prefix))
-    .filter(([name]) => !/\..*attempts$/.test(name))
-  return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
-    const rows = same.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
-    return rows.length === 0
-      ? []
-      : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
-  })
+/** A list inside a row: its length and, for attempts, the result of the last one. */
+function summarized(name: string, value: unknown): readonly (readonly [string, unknown])[] {
+  if (!isListOfObjects(value)) return [[name, value]]
+  const { http_status, error } = value.at(-1) ?? {}
+  const last = [['last_status', http_status] as const, ['last_error', error] as const]
+  return [[name, value.length], ...(name === 'attempts' ? last : [])]
 }
 
-function objectText(object: JsonObject, columns: Columns): string {
-  const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
-  const rows = plain.map(([name, value]) => [name, textOf(value)])
-  return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
-}
+const WIDEST_CELL = 40
 
-/** An action's answer for people: a list as a table with its page, any other answer as names and values. */
-export function renderReply(action: string, body: unknown): string {
-  if (!isObject(body)) return textOf(body)
-  const columns = TABLE_COLUMNS[action] ?? {}
-  const { data, pagination, ...rest } = body
-  if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
-  const page = printable(
-    `page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`,
-  )
-  const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
-  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join(
-    '\n\n',
-  )
+/** Ids stay whole, because operators copy them. So do prefixes of keys, because they differ at their end. */
+function shortened(column: string, text: string): string {
+  return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
+    ? text
+    : `${text.slice(0, WIDEST_CELL - 1)}…`
 }
 
 /** A refusal for people: the reason, the wrong fields, and what to do. */

@@ -27,59 +27,74 @@ const CsvReply = v.object({
 const Resumable = v.object({ cursor: v.string() })
 const Further = v.object({ count: v.number(), next: v.string() })
 
-function report(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
-  const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
-  const asJson = JSON.stringify(body, null, 2)
-  if (status >= 400) {
-    io.err(json ? asJson : renderRefusal(action, status, body))
-    return 1
+/**
+ * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
+ * refused action ends with a code other than 0.
+ */
+export async function runAdmin(argv: readonly string[], given: AdminIo): Promise<ExitCode> {
+  const io = onTerminal(given)
+  const program = emptyProgram(io)
+  const named = ACTIONS.filter(({ name }) => name === argv[0])
+  let code: ExitCode = 0
+  try {
+    for (const spec of named.length > 0 ? named : ACTIONS) {
+      const command = program.command(spec.name).helpGroup(headingOf(spec))
+      const described = await describedAction(spec)
+      defineAction(command, described, io.env['GATEWAY_OPERATOR'], async ({ file, ...asked }) => {
+        const ask = () => (asked.all ? askOn(spec, asked, io) : askAll(spec, asked, io.env))
+        if (file === undefined) code = report(io, spec.name, asked.json, await ask())
+        else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
+      })
+    }
+    // --help anywhere only prints help. No action is called, and other arguments are not checked.
+    const words = asksForHelp(argv)
+      ? [...argv.slice(0, 1), '--help']
+      : argv.map((word) => underscored(program, word))
+    await program.parseAsync(words, { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
+    if (!(error instanceof UsageError || error instanceof InvocationFailed)) throw error
+    io.err(printable(error.message))
+    return error instanceof UsageError ? 2 : 1
   }
-  if (!json && v.is(CsvReply, body)) {
-    io.out(body.csv.trimEnd())
-    for (const { settlement_id: id, reason } of body.left_out ?? [])
-      io.err(printable(`Left out: ${id}: ${reason}`))
-  } else io.out(json ? asJson : renderReply(action, body))
-  if (!json && v.is(Resumable, body))
-    io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
-  if (!json && v.is(Further, body))
-    io.err('More is left: --all repeats the action until nothing is left')
-  return 0
 }
 
-/** A report, or the part that one run could finish. With `continuing`, the next run continues from the cursor. */
-const Part = v.object({
-  status: v.literal(200),
-  body: v.looseObject({
-    csv: v.optional(v.string()),
-    data: v.optional(v.array(v.unknown())),
-    left_out: v.optional(v.array(v.unknown())),
-  }),
-})
+const ENVIRONMENT = `
+Environment:
+  GATEWAY_OPERATOR         the operator, for actions that require --operator
+  GATEWAY_DUTY             your duty on the local gateway: look, support, finance, admin or deploy
+  PORT                     the port of the local gateway, 3000 by default
+  AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
+
+<action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
+
+function emptyProgram(io: AdminIo): Command {
+  return new Command('npm run admin --')
+    .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
+    .helpCommand(false)
+    .exitOverride()
+    .showHelpAfterError('npm run admin -- --help shows the actions, <action> --help its fields.')
+    .configureHelp({
+      subcommandTerm: (action) => action.name(),
+      optionDescription: ({ description }) => description,
+    })
+    .configureOutput({
+      writeOut: (text) => io.out(text.trimEnd()),
+      writeErr: (text) => io.err(text.trimEnd()),
+    })
+    .addHelpText('after', ENVIRONMENT)
+    .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
+}
+
+function headingOf({ trigger }: FunctionSpec): string {
+  return trigger.kind === 'operator'
+    ? `Actions of ${trigger.duty}:`
+    : 'Scheduled work, started now, of deploy:'
+}
 
 /** The limit of runs for one report. Each run reads for minutes. */
 const MAX_RUNS = 500
-
-/** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
-async function askAll(spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> {
-  const parts: v.InferOutput<typeof Part>['body'][] = []
-  let payload = asked.payload
-  for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...asked, payload }, env)
-    if (!v.is(Part, answer)) return answer
-    const { body } = answer
-    parts.push(body)
-    if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
-      const whole = {
-        ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
-        ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
-        ...(body.left_out && { left_out: parts.flatMap(({ left_out: leftOut = [] }) => leftOut) }),
-      }
-      return { ...answer, body: { ...body, ...whole } }
-    }
-    payload = { ...asked.payload, cursor: body['cursor'] }
-  }
-  throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
-}
 
 const Counted = v.object({
   status: v.literal(200),
@@ -118,37 +133,55 @@ async function askOn(spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unk
   )
 }
 
-function headingOf({ trigger }: FunctionSpec): string {
-  return trigger.kind === 'operator'
-    ? `Actions of ${trigger.duty}:`
-    : 'Scheduled work, started now, of deploy:'
+/** A report, or the part that one run could finish. With `continuing`, the next run continues from the cursor. */
+const Part = v.object({
+  status: v.literal(200),
+  body: v.looseObject({
+    csv: v.optional(v.string()),
+    data: v.optional(v.array(v.unknown())),
+    left_out: v.optional(v.array(v.unknown())),
+  }),
+})
+
+/** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
+async function askAll(spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> {
+  const parts: v.InferOutput<typeof Part>['body'][] = []
+  let payload = asked.payload
+  for (let run = 0; run < MAX_RUNS; run++) {
+    const answer = await invokeAction(spec, { ...asked, payload }, env)
+    if (!v.is(Part, answer)) return answer
+    const { body } = answer
+    parts.push(body)
+    if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
+      const whole = {
+        ...(body.csv !== undefined && { csv: parts.map(({ csv = '' }) => csv).join('') }),
+        ...(body.data && { data: parts.flatMap(({ data = [] }) => data) }),
+        ...(body.left_out && { left_out: parts.flatMap(({ left_out: leftOut = [] }) => leftOut) }),
+      }
+      return { ...answer, body: { ...body, ...whole } }
+    }
+    payload = { ...asked.payload, cursor: body['cursor'] }
+  }
+  throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
 }
 
-const ENVIRONMENT = `
-Environment:
-  GATEWAY_OPERATOR         the operator, for actions that require --operator
-  GATEWAY_DUTY             your duty on the local gateway: look, support, finance, admin or deploy
-  PORT                     the port of the local gateway, 3000 by default
-  AWS_REGION, AWS_PROFILE  the region of a stage on AWS, and your credentials
-
-<action> --help shows its fields and options. Without --stage, commands go to the gateway on this machine.`
-
-function emptyProgram(io: AdminIo): Command {
-  return new Command('npm run admin --')
-    .usage('<action> [ID] [--field value]… [--stage NAME] [--json]')
-    .helpCommand(false)
-    .exitOverride()
-    .showHelpAfterError('npm run admin -- --help shows the actions, <action> --help its fields.')
-    .configureHelp({
-      subcommandTerm: (action) => action.name(),
-      optionDescription: ({ description }) => description,
-    })
-    .configureOutput({
-      writeOut: (text) => io.out(text.trimEnd()),
-      writeErr: (text) => io.err(text.trimEnd()),
-    })
-    .addHelpText('after', ENVIRONMENT)
-    .addHelpText('afterAll', '\nExit code: 0 done, 1 refused or failed, 2 wrong arguments.')
+function report(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
+  const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
+  const asJson = JSON.stringify(body, null, 2)
+  if (status >= 400) {
+    io.err(json ? asJson : renderRefusal(action, status, body))
+    return 1
+  }
+  if (!json && v.is(CsvReply, body)) {
+    io.out(body.csv.trimEnd())
+    for (const { settlement_id: id, reason } of body.left_out ?? [])
+      io.err(printable(`Left out: ${id}: ${reason}`))
+  } else io.out(json ? asJson : renderReply(action, body))
+  if (!json && v.is(Resumable, body))
+    io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
+  if (!json && v.is(Further, body))
+    io.err('More is left: --all repeats the action until nothing is left')
+  return 0
 }
 
 /** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
@@ -158,37 +191,4 @@ function underscored(program: Command, argument: string): string {
   return program.commands.some(({ options }) => options.some(({ long }) => long === flag))
     ? spelled
     : argument
-}
-
-/**
- * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
- * refused action ends with a code other than 0.
- */
-export async function runAdmin(argv: readonly string[], given: AdminIo): Promise<ExitCode> {
-  const io = onTerminal(given)
-  const program = emptyProgram(io)
-  const named = ACTIONS.filter(({ name }) => name === argv[0])
-  let code: ExitCode = 0
-  try {
-    for (const spec of named.length > 0 ? named : ACTIONS) {
-      const command = program.command(spec.name).helpGroup(headingOf(spec))
-      const described = await describedAction(spec)
-      defineAction(command, described, io.env['GATEWAY_OPERATOR'], async ({ file, ...asked }) => {
-        const ask = () => (asked.all ? askOn(spec, asked, io) : askAll(spec, asked, io.env))
-        if (file === undefined) code = report(io, spec.name, asked.json, await ask())
-        else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
-      })
-    }
-    // --help anywhere only prints help. No action is called, and other arguments are not checked.
-    const words = asksForHelp(argv)
-      ? [...argv.slice(0, 1), '--help']
-      : argv.map((word) => underscored(program, word))
-    await program.parseAsync(words, { from: 'user' })
-    return code
-  } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
-    if (!(error instanceof UsageError || error instanceof InvocationFailed)) throw error
-    io.err(printable(error.message))
-    return error instanceof UsageError ? 2 : 1
-  }
 }

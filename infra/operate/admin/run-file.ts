@@ -16,6 +16,59 @@ type Line = { readonly number: number; readonly id: string; readonly payload: Pa
 
 const MAX_LINES = 10_000
 
+const Reply = v.object({ status: v.number(), body: v.unknown() })
+
+/**
+ * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the names of
+ * the action's fields. Of the cells only ids are printed. A refused line stops no other line; a call without an answer
+ * ends the run. Answers whether every line was done. Repeating a file is safe if the action refuses a second time.
+ */
+export async function runFile(
+  spec: FunctionSpec,
+  input: Described['input'],
+  { file, ...asked }: Asked & { readonly file: string },
+  io: Output & { readonly env: NodeJS.ProcessEnv },
+): Promise<boolean> {
+  const lines = linesOf(file, input ? fieldsOf(input) : [], asked.payload)
+  let done = 0
+  for (const [at, { number, id, payload }] of lines.entries()) {
+    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
+      (error: unknown) => {
+        if (error instanceof InvocationFailed) return error
+        throw error
+      },
+    )
+    if (answer instanceof InvocationFailed) {
+      io.err(printable(`line ${number}  ${id}  no answer: ${answer.message}`))
+      io.err(
+        `${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`,
+      )
+      return false
+    }
+    const { status, body } = v.parse(Reply, answer)
+    if (status >= 400)
+      io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
+    else {
+      done += 1
+      io.out(printable(`line ${number}  ${id}  done`))
+    }
+  }
+  io.out(`${done} of ${lines.length} done`)
+  return done === lines.length
+}
+
+/** Reads every line of the file before the first call, so a wrong file changes nothing. */
+function linesOf(path: string, fields: readonly Field[], common: Payload): readonly Line[] {
+  const rows = parseCsv(textOf(path))
+  if (rows === undefined)
+    throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
+  const [head = [], ...others] = rows
+  const columns = fieldsIn(head, fields)
+  if (others.length === 0) throw new UsageError(`${path} has no line after its column names`)
+  if (others.length > MAX_LINES) throw new UsageError(`${path} has more than ${MAX_LINES} lines`)
+  return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
+}
+
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')
@@ -64,57 +117,4 @@ function lineFrom(
     }
   }
   return { number, id: cells[columns.findIndex(({ name }) => name.endsWith('_id'))] ?? '', payload }
-}
-
-/** Reads every line of the file before the first call, so a wrong file changes nothing. */
-function linesOf(path: string, fields: readonly Field[], common: Payload): readonly Line[] {
-  const rows = parseCsv(textOf(path))
-  if (rows === undefined)
-    throw new UsageError(`${path} is not CSV with commas: a quote is misplaced`)
-  const [head = [], ...others] = rows
-  const columns = fieldsIn(head, fields)
-  if (others.length === 0) throw new UsageError(`${path} has no line after its column names`)
-  if (others.length > MAX_LINES) throw new UsageError(`${path} has more than ${MAX_LINES} lines`)
-  return others.map((cells, at) => lineFrom(at + 2, cells, columns, common))
-}
-
-const Reply = v.object({ status: v.number(), body: v.unknown() })
-
-/**
- * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the names of
- * the action's fields. Of the cells only ids are printed. A refused line stops no other line; a call without an answer
- * ends the run. Answers whether every line was done. Repeating a file is safe if the action refuses a second time.
- */
-export async function runFile(
-  spec: FunctionSpec,
-  input: Described['input'],
-  { file, ...asked }: Asked & { readonly file: string },
-  io: Output & { readonly env: NodeJS.ProcessEnv },
-): Promise<boolean> {
-  const lines = linesOf(file, input ? fieldsOf(input) : [], asked.payload)
-  let done = 0
-  for (const [at, { number, id, payload }] of lines.entries()) {
-    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
-      (error: unknown) => {
-        if (error instanceof InvocationFailed) return error
-        throw error
-      },
-    )
-    if (answer instanceof InvocationFailed) {
-      io.err(printable(`line ${number}  ${id}  no answer: ${answer.message}`))
-      io.err(
-        `${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`,
-      )
-      return false
-    }
-    const { status, body } = v.parse(Reply, answer)
-    if (status >= 400)
-      io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
-    else {
-      done += 1
-      io.out(printable(`line ${number}  ${id}  done`))
-    }
-  }
-  io.out(`${done} of ${lines.length} done`)
-  return done === lines.length
 }

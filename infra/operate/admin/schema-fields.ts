@@ -31,6 +31,37 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
   array: 'list',
 }
 
+/**
+ * The rules of a field, or those between the fields of an input. They are the messages that the schema sets itself;
+ * valibot's generated messages do not help here.
+ */
+export function rulesOf({ pipe = [] }: Node): readonly string[] {
+  return pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
+}
+
+/** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
+export function fieldsOf(schema: v.GenericSchema): readonly Field[] {
+  const { entries = {} }: Node = schema
+  return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))
+}
+
+function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readonly Field[] {
+  const { node, nullable, byDefault, ...own } = unwrapped(outer)
+  const required = own.required && groupRequired
+  const clears = nullable ? ['null clears it'] : []
+  if (node.entries) {
+    const inner = Object.entries(node.entries).flatMap(([field, entry]) =>
+      fieldsOfNode(`${name}.${field}`, entry, required),
+    )
+    return nullable
+      ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner]
+      : inner
+  }
+  const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
+  const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
+  return [{ name, kind: kindOf(node), required, nullable, notes }]
+}
+
 /** Removes `optional` and `nullable`, also at the beginning of a pipe. */
 function unwrapped(node: Node): {
   node: Node
@@ -63,37 +94,6 @@ function choicesOf({
   return options.length === 0 ? [] : [`one of ${options.map(String).join(', ')}`]
 }
 
-/**
- * The rules of a field, or those between the fields of an input. They are the messages that the schema sets itself;
- * valibot's generated messages do not help here.
- */
-export function rulesOf({ pipe = [] }: Node): readonly string[] {
-  return pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))
-}
-
 function kindOf({ type = '', literal }: Node): Field['kind'] {
   return typeof literal === 'boolean' ? 'true|false' : (KINDS[type] ?? 'text')
-}
-
-function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readonly Field[] {
-  const { node, nullable, byDefault, ...own } = unwrapped(outer)
-  const required = own.required && groupRequired
-  const clears = nullable ? ['null clears it'] : []
-  if (node.entries) {
-    const inner = Object.entries(node.entries).flatMap(([field, entry]) =>
-      fieldsOfNode(`${name}.${field}`, entry, required),
-    )
-    return nullable
-      ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner]
-      : inner
-  }
-  const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
-  const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
-  return [{ name, kind: kindOf(node), required, nullable, notes }]
-}
-
-/** The fields of an action's input, in the schema's order. Inner fields have dotted names. */
-export function fieldsOf(schema: v.GenericSchema): readonly Field[] {
-  const { entries = {} }: Node = schema
-  return Object.entries(entries).flatMap(([name, node]) => fieldsOfNode(name, node, true))
 }

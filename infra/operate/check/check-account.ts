@@ -132,6 +132,24 @@ function requestOf(service: string, code: string, wanted: number): string {
   return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`
 }
 
+async function checkTableUnits(
+  { dynamodb }: AwsClients,
+  { table }: DeployedStage,
+): Promise<Finding> {
+  const what = 'account table units'
+  const limits = await dynamodb.send(new DescribeLimitsCommand({}))
+  const { TableMaxReadCapacityUnits: reads = 0, TableMaxWriteCapacityUnits: writes = 0 } = limits
+  const wanted = `the stage needs ${table.maxReadUnits} and ${table.maxWriteUnits}`
+  const detail = `${reads} reads and ${writes} writes a second of one table, and ${wanted}`
+  return reads >= table.maxReadUnits && writes >= table.maxWriteUnits
+    ? ok(what, detail)
+    : wrong(
+        what,
+        detail,
+        'raise the quotas of DynamoDB for one table, or lower table.maxReadUnits and maxWriteUnits',
+      )
+}
+
 const API_QUOTA = { ServiceCode: 'apigateway', QuotaCode: 'L-8A5B8E43' } as const
 
 /** Whether the account's API quota is as high as the throttles of all routes together. */
@@ -153,22 +171,4 @@ export async function checkApiRequests(
   return (quota?.Value ?? 0) >= wanted
     ? ok(what, detail)
     : wrong(what, detail, requestOf(API_QUOTA.ServiceCode, API_QUOTA.QuotaCode, wanted))
-}
-
-async function checkTableUnits(
-  { dynamodb }: AwsClients,
-  { table }: DeployedStage,
-): Promise<Finding> {
-  const what = 'account table units'
-  const limits = await dynamodb.send(new DescribeLimitsCommand({}))
-  const { TableMaxReadCapacityUnits: reads = 0, TableMaxWriteCapacityUnits: writes = 0 } = limits
-  const wanted = `the stage needs ${table.maxReadUnits} and ${table.maxWriteUnits}`
-  const detail = `${reads} reads and ${writes} writes a second of one table, and ${wanted}`
-  return reads >= table.maxReadUnits && writes >= table.maxWriteUnits
-    ? ok(what, detail)
-    : wrong(
-        what,
-        detail,
-        'raise the quotas of DynamoDB for one table, or lower table.maxReadUnits and maxWriteUnits',
-      )
 }

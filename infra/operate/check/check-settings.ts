@@ -52,14 +52,6 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
-/** The subject of the authority that the project contains. */
-export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
-
-/** The time to renew it. After its expiry the API cannot be reached. */
-const RENEWED_BEFORE_DAYS = 60
-
-const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
-
 /** The problems of the front's certificate that this project can see. */
 export function originCertificateProblems(
   { id, authority }: OriginCertificate,
@@ -72,6 +64,8 @@ export function originCertificateProblems(
     ...authorityProblems(authority, nowMs).map((problem) => `${authority} ${problem}`),
   ]
 }
+
+const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 function authorityProblems(authority: string, nowMs: number): readonly string[] {
   try {
@@ -88,6 +82,12 @@ function authorityProblems(authority: string, nowMs: number): readonly string[] 
     return [`cannot be read: ${errorName(error)}`]
   }
 }
+
+/** The subject of the authority that the project contains. */
+export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
+
+/** The time to renew it. After its expiry the API cannot be reached. */
+const RENEWED_BEFORE_DAYS = 60
 
 function certificateProblems(
   { ca, subject, validTo }: X509Certificate,

@@ -14,11 +14,7 @@ export function ok(what: string, detail: string): Finding {
   return { what, state: 'ok', detail }
 }
 
-function bad(state: 'wrong' | 'unclear') {
-  return (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
-}
 export const wrong = bad('wrong')
-export const unclear = bad('unclear')
 
 /** Each finding as a line, with the remedy on the next. `words` are the tool's names of the states. */
 export function renderFindings(
@@ -36,6 +32,19 @@ export function renderFindings(
 
 export function hasWrong(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'wrong')
+}
+
+/** The name of an error. Its message is never shown, because it may quote a secret or a body. */
+export function errorName(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown error'
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
+  // For a host with two addresses, Node throws an AggregateError with the code.
+  return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
+}
+
+/** The reason why an HTTP request failed. */
+export function lostBy(error: unknown): string {
+  return errorName((error instanceof Error && error.cause) || error)
 }
 
 /** Errors whose remedy is known, by the name AWS gives them. */
@@ -57,17 +66,10 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
   [/^ENOENT$/, 'install openssl'],
 ]
 
-/** The name of an error. Its message is never shown, because it may quote a secret or a body. */
-export function errorName(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown error'
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
-  // For a host with two addresses, Node throws an AggregateError with the code.
-  return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
-}
-
-/** The reason why an HTTP request failed. */
-export function lostBy(error: unknown): string {
-  return errorName((error instanceof Error && error.cause) || error)
+export function remedyFor(error: unknown): string {
+  const action = refusedAction(error)
+  if (action !== undefined) return `use credentials that may do ${action}`
+  return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
 }
 
 /** The action that AWS names in a refusal. No other part of the message is shown. */
@@ -77,11 +79,7 @@ function refusedAction(error: unknown): string | undefined {
   )?.[1]
 }
 
-export function remedyFor(error: unknown): string {
-  const action = refusedAction(error)
-  if (action !== undefined) return `use credentials that may do ${action}`
-  return REMEDIES.find(([pattern]) => pattern.test(errorName(error)))?.[1] ?? 'try again'
-}
+export const unclear = bad('unclear')
 
 /** Runs a check. An error becomes a finding, and stops no other check. */
 export async function runCheck(
@@ -94,6 +92,10 @@ export async function runCheck(
   } catch (error) {
     return [unclear(what, errorName(error), remedyFor(error))]
   }
+}
+
+function bad(state: 'wrong' | 'unclear') {
+  return (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
 }
 
 /** The answer; undefined if AWS answers one of these errors, which mean that the item does not exist. */

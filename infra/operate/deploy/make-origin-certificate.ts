@@ -50,26 +50,6 @@ export async function makeOriginCertificate(
   return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
 }
 
-/** Another stage may trust the existing authority, unless it is the placeholder. */
-function believe(path: string, authority: Buffer): void {
-  const before = readFileSync(path)
-  const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT
-  writeFileSync(path, isPlaceholder ? authority : Buffer.concat([before, authority]))
-}
-
-async function importedBefore(client: ACMClient, stage: string): Promise<string | undefined> {
-  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates(
-    { client },
-    {},
-  )) {
-    for (const { CertificateArn } of found) {
-      const { Tags = [] } = await client.send(new ListTagsForCertificateCommand({ CertificateArn }))
-      if (Tags.some(({ Key, Value }) => Key === TAG && Value === stage)) return CertificateArn
-    }
-  }
-  return undefined
-}
-
 const NEW_KEY = ['-newkey', 'rsa:2048', '-nodes']
 const TEN_YEARS = ['-days', '3650']
 const EXTENSIONS =
@@ -129,4 +109,24 @@ function makeKeys(stage: string) {
   } finally {
     rmSync(cwd, { recursive: true })
   }
+}
+
+async function importedBefore(client: ACMClient, stage: string): Promise<string | undefined> {
+  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates(
+    { client },
+    {},
+  )) {
+    for (const { CertificateArn } of found) {
+      const { Tags = [] } = await client.send(new ListTagsForCertificateCommand({ CertificateArn }))
+      if (Tags.some(({ Key, Value }) => Key === TAG && Value === stage)) return CertificateArn
+    }
+  }
+  return undefined
+}
+
+/** Another stage may trust the existing authority, unless it is the placeholder. */
+function believe(path: string, authority: Buffer): void {
+  const before = readFileSync(path)
+  const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT
+  writeFileSync(path, isPlaceholder ? authority : Buffer.concat([before, authority]))
 }

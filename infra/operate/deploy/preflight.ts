@@ -57,12 +57,6 @@ export async function preflight({ stage, region, root }: PreflightInput): Promis
 }
 
 const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const
-const Package = v.looseObject({ version: v.optional(v.string()) })
-const Lock = v.object({ packages: v.record(v.string(), Package) })
-
-function packagesIn(path: string) {
-  return v.parse(Lock, JSON.parse(readFileSync(path, 'utf8'))).packages
-}
 
 /** Whether the installed packages have exactly the versions of the lock file. */
 export function checkInstalled(root: string): Finding {
@@ -86,4 +80,11 @@ export function checkInstalled(root: string): Finding {
     `${1 + others.length} differ from the lock file, ${first[0]} among them`,
     'npm ci',
   )
+}
+
+const Package = v.looseObject({ version: v.optional(v.string()) })
+const Lock = v.object({ packages: v.record(v.string(), Package) })
+
+function packagesIn(path: string) {
+  return v.parse(Lock, JSON.parse(readFileSync(path, 'utf8'))).packages
 }

@@ -41,17 +41,6 @@ AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these
   --${Object.keys(PASSED_ON).join(' --')}
 Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code of cdk or the doctor.`
 
-/** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
-export function parseDeployCommand(argv: readonly string[]) {
-  const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
-  if (check && init)
-    throw new UsageError('give --check or --init, not both: --check changes nothing')
-  const flags = Object.entries(passed).flatMap(([name, value]) =>
-    typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
-  )
-  return { stage, checkOnly: check, init, flags }
-}
-
 export type DeployIo = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Runs the CDK command line and answers its exit code. */
@@ -63,45 +52,6 @@ export type DeployIo = {
   readonly initStage?: typeof initStage
   /** The last steps of a first deployment, after the manual steps. Answers the exit code. */
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
-}
-
-/** Runs CDK as a process with our terminal, because it may ask for an approval. */
-export function runCdk(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const cdk = join(PROJECT_ROOT, 'node_modules/aws-cdk/bin/cdk')
-    const child = spawn(process.execPath, [cdk, ...args], {
-      cwd: PROJECT_ROOT,
-      env: { ...env },
-      stdio: 'inherit',
-    })
-    child.on('error', reject)
-    child.on('close', (code) => resolve(code ?? 1))
-  })
-}
-
-function leftToDo({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
-  const domainLeft =
-    domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
-  const left = [
-    ...(domainLeft ? [domainLeft] : []),
-    `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
-    ...(alarmRecipients.length > 0
-      ? [`have ${alarmRecipients.join(', ')} confirm each subscription`]
-      : []),
-    `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
-  ]
-  return `\nManual steps, each described in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
-}
-
-function show(findings: readonly Finding[]): void {
-  console.log(
-    printableLines(
-      renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
-    ),
-  )
 }
 
 /** Checks what a deployment needs, and deploys all stacks of the stage if nothing is missing. */
@@ -140,5 +90,55 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
     if (code !== 0 || flags.includes('prepare-change-set')) return code
     if (first) console.log(leftToDo(stage))
     return init && !first ? io.finish(stage.settings.name, env) : 0
+  })
+}
+
+/** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
+export function parseDeployCommand(argv: readonly string[]) {
+  const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
+  if (check && init)
+    throw new UsageError('give --check or --init, not both: --check changes nothing')
+  const flags = Object.entries(passed).flatMap(([name, value]) =>
+    typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
+  )
+  return { stage, checkOnly: check, init, flags }
+}
+
+function show(findings: readonly Finding[]): void {
+  console.log(
+    printableLines(
+      renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
+    ),
+  )
+}
+
+function leftToDo({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
+  const domainLeft =
+    domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
+  const left = [
+    ...(domainLeft ? [domainLeft] : []),
+    `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
+    ...(alarmRecipients.length > 0
+      ? [`have ${alarmRecipients.join(', ')} confirm each subscription`]
+      : []),
+    `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
+  ]
+  return `\nManual steps, each described in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
+}
+
+/** Runs CDK as a process with our terminal, because it may ask for an approval. */
+export function runCdk(
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const cdk = join(PROJECT_ROOT, 'node_modules/aws-cdk/bin/cdk')
+    const child = spawn(process.execPath, [cdk, ...args], {
+      cwd: PROJECT_ROOT,
+      env: { ...env },
+      stdio: 'inherit',
+    })
+    child.on('error', reject)
+    child.on('close', (code) => resolve(code ?? 1))
   })
 }

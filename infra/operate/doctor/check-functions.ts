@@ -100,6 +100,8 @@ export async function checkConcurrency(
   return orOk(found.flat(), 'functions', 'all have the reserved concurrency of the stage')
 }
 
+const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
+
 /** Whether workers read the queues, with the right settings. CloudFormation compares no event sources. */
 export async function checkEventSources(
   lambda: aws.LambdaClient,
@@ -144,8 +146,6 @@ export async function checkEventSources(
 function queueNameOf({ EventSourceArn }: aws.EventSourceMappingConfiguration) {
   return EventSourceArn?.split(':').at(-1)
 }
-
-const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
 
 type Setting = string | number | undefined
 

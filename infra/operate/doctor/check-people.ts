@@ -4,6 +4,9 @@ import { ListSubscriptionsByTopicCommand, type SNSClient } from '@aws-sdk/client
 import { outputOf } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
+const NO_SUBSCRIBER =
+  'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
+
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
 export async function checkAlerts(
   sns: SNSClient,
@@ -38,9 +41,6 @@ export async function checkAlerts(
   })
   return (await Promise.all(found)).flat()
 }
-
-const NO_SUBSCRIBER =
-  'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
 
 /** The account does not show these here. */
 const UNSEEN = 'not checked: holders through a group or an assumed role, and copies of the policies'

@@ -86,38 +86,8 @@ export async function checkSecret(
   return { findings, text }
 }
 
-/** An id of the provider's form that no payment has. A query for it shows whether our key may read. */
-const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
-
-/** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */
-export async function checkProviderKey(
-  provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
-): Promise<readonly Finding[]> {
-  const [transactions, request] = await Promise.all([
-    provider.listTransactions({ limit: 1 }),
-    provider.getRequest(UNUSED_REQUEST_ID),
-  ])
-  return [
-    keyFinding('provider key for transactions', transactions),
-    keyFinding('provider key for payment requests', request),
-  ]
-}
-
-function keyFinding(what: string, answer: Answer<unknown>): Finding {
-  if (answer.kind !== 'unanswered') return ok(what, 'accepted')
-  return answer.reason === 'misconfigured'
-    ? wrong(
-        what,
-        'refused',
-        'give the key read permission in the dashboard, or put the right key into the secret',
-      )
-    : unclear(what, answer.reason, 'read the status page of the provider and try again')
-}
-
 /** A callback of an unknown kind. The gateway reads it and ignores it, before any call or write. */
 const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
-
-const Ignored = v.object({ outcome: v.literal('ignored') })
 
 type CallbackTarget = {
   readonly url: string
@@ -160,6 +130,8 @@ function strangerFinding(url: string, status: number): Finding {
   return wrong(what, `answered ${status}, not 401`, todo)
 }
 
+const Ignored = v.object({ outcome: v.literal('ignored') })
+
 function tokenFinding(what: string, answer: ApiAnswer): Finding {
   if ('lost' in answer) return unclear(what, answer.lost, 'try again')
   if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
@@ -168,4 +140,32 @@ function tokenFinding(what: string, answer: ApiAnswer): Finding {
       ? 'a function reads a changed secret a minute later: wait and try again'
       : 'read the log of receive-provider-callback'
   return wrong(what, `answered ${answer.status}`, todo)
+}
+
+/** An id of the provider's form that no payment has. A query for it shows whether our key may read. */
+const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
+
+/** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */
+export async function checkProviderKey(
+  provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
+): Promise<readonly Finding[]> {
+  const [transactions, request] = await Promise.all([
+    provider.listTransactions({ limit: 1 }),
+    provider.getRequest(UNUSED_REQUEST_ID),
+  ])
+  return [
+    keyFinding('provider key for transactions', transactions),
+    keyFinding('provider key for payment requests', request),
+  ]
+}
+
+function keyFinding(what: string, answer: Answer<unknown>): Finding {
+  if (answer.kind !== 'unanswered') return ok(what, 'accepted')
+  return answer.reason === 'misconfigured'
+    ? wrong(
+        what,
+        'refused',
+        'give the key read permission in the dashboard, or put the right key into the secret',
+      )
+    : unclear(what, answer.reason, 'read the status page of the provider and try again')
 }

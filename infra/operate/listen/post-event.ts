@@ -8,19 +8,6 @@ import { type FeedEvent, Unreached } from './events-page.ts'
 /** The same time as for a webhook. */
 const TIMEOUT_MS = 10_000
 
-/**
- * The signing secret of the copies for one API key. It is the same in every run, and does not reveal the key. It is not
- * the endpoint's secret, which only the delivery worker can read.
- */
-export function listeningSecret(apiKey: string): string {
-  return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
-}
-
-/** A stored position has this name. It is a hash, so that it reveals nothing of the key. */
-export function followedName(...parts: readonly string[]): string {
-  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
-}
-
 type Target = { readonly url: string; readonly signingSecret: string }
 
 /**
@@ -50,4 +37,17 @@ export async function postEvent({ url, signingSecret }: Target, event: FeedEvent
     if (why === 'ECONNREFUSED') throw new Unreached(`nothing listens at ${url}: start your server`)
     return `${why} ${took()}`
   }
+}
+
+/**
+ * The signing secret of the copies for one API key. It is the same in every run, and does not reveal the key. It is not
+ * the endpoint's secret, which only the delivery worker can read.
+ */
+export function listeningSecret(apiKey: string): string {
+  return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`
+}
+
+/** A stored position has this name. It is a hash, so that it reveals nothing of the key. */
+export function followedName(...parts: readonly string[]): string {
+  return createHash('sha256').update(parts.join('\n')).digest('hex').slice(0, 32)
 }

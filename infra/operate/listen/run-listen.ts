@@ -57,23 +57,6 @@ export type ListenIo = {
   readonly directory?: string
 }
 
-/** Events carry customers' data: they stay on this machine. */
-function localUrl(text: string | undefined): string {
-  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
-  if (url && /^https?:$/.test(url.protocol) && LOOPBACK.includes(url.hostname)) return url.href
-  throw new UsageError(
-    '--forward takes the URL of a server on this machine: http://127.0.0.1:4000/hooks',
-  )
-}
-
-async function keyFrom({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
-  const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
-  if (/^[\x21-\x7e]+$/.test(key)) return key
-  throw new UsageError(
-    'set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input',
-  )
-}
-
 /** The command line of a merchant's developer. The key is no argument, because all users of a machine see arguments. */
 export function runListen(argv: readonly string[], io: ListenIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
@@ -108,6 +91,23 @@ Signing secret: ${signingSecret}`),
       })
     }, warn)
   })
+}
+
+/** Events carry customers' data: they stay on this machine. */
+function localUrl(text: string | undefined): string {
+  const url = text !== undefined && URL.canParse(text) ? new URL(text) : undefined
+  if (url && /^https?:$/.test(url.protocol) && LOOPBACK.includes(url.hostname)) return url.href
+  throw new UsageError(
+    '--forward takes the URL of a server on this machine: http://127.0.0.1:4000/hooks',
+  )
+}
+
+async function keyFrom({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
+  const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
+  if (/^[\x21-\x7e]+$/.test(key)) return key
+  throw new UsageError(
+    'set GATEWAY_API_KEY to the merchant’s key, or give the key on the standard input',
+  )
 }
 
 /**

@@ -14,22 +14,6 @@ export type Wanted = {
   readonly TableName: string
 }
 
-async function asked({ client, TableName }: Wanted) {
-  const [
-    { Table: table = {} },
-    { TimeToLiveDescription: expiry },
-    { ContinuousBackupsDescription: backups },
-  ] = await Promise.all([
-    client.send(new aws.DescribeTableCommand({ TableName })),
-    client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
-    client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
-  ])
-  const { Tags: tags = [] } = await client.send(
-    new aws.ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
-  )
-  return { table, expiry, recovery: backups?.PointInTimeRecoveryDescription, tags }
-}
-
 /** The settings that a table of the stage lacks, in the order of their repair. It changes nothing. */
 export async function missingSettings(wanted: Wanted): Promise<readonly MissingSetting[]> {
   const { client, stage, TableName } = wanted
@@ -113,4 +97,20 @@ export async function missingSettings(wanted: Wanted): Promise<readonly MissingS
       ],
     ]
   return settings.flatMap(([what, isSet, put]) => (isSet ? [] : [{ what, put }]))
+}
+
+async function asked({ client, TableName }: Wanted) {
+  const [
+    { Table: table = {} },
+    { TimeToLiveDescription: expiry },
+    { ContinuousBackupsDescription: backups },
+  ] = await Promise.all([
+    client.send(new aws.DescribeTableCommand({ TableName })),
+    client.send(new aws.DescribeTimeToLiveCommand({ TableName })),
+    client.send(new aws.DescribeContinuousBackupsCommand({ TableName })),
+  ])
+  const { Tags: tags = [] } = await client.send(
+    new aws.ListTagsOfResourceCommand({ ResourceArn: table.TableArn }),
+  )
+  return { table, expiry, recovery: backups?.PointInTimeRecoveryDescription, tags }
 }

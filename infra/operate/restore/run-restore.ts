@@ -44,10 +44,6 @@ export type RestoreIo = {
 
 type Source = { readonly at: Date } | { readonly backup: string }
 
-function say(text: string): void {
-  console.log(printable(text))
-}
-
 /**
  * Restores the stage's table as its next generation, and sets what a restore does not carry (design section 13). Refused
  * while the stage takes traffic, because payments after the restored time would be missing in its books.
@@ -91,6 +87,34 @@ function timeOf(at: string | undefined): Source | undefined {
   return { at: new Date(time) }
 }
 
+async function complete(wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> {
+  await untilActive(wanted, sleep)
+  for (const { what, put } of await missingSettings(wanted)) {
+    await put()
+    await untilActive(wanted, sleep)
+    say(`${wanted.TableName}: ${what} set`)
+  }
+  say(`${wanted.TableName} is as the stage’s file says`)
+}
+
+/** Waits for the table and its indexes, because DynamoDB accepts no change before. */
+async function untilActive({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) {
+  for (let poll = 0; poll < MAX_POLLS; poll++) {
+    const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
+    const states = [
+      Table?.TableStatus,
+      ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus),
+    ]
+    if (states.every((state) => state === 'ACTIVE')) return
+    await sleep(POLL_MS)
+  }
+  throw new Error(`${TableName} is not active yet`)
+}
+
+function say(text: string): void {
+  console.log(printable(text))
+}
+
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
 /** Reads the version that serves requests. During or after a failed deployment the alias serves an older one. */
@@ -101,17 +125,6 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   const { Environment } = await lambda.send(new GetFunctionConfigurationCommand({ FunctionName }))
   const { isClosed } = v.parse(SettingsText, Environment?.Variables?.[ENV.settings])
   return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
-}
-
-/** Whether the table is no copy of the source: another time's, or a table that no restore made. */
-function isFromElsewhere(restored: aws.RestoreSummary | undefined, source: Source) {
-  return 'at' in source
-    ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)
-    : restored?.SourceBackupArn !== source.backup
-}
-
-function secondOf(time: Date | undefined) {
-  return Math.floor(Number(time) / SECOND_MS)
 }
 
 /** Continues a restore that an earlier call began. Answers why not, if that call had another source. */
@@ -138,6 +151,17 @@ async function restore(
   return undefined
 }
 
+/** Whether the table is no copy of the source: another time's, or a table that no restore made. */
+function isFromElsewhere(restored: aws.RestoreSummary | undefined, source: Source) {
+  return 'at' in source
+    ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)
+    : restored?.SourceBackupArn !== source.backup
+}
+
+function secondOf(time: Date | undefined) {
+  return Math.floor(Number(time) / SECOND_MS)
+}
+
 async function begin({ client, stage, TableName: TargetTableName }: Wanted, source: Source) {
   const SSESpecificationOverride = encryptsAll(stage)
     ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
@@ -151,28 +175,4 @@ async function begin({ client, stage, TableName: TargetTableName }: Wanted, sour
       new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup }),
     )
   say(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
-}
-
-async function complete(wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> {
-  await untilActive(wanted, sleep)
-  for (const { what, put } of await missingSettings(wanted)) {
-    await put()
-    await untilActive(wanted, sleep)
-    say(`${wanted.TableName}: ${what} set`)
-  }
-  say(`${wanted.TableName} is as the stage’s file says`)
-}
-
-/** Waits for the table and its indexes, because DynamoDB accepts no change before. */
-async function untilActive({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) {
-  for (let poll = 0; poll < MAX_POLLS; poll++) {
-    const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
-    const states = [
-      Table?.TableStatus,
-      ...(Table?.GlobalSecondaryIndexes ?? []).map(({ IndexStatus }) => IndexStatus),
-    ]
-    if (states.every((state) => state === 'ACTIVE')) return
-    await sleep(POLL_MS)
-  }
-  throw new Error(`${TableName} is not active yet`)
 }

@@ -12,29 +12,6 @@ import { carriedUnits, lowest, type Station, stationsOf, tableStations } from '.
  */
 const RESERVE = 2
 
-function shown(perSecond: number): number {
-  return Math.floor(perSecond * 10) / 10
-}
-
-/** The station that carries too little, with its number and the remedy; undefined when all carry enough. */
-function tooSmall(
-  wanted: string,
-  perSecond: number,
-  stations: readonly Station[],
-): string | undefined {
-  const small = stations
-    .filter((station) => station.perSecond < perSecond)
-    .map(({ name, perSecond: carries, remedy }) => `${name}: ${shown(carries)} (${remedy})`)
-  return small.length > 0
-    ? `${wanted} ${shown(perSecond)} payments a second. These carry less: ${small.join(', ')}`
-    : undefined
-}
-
-function refuse({ settings }: DeployedStage, problems: readonly (string | undefined)[]): void {
-  const refused = problems.filter((problem) => problem !== undefined)
-  if (refused.length > 0) throw new Error(`stage ${settings.name}: ${refused.join('; ')}`)
-}
-
 /**
  * Throws on a stage whose API lets in more payments than its table carries, or whose provider quota exceeds what AWS
  * carries. API Gateway must refuse the excess (429, nothing begun), not DynamoDB or Lambda (500, half done). The pace
@@ -62,21 +39,30 @@ export function assertCarried(stage: DeployedStage): void {
   ])
 }
 
-/** The largest share of a stage that a client without its own limit may use. */
-const QUARTER = 1 / 4
+function refuse({ settings }: DeployedStage, problems: readonly (string | undefined)[]): void {
+  const refused = problems.filter((problem) => problem !== undefined)
+  if (refused.length > 0) throw new Error(`stage ${settings.name}: ${refused.join('; ')}`)
+}
+
+/** The station that carries too little, with its number and the remedy; undefined when all carry enough. */
+function tooSmall(
+  wanted: string,
+  perSecond: number,
+  stations: readonly Station[],
+): string | undefined {
+  const small = stations
+    .filter((station) => station.perSecond < perSecond)
+    .map(({ name, perSecond: carries, remedy }) => `${name}: ${shown(carries)} (${remedy})`)
+  return small.length > 0
+    ? `${wanted} ${shown(perSecond)} payments a second. These carry less: ${small.join(', ')}`
+    : undefined
+}
+
+function shown(perSecond: number): number {
+  return Math.floor(perSecond * 10) / 10
+}
 
 type Bound = Pick<Station, 'name' | 'perSecond'>
-
-function atMostAQuarter(
-  name: string,
-  limit: number | undefined,
-  bounds: readonly Bound[],
-): string | undefined {
-  if (limit === undefined) return `${name} is missing`
-  const least = lowest(bounds)
-  const most = Math.max(1, Math.floor(least.perSecond * QUARTER))
-  return limit > most ? `${name} is at most ${most}, a quarter of ${least.name}` : undefined
-}
 
 /** Throws on a stage in which one client may use more than a quarter by default. An operator may grant one client more. */
 export function assertClientLimits(stage: DeployedStage): void {
@@ -102,4 +88,18 @@ export function assertClientLimits(stage: DeployedStage): void {
       { name: 'the read units of the table', perSecond: reads / UNITS_A_POINT },
     ]),
   ])
+}
+
+/** The largest share of a stage that a client without its own limit may use. */
+const QUARTER = 1 / 4
+
+function atMostAQuarter(
+  name: string,
+  limit: number | undefined,
+  bounds: readonly Bound[],
+): string | undefined {
+  if (limit === undefined) return `${name} is missing`
+  const least = lowest(bounds)
+  const most = Math.max(1, Math.floor(least.perSecond * QUARTER))
+  return limit > most ? `${name} is at most ${most}, a quarter of ${least.name}` : undefined
 }

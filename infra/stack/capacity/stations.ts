@@ -14,24 +14,25 @@ export type Station = {
   readonly remedy: string
 }
 
-export function lowest<One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One {
-  return stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+/** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
+export function stationsOf(stage: DeployedStage): readonly Station[] {
+  return [deliveries(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
+}
+
+function deliveries(stage: DeployedStage): Station {
+  const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
+    ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
+  )
+  return {
+    name: 'the runs of deliver-webhook',
+    perSecond: runs / webhookSeconds(stage.deliveries),
+    remedy:
+      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
+  }
 }
 
 /** Units a second that DynamoDB gives a new on-demand table, and each of its indexes. It doubles what was reached before. */
 const FRESH = { reads: 12_000, writes: 4_000 } as const
-/** Write units a second of one partition key, of the table and of each index. */
-const KEY_WRITES = 1_000
-
-/** The units that the table, and each index, carries from its first minute. */
-export function carriedUnits({
-  table: { maxReadUnits, maxWriteUnits, warm },
-}: Pick<DeployedStage, 'table'>) {
-  return {
-    reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
-    writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
-  }
-}
 
 /** The table and each index. */
 export function tableStations(
@@ -54,17 +55,18 @@ export function tableStations(
   return [...written, read]
 }
 
-function deliveries(stage: DeployedStage): Station {
-  const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
-    ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
-  )
+/** The units that the table, and each index, carries from its first minute. */
+export function carriedUnits({
+  table: { maxReadUnits, maxWriteUnits, warm },
+}: Pick<DeployedStage, 'table'>) {
   return {
-    name: 'the runs of deliver-webhook',
-    perSecond: runs / webhookSeconds(stage.deliveries),
-    remedy:
-      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
+    reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
+    writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
   }
 }
+
+/** Write units a second of one partition key, of the table and of each index. */
+const KEY_WRITES = 1_000
 
 /**
  * Keys that all clients' payments share, and the ledger of a client that creates as much as its default limit allows.
@@ -87,6 +89,10 @@ function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedSta
     keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
   const hottest = lowest(keys)
   return { ...hottest, name: `the hottest key (${hottest.name})` }
+}
+
+export function lowest<One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One {
+  return stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
 }
 
 /** Functions with reserved runs; all others share the rest of the account. */
@@ -113,9 +119,4 @@ function runStations(stage: DeployedStage): readonly Station[] {
   if (shared === 0) return own
   const remedy = 'raise accountConcurrency, where the account has as many'
   return [...own, { name: 'the runs of the account', perSecond: left / shared, remedy }]
-}
-
-/** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
-export function stationsOf(stage: DeployedStage): readonly Station[] {
-  return [deliveries(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
 }

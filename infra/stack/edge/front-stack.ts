@@ -22,6 +22,30 @@ const ORIGIN_TIMEOUT = Duration.seconds(30)
 /** Status codes that CloudFront caches whatever the cache policy says. One merchant must not get another's answer. */
 const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
 
+/** A mail while there is time to act, and one when the forecast for the month exceeds the amount. */
+const NOTIFICATIONS = [
+  { notificationType: 'ACTUAL', threshold: 80 },
+  { notificationType: 'FORECASTED', threshold: 100 },
+] as const
+
+/**
+ * As in the API's log: no path, query, header or body. Only this log knows the caller's address. CloudWatch bills each
+ * byte, so repeated fields are left out.
+ */
+export const FRONT_LOG_FIELDS = [
+  'date',
+  'time',
+  'c-ip',
+  'cs-method',
+  'sc-status',
+  'sc-bytes',
+  'cs-bytes',
+  'time-taken',
+  'x-edge-location',
+  'x-edge-request-id',
+  'x-edge-detailed-result-type',
+] as const
+
 /**
  * CloudFront and its firewall before the API, in the one region where both are configured. It knows the gateway's stack
  * by names alone (the origin's name, the secret's copy): regions cannot refer to each other. Deploy it after that stack.
@@ -73,21 +97,6 @@ export class FrontStack extends StageStack {
   }
 }
 
-/** As an override: the origin's construct has no certificate yet (aws-cdk, issue 37842). */
-function showCertificate(
-  distribution: cloudfront.Distribution,
-  { frontSettings }: DeployedStage,
-): void {
-  const { originCertificate } = frontSettings
-  if (originCertificate === undefined) return
-  const { defaultChild: resource } = distribution.node
-  if (!(resource instanceof cloudfront.CfnDistribution))
-    throw new Error('the distribution has no resource')
-  resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
-    ClientCertificateArn: arnOf(distribution, 'acm', `certificate/${originCertificate.id}`),
-  })
-}
-
 /**
  * Every request carries the secret by which functions recognise the front. CloudFront replaces a value that a caller
  * sends.
@@ -106,11 +115,41 @@ function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
   })
 }
 
-/** A mail while there is time to act, and one when the forecast for the month exceeds the amount. */
-const NOTIFICATIONS = [
-  { notificationType: 'ACTUAL', threshold: 80 },
-  { notificationType: 'FORECASTED', threshold: 100 },
-] as const
+/** As an override: the origin's construct has no certificate yet (aws-cdk, issue 37842). */
+function showCertificate(
+  distribution: cloudfront.Distribution,
+  { frontSettings }: DeployedStage,
+): void {
+  const { originCertificate } = frontSettings
+  if (originCertificate === undefined) return
+  const { defaultChild: resource } = distribution.node
+  if (!(resource instanceof cloudfront.CfnDistribution))
+    throw new Error('the distribution has no resource')
+  resource.addPropertyOverride('DistributionConfig.Origins.0.CustomOriginConfig.OriginMtlsConfig', {
+    ClientCertificateArn: arnOf(distribution, 'acm', `certificate/${originCertificate.id}`),
+  })
+}
+
+/** One JSON line a request at the front, for 14 days. */
+function addFrontLog(
+  parent: Construct,
+  stage: DeployedStage,
+  { distributionArn }: cloudfront.Distribution,
+): void {
+  const scope = new Construct(parent, 'Log')
+  const name = stackNameOf(stage, 'front')
+  // If it were kept, its name would prevent a new front.
+  const log = addLog(scope, `/aws/vendedlogs/cloudfront/${name}`, RemovalPolicy.DESTROY)
+  const origin = { name, resourceArn: distributionArn, logType: 'ACCESS_LOGS' }
+  const source = new CfnDeliverySource(scope, 'Source', origin)
+  const target = { name, destinationResourceArn: bareArn(log), outputFormat: 'json' }
+  const destination = new CfnDeliveryDestination(scope, 'Destination', target)
+  new CfnDelivery(scope, 'Delivery', {
+    deliverySourceName: name,
+    deliveryDestinationArn: destination.attrArn,
+    recordFields: [...FRONT_LOG_FIELDS],
+  }).addResourceDependency(source)
+}
 
 /**
  * A monthly budget, if the stage names an amount. It mails the recipients of alarms directly, because their topic is in
@@ -134,43 +173,4 @@ function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
       })),
     }),
   })
-}
-
-/**
- * As in the API's log: no path, query, header or body. Only this log knows the caller's address. CloudWatch bills each
- * byte, so repeated fields are left out.
- */
-export const FRONT_LOG_FIELDS = [
-  'date',
-  'time',
-  'c-ip',
-  'cs-method',
-  'sc-status',
-  'sc-bytes',
-  'cs-bytes',
-  'time-taken',
-  'x-edge-location',
-  'x-edge-request-id',
-  'x-edge-detailed-result-type',
-] as const
-
-/** One JSON line a request at the front, for 14 days. */
-function addFrontLog(
-  parent: Construct,
-  stage: DeployedStage,
-  { distributionArn }: cloudfront.Distribution,
-): void {
-  const scope = new Construct(parent, 'Log')
-  const name = stackNameOf(stage, 'front')
-  // If it were kept, its name would prevent a new front.
-  const log = addLog(scope, `/aws/vendedlogs/cloudfront/${name}`, RemovalPolicy.DESTROY)
-  const origin = { name, resourceArn: distributionArn, logType: 'ACCESS_LOGS' }
-  const source = new CfnDeliverySource(scope, 'Source', origin)
-  const target = { name, destinationResourceArn: bareArn(log), outputFormat: 'json' }
-  const destination = new CfnDeliveryDestination(scope, 'Destination', target)
-  new CfnDelivery(scope, 'Delivery', {
-    deliverySourceName: name,
-    deliveryDestinationArn: destination.attrArn,
-    recordFields: [...FRONT_LOG_FIELDS],
-  }).addResourceDependency(source)
 }

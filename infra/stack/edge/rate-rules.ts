@@ -13,27 +13,7 @@ export const CALLBACK_PATHS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.path.startsWith('/callbacks/') ? [trigger.path] : [],
 )
 
-function isCallback(routeKey: string): boolean {
-  return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
-}
-
-export function visible(metricName: string) {
-  return {
-    cloudWatchMetricsEnabled: true,
-    metricName,
-    // A sample would show headers, also those that the log leaves out.
-    sampledRequestsEnabled: false,
-  }
-}
-
 type Statement = CfnWebACL.StatementProperty
-
-function both(...statements: Statement[]): Statement {
-  return { andStatement: { statements } }
-}
-export function not(statement: Statement): Statement {
-  return { notStatement: { statement } }
-}
 
 type RateRule = {
   readonly name: string
@@ -69,25 +49,6 @@ const RATE_RULES: readonly RateRule[] = [
   },
 ]
 
-export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
-
-/**
- * Requests of one address in a window. In production the route of creates takes 88 a second, or 5,280 a minute. An
- * address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten addresses can keep it
- * full. The same tenth of the lowest other route is 1,800 a minute. For callbacks it is 6,000, a hundred a second; the
- * provider calls twice for each payment.
- */
-function limitOf(stage: DeployedStage, { counts }: RateRule): number {
-  const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
-    .filter(counts)
-    .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
-  return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
-}
-
-function besides(scope: Statement, known: string | undefined): Statement {
-  return known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
-}
-
 /**
  * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
  * have registered; only their clients' limits apply.
@@ -117,36 +78,8 @@ export function rateRules(stage: DeployedStage, known?: string): CfnWebACL.RuleP
   }))
 }
 
-/**
- * Refuses a create without a key of this stage's form with the 401 of spec section 5. It costs no function and no read,
- * and counts against no address.
- */
-export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
-  return {
-    name: CREATES_WITHOUT_KEY,
-    priority: 0,
-    action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
-    statement: both(
-      requestsTo(CREATE_ROUTE),
-      not({
-        regexMatchStatement: {
-          fieldToMatch: { singleHeader: { Name: 'authorization' } },
-          regexString: bearerPattern(settings.name),
-          textTransformations: [{ priority: 0, type: 'NONE' }],
-        },
-      }),
-    ),
-    visibilityConfig: visible(CREATES_WITHOUT_KEY),
-  }
-}
-
-const CREATES_WITHOUT_KEY = 'creates-without-key'
-
-/** Any spelling of the path: it may count too much, never too little. */
-function requestsTo(routeKey: string): Statement {
-  const [method = '', path = ''] = routeKey.split(' ')
-  const spelled = matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
-  return both(matching({ method: {} }, method, ['NONE']), spelled)
+function isCallback(routeKey: string): boolean {
+  return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
 }
 
 /** The path as it was sent: a callback with another spelling reaches no callback route. */
@@ -168,5 +101,73 @@ function matching(
       searchString,
       textTransformations: transformations.map((type, priority) => ({ priority, type })),
     },
+  }
+}
+
+/** Any spelling of the path: it may count too much, never too little. */
+function requestsTo(routeKey: string): Statement {
+  const [method = '', path = ''] = routeKey.split(' ')
+  const spelled = matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
+  return both(matching({ method: {} }, method, ['NONE']), spelled)
+}
+
+function both(...statements: Statement[]): Statement {
+  return { andStatement: { statements } }
+}
+
+export function not(statement: Statement): Statement {
+  return { notStatement: { statement } }
+}
+
+export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
+
+/**
+ * Requests of one address in a window. In production the route of creates takes 88 a second, or 5,280 a minute. An
+ * address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten addresses can keep it
+ * full. The same tenth of the lowest other route is 1,800 a minute. For callbacks it is 6,000, a hundred a second; the
+ * provider calls twice for each payment.
+ */
+function limitOf(stage: DeployedStage, { counts }: RateRule): number {
+  const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
+    .filter(counts)
+    .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
+  return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
+}
+
+function besides(scope: Statement, known: string | undefined): Statement {
+  return known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
+}
+
+export function visible(metricName: string) {
+  return {
+    cloudWatchMetricsEnabled: true,
+    metricName,
+    // A sample would show headers, also those that the log leaves out.
+    sampledRequestsEnabled: false,
+  }
+}
+
+const CREATES_WITHOUT_KEY = 'creates-without-key'
+
+/**
+ * Refuses a create without a key of this stage's form with the 401 of spec section 5. It costs no function and no read,
+ * and counts against no address.
+ */
+export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
+  return {
+    name: CREATES_WITHOUT_KEY,
+    priority: 0,
+    action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
+    statement: both(
+      requestsTo(CREATE_ROUTE),
+      not({
+        regexMatchStatement: {
+          fieldToMatch: { singleHeader: { Name: 'authorization' } },
+          regexString: bearerPattern(settings.name),
+          textTransformations: [{ priority: 0, type: 'NONE' }],
+        },
+      }),
+    ),
+    visibilityConfig: visible(CREATES_WITHOUT_KEY),
   }
 }

@@ -12,6 +12,59 @@ import { PROJECT_ROOT, SOURCE_MAPS } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /**
+ * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
+ * bundled in one call, because the bundler then reads once what they share: that halves a synthesis. NodejsFunction
+ * would start npm for every function to find the same bundler.
+ *
+ * An asset has no source map, because reading one at start costs more than the names in a stack trace are worth. The map
+ * is written next to the assets instead, without the sources' text: `npm run trace -- <function>` reads a stack trace
+ * with it.
+ */
+export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
+  const made = new Map<string, Uint8Array>()
+  return (spec) =>
+    assetFrom(stage, spec.name, () => {
+      if (!made.has(`${spec.name}.js`)) {
+        const literals = literalsOf(spec, stage)
+        const alike = MANIFEST.filter((other) =>
+          isDeepStrictEqual(literalsOf(other, stage), literals),
+        )
+        for (const [file, contents] of bundle(alike, literals)) made.set(file, contents)
+      }
+      return made
+    })
+}
+
+function assetFrom(
+  stage: DeployedStage,
+  name: string,
+  bundles: () => ReadonlyMap<string, Uint8Array>,
+): Code {
+  const tryBundle = (outputDir: string) => {
+    const made = bundles()
+    const maps = join(dirname(outputDir), SOURCE_MAPS)
+    mkdirSync(maps, { recursive: true })
+    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${name}.js`) ?? '')
+    writeFileSync(join(maps, `${name}.mjs.map`), made.get(`${name}.js.map`) ?? '')
+    return true
+  }
+  return Code.fromAsset(PROJECT_ROOT, {
+    assetHashType: AssetHashType.OUTPUT,
+    bundling: {
+      image: DockerImage.fromRegistry('never-pulled'),
+      // CDK distinguishes assets of one directory by their command.
+      command: [stage.settings.name, name],
+      local: { tryBundle },
+    },
+  })
+}
+
+/** Everything that the bundler puts into the code of a function. */
+function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
+  return Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
+}
+
+/**
  * Dependencies that the manifest gives a function no use for, by their names in shared/runtime/runtime-deps.ts. A
  * literal lets the bundler leave out what only they would load.
  */
@@ -32,6 +85,16 @@ function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   )
 }
 
+/** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
+function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
+  return firstAllowed([
+    ['WARM_QUERY', firstOf(Query ?? QueryFields)],
+    ['WARM_INDEX', indexes?.[0]],
+    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
+    ['WARM_GET', firstOf(GetItem)],
+  ])
+}
+
 /** The first of several reads that the role allows, by the name under which shared/runtime/injectable.ts asks for it. */
 function firstAllowed(reads: readonly (readonly [name: string, value: string | undefined])[]) {
   return reads
@@ -43,21 +106,6 @@ function firstAllowed(reads: readonly (readonly [name: string, value: string | u
 
 function firstOf(partitions: readonly Partition[] | undefined) {
   return partitions?.slice(0, 1).map(pkPrefix)[0]
-}
-
-/** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
-function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
-  return firstAllowed([
-    ['WARM_QUERY', firstOf(Query ?? QueryFields)],
-    ['WARM_INDEX', indexes?.[0]],
-    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
-    ['WARM_GET', firstOf(GetItem)],
-  ])
-}
-
-/** Everything that the bundler puts into the code of a function. */
-function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
-  return Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
 }
 
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
@@ -111,55 +159,7 @@ function bundle(
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
 }
 
-/**
- * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
- * bundled in one call, because the bundler then reads once what they share: that halves a synthesis. NodejsFunction
- * would start npm for every function to find the same bundler.
- *
- * An asset has no source map, because reading one at start costs more than the names in a stack trace are worth. The map
- * is written next to the assets instead, without the sources' text: `npm run trace -- <function>` reads a stack trace
- * with it.
- */
-export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
-  const made = new Map<string, Uint8Array>()
-  return (spec) =>
-    assetFrom(stage, spec.name, () => {
-      if (!made.has(`${spec.name}.js`)) {
-        const literals = literalsOf(spec, stage)
-        const alike = MANIFEST.filter((other) =>
-          isDeepStrictEqual(literalsOf(other, stage), literals),
-        )
-        for (const [file, contents] of bundle(alike, literals)) made.set(file, contents)
-      }
-      return made
-    })
-}
-
 /** The asset of one handler that is no function of the manifest. It may use a client that loads event streams at once. */
 export function assetOf(stage: DeployedStage, handler: Bundled): Code {
   return assetFrom(stage, handler.name, () => bundle([handler], {}, []))
-}
-
-function assetFrom(
-  stage: DeployedStage,
-  name: string,
-  bundles: () => ReadonlyMap<string, Uint8Array>,
-): Code {
-  const tryBundle = (outputDir: string) => {
-    const made = bundles()
-    const maps = join(dirname(outputDir), SOURCE_MAPS)
-    mkdirSync(maps, { recursive: true })
-    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${name}.js`) ?? '')
-    writeFileSync(join(maps, `${name}.mjs.map`), made.get(`${name}.js.map`) ?? '')
-    return true
-  }
-  return Code.fromAsset(PROJECT_ROOT, {
-    assetHashType: AssetHashType.OUTPUT,
-    bundling: {
-      image: DockerImage.fromRegistry('never-pulled'),
-      // CDK distinguishes assets of one directory by their command.
-      command: [stage.settings.name, name],
-      local: { tryBundle },
-    },
-  })
 }

@@ -28,6 +28,12 @@ type Props = {
   readonly api: HttpApi
 }
 
+const ONE_MINUTE_IS_ENOUGH = {
+  evaluationPeriods: 1,
+  comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+  treatMissingData: TreatMissingData.NOT_BREACHING,
+} as const
+
 /**
  * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If it crashes, or
  * the API answers with server errors, CodeDeploy rolls the version back and the deployment fails. An alarm that is
@@ -97,6 +103,10 @@ export class CanaryDeployments extends Construct {
   }
 }
 
+function alarmPrefix({ settings }: DeployedStage) {
+  return `gateway-${settings.name}-canary-`
+}
+
 function faults({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
   return {
     formula: `${orZero('errors')} - ${orZero('refused')}`,
@@ -105,14 +115,4 @@ function faults({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
       refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
     },
   }
-}
-
-const ONE_MINUTE_IS_ENOUGH = {
-  evaluationPeriods: 1,
-  comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-  treatMissingData: TreatMissingData.NOT_BREACHING,
-} as const
-
-function alarmPrefix({ settings }: DeployedStage) {
-  return `gateway-${settings.name}-canary-`
 }

@@ -14,27 +14,6 @@ import { type GrantedResources, grantsOf } from './grants.ts'
 import { nodeRuntime } from './node-runtime.ts'
 import { reservedConcurrency } from './reserved-concurrency.ts'
 
-/** The next run does the work of a failed one. A daily run is retried within minutes. */
-function asyncRuns(
-  { trigger }: FunctionSpec,
-  { data }: GrantedResources,
-): lambda.EventInvokeConfigOptions {
-  return trigger.kind === 'schedule'
-    ? {
-        retryAttempts: retriesOf(trigger.schedule),
-        maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
-        onFailure: { bind: () => ({ destination: data.queues.deadRuns.queueArn }) },
-      }
-    : {}
-}
-
-/** A function that calls merchants uses the stage's fixed addresses, if there are any. */
-function networkOf({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) {
-  return egress && callsMerchants === true
-    ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }
-    : {}
-}
-
 export type GatewayFunction = {
   readonly spec: FunctionSpec
   readonly lambda: lambda.Function
@@ -77,6 +56,27 @@ function gatewayFunction(
     lambda: made,
     live: new lambda.Alias(scope, 'Live', { ...version, ...asyncRuns(spec, resources) }),
   }
+}
+
+/** A function that calls merchants uses the stage's fixed addresses, if there are any. */
+function networkOf({ callsMerchants }: FunctionSpec, { egress }: GrantedResources) {
+  return egress && callsMerchants === true
+    ? { vpc: egress.vpc, vpcSubnets: egress.subnets, securityGroups: [egress.securityGroup] }
+    : {}
+}
+
+/** The next run does the work of a failed one. A daily run is retried within minutes. */
+function asyncRuns(
+  { trigger }: FunctionSpec,
+  { data }: GrantedResources,
+): lambda.EventInvokeConfigOptions {
+  return trigger.kind === 'schedule'
+    ? {
+        retryAttempts: retriesOf(trigger.schedule),
+        maxEventAge: Duration.seconds(trigger.schedule.maxEventAgeSeconds),
+        onFailure: { bind: () => ({ destination: data.queues.deadRuns.queueArn }) },
+      }
+    : {}
 }
 
 type Triggered<Kind extends Trigger['kind']> = GatewayFunction & {

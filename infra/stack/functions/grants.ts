@@ -30,10 +30,6 @@ export type GrantedResources = {
   readonly egress?: WebhookEgress | undefined
 }
 
-export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
-  return allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
-}
-
 const READ_SECRET = ['secretsmanager:GetSecretValue']
 
 /** All permissions of a function: those of its manifest entry, reading from its trigger, and its own log. */
@@ -61,31 +57,8 @@ export function grantsOf(
   ]
 }
 
-function anyOf(partition: Partition) {
-  return `${pkPrefix(partition)}*`
-}
-
-/** Only the named attributes are answered. */
-const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
-  GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-  QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
-  UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
-}
-
-/** The open fields of a kind of items, and its keys. A request for all attributes is refused. */
-function fieldGrants(
-  action: FieldAction,
-  partition: Partition,
-  { tableArn }: ITableV2,
-): PolicyStatement[] {
-  return allow([iamAction(action)], [tableArn], {
-    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
-    'ForAllValues:StringEquals': {
-      'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])],
-    },
-    StringEqualsIfExists: ANSWERS[action],
-    Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
-  })
+export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
+  return allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroupArn])
 }
 
 /**
@@ -111,6 +84,33 @@ function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): Pol
   ]
 }
 
+/** Only the named attributes are answered. */
+const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
+  GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+  QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
+  UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
+}
+
+/** The open fields of a kind of items, and its keys. A request for all attributes is refused. */
+function fieldGrants(
+  action: FieldAction,
+  partition: Partition,
+  { tableArn }: ITableV2,
+): PolicyStatement[] {
+  return allow([iamAction(action)], [tableArn], {
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
+    'ForAllValues:StringEquals': {
+      'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])],
+    },
+    StringEqualsIfExists: ANSWERS[action],
+    Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
+  })
+}
+
+function anyOf(partition: Partition) {
+  return `${pkPrefix(partition)}*`
+}
+
 function secretOf(access: SecretAccess, { provider }: DataStack): string {
   return { 'read-provider': provider.key, 'read-callback-tokens': provider.callbackTokens }[access]
     .secretArn
@@ -134,12 +134,33 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
   }
 }
 
+/** How a function may use the stage's key: never by itself, only through the services that its entry uses. */
+function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
+  return key === undefined
+    ? []
+    : Object.entries(keyUses(spec)).flatMap(([service, actions]) =>
+        allow([...new Set(actions)], [key.keyArn], {
+          StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
+        }),
+      )
+}
+
 /** The services that use the key in a function's name. */
 type Service = 'dynamodb' | 'sqs' | 'sns' | 'secretsmanager'
 
 const READ = ['kms:Decrypt']
 /** A sender gets a data key, and reads the one it may use again. */
 const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
+
+function keyUses(spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> {
+  return {
+    dynamodb: tableUses(spec),
+    sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
+    sns: spec.alerts ? SEND : [],
+    secretsmanager: spec.secrets.length > 0 ? READ : [],
+  }
+}
+
 const READ_TABLE = ['kms:Decrypt', 'kms:DescribeKey']
 const WRITE_TABLE = [
   ...READ_TABLE,
@@ -149,7 +170,22 @@ const WRITE_TABLE = [
   'kms:ReEncryptTo',
 ]
 
+const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
+
+function tableUses({ table }: FunctionSpec): readonly string[] {
+  if (WRITES.some((action) => table[action])) return WRITE_TABLE
+  const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
+  return reads ? READ_TABLE : []
+}
+
+/** The function's code sends, or Lambda does in its name when it gives up on a message or run. */
+function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
+  return sends.length > 0 || kind === 'schedule'
+}
+
 const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
+
+const NO_OWNER = { clientId: '', endpointId: '' }
 
 /**
  * Lets a function seal or unseal endpoints' secrets by its own calls. Only the context of these secrets is allowed, so
@@ -172,39 +208,4 @@ function sealGrants(
           'kms:EncryptionContext:endpoint': 'false',
         },
       })
-}
-
-const NO_OWNER = { clientId: '', endpointId: '' }
-
-const WRITES: readonly TableAction[] = ['PutItem', 'UpdateItem', 'UpdateFields', 'DeleteItem']
-
-/** How a function may use the stage's key: never by itself, only through the services that its entry uses. */
-function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
-  return key === undefined
-    ? []
-    : Object.entries(keyUses(spec)).flatMap(([service, actions]) =>
-        allow([...new Set(actions)], [key.keyArn], {
-          StringEquals: { 'kms:ViaService': `${service}.${Stack.of(key).region}.amazonaws.com` },
-        }),
-      )
-}
-
-function keyUses(spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> {
-  return {
-    dynamodb: tableUses(spec),
-    sqs: [...(isSender(spec) ? SEND : []), ...(spec.trigger.kind === 'queue' ? READ : [])],
-    sns: spec.alerts ? SEND : [],
-    secretsmanager: spec.secrets.length > 0 ? READ : [],
-  }
-}
-
-function tableUses({ table }: FunctionSpec): readonly string[] {
-  if (WRITES.some((action) => table[action])) return WRITE_TABLE
-  const reads = table.indexes !== undefined || TABLE_ACTIONS.some((action) => table[action])
-  return reads ? READ_TABLE : []
-}
-
-/** The function's code sends, or Lambda does in its name when it gives up on a message or run. */
-function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
-  return sends.length > 0 || kind === 'schedule'
 }

@@ -7,10 +7,6 @@ import {
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { type DeployedStage, loadOf } from '../stage.ts'
 
-function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
-  return queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
-}
-
 /** The concurrent runs that the stage reserves for a function, as Lambda names them. Empty if the stage reserves none. */
 export function reservedConcurrency(
   spec: FunctionSpec,
@@ -23,6 +19,10 @@ export function reservedConcurrency(
   // The stage's file reserves runs for the usual load. A larger provider quota adds runs for queues.
   const more = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
   return { reservedConcurrentExecutions: runs + more }
+}
+
+function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
+  return queuesOf(trigger, load).reduce((sum, { maxConcurrency }) => sum + maxConcurrency, 0)
 }
 
 /** The number of environments that can serve one client's requests. Undefined for a function that serves no clients. */
@@ -38,9 +38,6 @@ export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): nu
     : undefined
 }
 
-/** AWS keeps this many runs for functions without a reservation. */
-export const UNRESERVED_MINIMUM = 100
-
 /** All runs at a time that the stage sets aside. */
 export function reservedRuns(stage: DeployedStage): number {
   return MANIFEST.reduce(
@@ -48,6 +45,9 @@ export function reservedRuns(stage: DeployedStage): number {
     0,
   )
 }
+
+/** AWS keeps this many runs for functions without a reservation. */
+export const UNRESERVED_MINIMUM = 100
 
 /**
  * Throws if a reservation names no function, if reservations leave too little of the account, or if one has no run more

@@ -114,12 +114,6 @@ export class GatewayAlarms extends Construct {
   }
 }
 
-function comparisonOf({ when }: AlarmSpec): ComparisonOperator {
-  if ('above' in when) return ComparisonOperator.GREATER_THAN_THRESHOLD
-  if ('below' in when) return ComparisonOperator.LESS_THAN_THRESHOLD
-  return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
-}
-
 /** Writes to the topic when an alarm goes on and when it goes off. */
 function tell(topic: ITopic, alarms: readonly AlarmBase[]): void {
   const action = new SnsAction(topic)
@@ -127,6 +121,12 @@ function tell(topic: ITopic, alarms: readonly AlarmBase[]): void {
     alarm.addAlarmAction(action)
     alarm.addOkAction(action)
   }
+}
+
+function comparisonOf({ when }: AlarmSpec): ComparisonOperator {
+  if ('above' in when) return ComparisonOperator.GREATER_THAN_THRESHOLD
+  if ('below' in when) return ComparisonOperator.LESS_THAN_THRESHOLD
+  return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 }
 
 type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }

@@ -26,16 +26,26 @@ const GRAPHS_A_LINE = 4
 const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
-function metricOf(line: Line, at: number, periodMinutes: number): IMetric {
-  return 'searchOver' in line
-    ? new MathExpression({
-        expression: line.searchOver(periodMinutes),
-        usingMetrics: {},
-        period: Duration.minutes(periodMinutes),
-        // CloudWatch labels the lines by the dimensions in which they differ.
-        label: '',
-      })
-    : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
+/** The measure of each alarm, with its threshold. A stage without alarms shows them too. */
+function alarmRows(watched: Watched): readonly DashboardRow[] {
+  return alarmTable(watched).map((group) => ({
+    heading: `Alarms: ${group.heading}`,
+    graphs: group.alarms.map((spec) => ({
+      title: spec.id,
+      unit: spec.unit,
+      lines: [{ label: spec.id, measure: spec.measure }],
+      periodMinutes: spec.when.minutes,
+      threshold: thresholdOf(spec),
+    })),
+  }))
+}
+
+function heading(markdown: string): IWidget {
+  return new TextWidget({ markdown, width: 24, height: 1 })
+}
+
+function inLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
+  return chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
 }
 
 function widgetOf({
@@ -58,26 +68,16 @@ function widgetOf({
   })
 }
 
-function inLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
-  return chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
-}
-
-function heading(markdown: string): IWidget {
-  return new TextWidget({ markdown, width: 24, height: 1 })
-}
-
-/** The measure of each alarm, with its threshold. A stage without alarms shows them too. */
-function alarmRows(watched: Watched): readonly DashboardRow[] {
-  return alarmTable(watched).map((group) => ({
-    heading: `Alarms: ${group.heading}`,
-    graphs: group.alarms.map((spec) => ({
-      title: spec.id,
-      unit: spec.unit,
-      lines: [{ label: spec.id, measure: spec.measure }],
-      periodMinutes: spec.when.minutes,
-      threshold: thresholdOf(spec),
-    })),
-  }))
+function metricOf(line: Line, at: number, periodMinutes: number): IMetric {
+  return 'searchOver' in line
+    ? new MathExpression({
+        expression: line.searchOver(periodMinutes),
+        usingMetrics: {},
+        period: Duration.minutes(periodMinutes),
+        // CloudWatch labels the lines by the dimensions in which they differ.
+        label: '',
+      })
+    : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
 }
 
 /**

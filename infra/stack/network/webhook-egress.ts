@@ -17,6 +17,50 @@ import { addLog, arnOf } from '../stage-stack.ts'
 const RANGE = '10.0.0.0/24'
 const ZONES = 2
 
+/** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
+const NOT_PUBLIC = [
+  '10.0.0.0/8',
+  '172.16.0.0/12',
+  '192.168.0.0/16',
+  '169.254.0.0/16',
+  '100.64.0.0/10',
+]
+
+/** Where a network's resolver also answers. */
+const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
+
+const EPHEMERAL = [1024, 65_535] as const
+
+/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
+class FlowLogs extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
+  ) {
+    super(scope, id)
+    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
+    const log = addLog(
+      this,
+      `/gateway-${stage.settings.name}/webhook-egress`,
+      removalPolicyBesidesTable(stage),
+    )
+    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
+      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
+    })
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
+    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
+    new CfnFlowLog(this, 'FlowLog', {
+      resourceId: vpc.vpcId,
+      resourceType: 'VPC',
+      trafficType: 'ALL',
+      logDestinationType: 'cloud-watch-logs',
+      logGroupName: log.logGroupName,
+      deliverLogsPermissionArn: role.roleArn,
+    })
+  }
+}
+
 /**
  * A separate network for the function that calls merchants' URLs. Its requests leave through one NAT gateway in each of
  * two zones, from fixed addresses that merchants can allow. It reaches nothing inside. The network's own resolver
@@ -134,20 +178,6 @@ export function egressGrants(
   ]
 }
 
-/** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
-const NOT_PUBLIC = [
-  '10.0.0.0/8',
-  '172.16.0.0/12',
-  '192.168.0.0/16',
-  '169.254.0.0/16',
-  '100.64.0.0/10',
-]
-
-/** Where a network's resolver also answers. */
-const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
-
-const EPHEMERAL = [1024, 65_535] as const
-
 /**
  * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside, even
  * if a URL passed the checks. A list is stateless, so answers need their own rule.
@@ -210,34 +240,4 @@ function closedSubnets(
     direction: INGRESS,
   })
   return list
-}
-
-/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
-class FlowLogs extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
-  ) {
-    super(scope, id)
-    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
-    const log = addLog(
-      this,
-      `/gateway-${stage.settings.name}/webhook-egress`,
-      removalPolicyBesidesTable(stage),
-    )
-    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
-      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
-    })
-    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
-    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
-    new CfnFlowLog(this, 'FlowLog', {
-      resourceId: vpc.vpcId,
-      resourceType: 'VPC',
-      trafficType: 'ALL',
-      logDestinationType: 'cloud-watch-logs',
-      logGroupName: log.logGroupName,
-      deliverLogsPermissionArn: role.roleArn,
-    })
-  }
 }

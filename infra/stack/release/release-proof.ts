@@ -103,11 +103,11 @@ export class ReleaseProof extends Construct {
   }
 }
 
-function templateOf(resource: IConstruct | undefined): object {
-  return resource instanceof CfnResource ? resource._toCloudFormation() : {}
-}
-
 /** The version that the release brings, or the function itself where the stage has no versions. */
 function targetOf({ lambda, live }: GatewayFunction): string {
   return live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn
+}
+
+function templateOf(resource: IConstruct | undefined): object {
+  return resource instanceof CfnResource ? resource._toCloudFormation() : {}
 }

@@ -7,43 +7,8 @@ import type { DeployedStage } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** A key attribute with its declared type. Throws if the schema does not declare it. */
-function attribute(name: string): dynamodb.Attribute {
-  const type = ATTRIBUTE_TYPES[name]
-  if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
-  return {
-    name,
-    type: type === 'N' ? dynamodb.AttributeType.NUMBER : dynamodb.AttributeType.STRING,
-  }
-}
-
 /** As far back as DynamoDB can restore to any second. */
 export const RECOVERY_DAYS = 35
-
-/** For the table and for each index, because DynamoDB limits each separately. */
-function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) {
-  return {
-    maxReadRequestUnits: maxReadUnits,
-    maxWriteRequestUnits: maxWriteUnits,
-    ...(warm && {
-      warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits },
-    }),
-  }
-}
-
-function globalIndex(
-  indexName: string,
-  index: IndexSchema,
-  stage: DeployedStage,
-): dynamodb.GlobalSecondaryIndexPropsV2 {
-  return {
-    indexName,
-    partitionKeys: index.partition.map(attribute),
-    sortKeys: index.sort.map(attribute),
-    projectionType: dynamodb.ProjectionType.KEYS_ONLY,
-    ...throughputOf(stage),
-  }
-}
 
 /**
  * The table, from the same schema as in the local gateway and the tests. Answers the table that functions use: the
@@ -80,6 +45,41 @@ export function gatewayTable(
   })
   if (key) encryptWith(table, key.keyArn)
   return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
+}
+
+/** For the table and for each index, because DynamoDB limits each separately. */
+function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) {
+  return {
+    maxReadRequestUnits: maxReadUnits,
+    maxWriteRequestUnits: maxWriteUnits,
+    ...(warm && {
+      warmThroughput: { readUnitsPerSecond: warm.readUnits, writeUnitsPerSecond: warm.writeUnits },
+    }),
+  }
+}
+
+/** A key attribute with its declared type. Throws if the schema does not declare it. */
+function attribute(name: string): dynamodb.Attribute {
+  const type = ATTRIBUTE_TYPES[name]
+  if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
+  return {
+    name,
+    type: type === 'N' ? dynamodb.AttributeType.NUMBER : dynamodb.AttributeType.STRING,
+  }
+}
+
+function globalIndex(
+  indexName: string,
+  index: IndexSchema,
+  stage: DeployedStage,
+): dynamodb.GlobalSecondaryIndexPropsV2 {
+  return {
+    indexName,
+    partitionKeys: index.partition.map(attribute),
+    sortKeys: index.sort.map(attribute),
+    projectionType: dynamodb.ProjectionType.KEYS_ONLY,
+    ...throughputOf(stage),
+  }
 }
 
 /** An override, because the construct accepts a key only in a stack with a fixed region. This stack has none. */

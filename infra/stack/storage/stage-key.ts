@@ -13,11 +13,6 @@ const PENDING_DELETION = Duration.days(30)
 /** The actions of a service that writes to an encrypted queue or topic. The second one reads a cached data key. */
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
-/** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
-export function encryptsAll({ table }: DeployedStage): boolean {
-  return table.encryption === 'customer'
-}
-
 /**
  * The stage's key. It seals the secrets of endpoints. A stage that asks for it has table, queues, topics, secrets and
  * every log group encrypted with it too. Its material rotates every year. Roles let functions use it
@@ -36,6 +31,11 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage): K
   })
   if (isForAll) letServicesUse(key, name)
   return key
+}
+
+/** Whether the stage's key also encrypts table, queues, topics, secrets and logs. */
+export function encryptsAll({ table }: DeployedStage): boolean {
+  return table.encryption === 'customer'
 }
 
 function letServicesUse(key: Key, prefix: string): void {

@@ -6,14 +6,6 @@ import type { Throttle } from '../stage-file.ts'
 /** Where payments come in. */
 export const CREATE_ROUTE = 'POST /v1/payments'
 
-/** The throttle of a route: its own, or the stage's default. */
-export function throttleOf(
-  { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
-  routeKey: string,
-): Throttle {
-  return routeThrottles[routeKey] ?? throttle
-}
-
 /**
  * The stage's throttles of single routes, in the format of API Gateway; undefined without any. Throws for a route that
  * is not in the manifest. Before a route leaves the manifest, an earlier deployment must remove its throttle, because
@@ -36,4 +28,12 @@ export function routeSettings({
     },
   ])
   return settings.length > 0 ? Object.fromEntries(settings) : undefined
+}
+
+/** The throttle of a route: its own, or the stage's default. */
+export function throttleOf(
+  { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
+  routeKey: string,
+): Throttle {
+  return routeThrottles[routeKey] ?? throttle
 }

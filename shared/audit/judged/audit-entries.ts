@@ -14,6 +14,45 @@ import type { ClientBooks } from './client-books.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
+/** Compares each entry of a client with itself and with its source: a payment, a settlement, or an adjustment. */
+export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
+  const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
+  const items = await deps.table.getMany(paymentIds.map(paymentKey))
+  const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
+  const seen = new Set<string>()
+  const auditSource = (entry: Entry): readonly Difference[] => {
+    const { entryId: id, paymentId, type } = entry
+    if (paymentId !== undefined) {
+      const payment = payments.get(paymentId)
+      if (payment === undefined) return differs('entry.payment_id', id, 'a payment', paymentId)
+      const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
+      return [
+        ...differs('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
+        ...(expected === undefined
+          ? differs('entry', id, `one of payment ${payment.paymentId}`, type)
+          : compareEntries(expected, entry)),
+      ]
+    }
+    if (type === 'recredit') return auditRecredit(books, entry)
+    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
+    return adjustment
+      ? compareAdjustment(adjustment, entry)
+      : differs('entry', id, 'one of an adjustment', type)
+  }
+  return entries.flatMap((entry) => {
+    const isTwice = seen.has(entry.entryId)
+    seen.add(entry.entryId)
+    return [
+      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
+      ...when(
+        !isBalanced(entry),
+        differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+      ),
+      ...auditSource(entry),
+    ]
+  })
+}
+
 /** Fields of an entry that differ; another field is named when these are the same. `source`: names a lost one. */
 export function compareEntries(
   expected: Entry,
@@ -67,45 +106,6 @@ function compareAdjustment({ reference, ...adjustment }: Adjustment, entry: Entr
         ['eligible_at', adjustment.eligibleAt, entry.eligibleAt],
         ['provider_transaction_id', adjustment.providerTransactionId, entry.providerTransactionId],
       ])
-}
-
-/** Compares each entry of a client with itself and with its source: a payment, a settlement, or an adjustment. */
-export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
-  const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
-  const items = await deps.table.getMany(paymentIds.map(paymentKey))
-  const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
-  const seen = new Set<string>()
-  const auditSource = (entry: Entry): readonly Difference[] => {
-    const { entryId: id, paymentId, type } = entry
-    if (paymentId !== undefined) {
-      const payment = payments.get(paymentId)
-      if (payment === undefined) return differs('entry.payment_id', id, 'a payment', paymentId)
-      const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
-      return [
-        ...differs('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
-        ...(expected === undefined
-          ? differs('entry', id, `one of payment ${payment.paymentId}`, type)
-          : compareEntries(expected, entry)),
-      ]
-    }
-    if (type === 'recredit') return auditRecredit(books, entry)
-    const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
-    return adjustment
-      ? compareAdjustment(adjustment, entry)
-      : differs('entry', id, 'one of an adjustment', type)
-  }
-  return entries.flatMap((entry) => {
-    const isTwice = seen.has(entry.entryId)
-    seen.add(entry.entryId)
-    return [
-      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
-      ...when(
-        !isBalanced(entry),
-        differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
-      ),
-      ...auditSource(entry),
-    ]
-  })
 }
 
 /** Every adjustment has its entry and its record, and every record its adjustment. */

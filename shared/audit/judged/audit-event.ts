@@ -19,42 +19,6 @@ import { type Difference, differs, madeOf, shown, when } from '../../verdict/dif
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
-/** The events that a payment must have written, by name: of its status, and of each movement of its money. */
-export function eventNamesOf({ status, movements }: Payment): readonly string[] {
-  return [
-    ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
-    ...movements.map(reversedEventName),
-  ]
-}
-
-function movementOf({ movements }: Payment, { name }: Event) {
-  return movements.find((movement) => reversedEventName(movement) === name)
-}
-
-/** The payment with the fee that was known before its own one. */
-export function asEstimated(payment: Payment): Payment {
-  return { ...payment, ...estimateOf(payment), feeStatus: 'estimated' }
-}
-
-/** The payment right after one of its movements. */
-export function asMovedBy(payment: Payment, movement: Movement): Payment {
-  const moved = {
-    ...payment,
-    movements: payment.movements.slice(0, payment.movements.indexOf(movement) + 1),
-  }
-  return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
-}
-
-/** The bytes that announce the payment (spec 6.2). Undefined when its figures do not add up. */
-function bodyOf(payment: Payment, event: Event): string | undefined {
-  return madeOf(() => {
-    const movement = movementOf(payment, event)
-    const moved = movement && asMovedBy(payment, movement)
-    const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
-    return envelopeBody(event.type, event.eventId, event.firedAt, data)
-  })
-}
-
 /** Compares the event of a name with its payment, in whose transaction it was written. */
 export function auditEvent(
   payment: Payment,
@@ -85,13 +49,49 @@ export function auditEvent(
   ]
 }
 
-export const STRAY_EVENT = 'only events that the payment explains'
+/** The payment with the fee that was known before its own one. */
+export function asEstimated(payment: Payment): Payment {
+  return { ...payment, ...estimateOf(payment), feeStatus: 'estimated' }
+}
+
+/** The bytes that announce the payment (spec 6.2). Undefined when its figures do not add up. */
+function bodyOf(payment: Payment, event: Event): string | undefined {
+  return madeOf(() => {
+    const movement = movementOf(payment, event)
+    const moved = movement && asMovedBy(payment, movement)
+    const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
+    return envelopeBody(event.type, event.eventId, event.firedAt, data)
+  })
+}
+
+function movementOf({ movements }: Payment, { name }: Event) {
+  return movements.find((movement) => reversedEventName(movement) === name)
+}
+
+/** The payment right after one of its movements. */
+export function asMovedBy(payment: Payment, movement: Movement): Payment {
+  const moved = {
+    ...payment,
+    movements: payment.movements.slice(0, payment.movements.indexOf(movement) + 1),
+  }
+  return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
+}
+
+/** The events that a payment must have written, by name: of its status, and of each movement of its money. */
+export function eventNamesOf({ status, movements }: Payment): readonly string[] {
+  return [
+    ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
+    ...movements.map(reversedEventName),
+  ]
+}
 
 /** Whether a payment has this event. A payment that is being created or absent has none. */
 export function tellsOf(item: Item | undefined, name: string): boolean {
   const payment = ifValid(PaymentSchema, item)
   return payment !== undefined && eventNamesOf(payment).includes(name)
 }
+
+export const STRAY_EVENT = 'only events that the payment explains'
 
 /** Events that their payments do not show: a restore brought them alone, and no later news changes such a payment. */
 export async function auditStrayEvents(

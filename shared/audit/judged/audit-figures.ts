@@ -16,26 +16,56 @@ import { compared, type Difference, differs, when } from '../../verdict/differen
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
-/** What the settlements add to the ledger's sums. Plain numbers: tampered ones can exceed the range of money, and are reported. */
-function settledSums({ settlements }: ClientBooks) {
-  const sums = {
-    netMinor: 0,
-    recreditedMinor: 0,
-    writtenOffMinor: 0,
-    inSettlementMinor: 0,
-    paidOutMinor: 0,
-  }
-  for (const { settlement } of settlements) {
-    const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
-    sums.netMinor += netMinor - recreditedMinor
-    for (const total of totals)
-      if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
-    // A left-out entry counts here. Its later re-credit does not.
-    for (const entry of leftOut) sums.netMinor += entry.netMinor
-    if (status === 'manual_paid') sums.paidOutMinor += netMinor
-    else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
-  }
-  return sums
+/** Compares a client's stored figures with its settlements, open payments and unsettled entries (design section 4). */
+export async function auditFigures(deps: JudgeDeps, books: ClientBooks) {
+  const { clientId, ledger, parts } = books
+  const chain = [...books.differences, ...auditChain(books)]
+  if (ledger === undefined) return chain
+  const { window, shards } = ledger
+  const { sums, differences } = await auditUnsettled(deps, books)
+  const numbers = new Set(shards.map(({ number }) => number))
+  const count = parts * LEDGER_SHARDS
+  return [
+    ...chain,
+    ...differs('ledger.credited_minor', clientId, sums.netMinor, creditedOf(ledger)),
+    ...compared('window', clientId, [
+      ['available_minor', sums.recreditedMinor, window.availableMinor],
+      ['in_settlement_minor', sums.inSettlementMinor, window.inSettlementMinor],
+      ['paid_out_minor', sums.paidOutMinor, window.paidOutMinor],
+      ['written_off_minor', sums.writtenOffMinor, window.writtenOffMinor],
+    ]),
+    ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
+      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
+    ),
+    ...when(
+      shards.length > count,
+      differs('ledger_shard', clientId, `${count} shards`, shards.length),
+    ),
+    ...differences,
+    ...(await auditAdjustments(deps, books)),
+    ...auditTimes(books, ledger, deps.now()),
+  ]
+}
+
+/** Windows follow one another without a gap, from the client's creation to its settled time. */
+export function auditChain(books: ClientBooks): readonly Difference[] {
+  const { client, clientId, settlements, unsettled, ledger } = books
+  const differences = settlements.flatMap(({ settlement }, at) => {
+    const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
+    const before = settlements[at - 1]?.settlement
+    return compared('settlement', id, [
+      ['swept_from', before?.sweptUntil ?? client.createdAt, sweptFrom],
+      ['previous_id', before?.settlementId, previousId],
+      ['swept_until', sweptUntil > sweptFrom ? sweptUntil : 'after its start', sweptUntil],
+    ])
+  })
+  if (ledger === undefined) return differences
+  const lastId = settlements.at(-1)?.settlement.settlementId
+  return [
+    ...differences,
+    ...differs('window.settled_until', clientId, unsettled.span.start, ledger.window.settledUntil),
+    ...differs('window.last_settlement_id', clientId, lastId, ledger.window.lastSettlementId),
+  ]
 }
 
 /** Compares entries that are in no settlement yet with their sources. Answers the sums with them and open payments. */
@@ -73,78 +103,30 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   return { sums, differences }
 }
 
-/** Compares a client's stored figures with its settlements, open payments and unsettled entries (design section 4). */
-export async function auditFigures(deps: JudgeDeps, books: ClientBooks) {
-  const { clientId, ledger, parts } = books
-  const chain = [...books.differences, ...auditChain(books)]
-  if (ledger === undefined) return chain
-  const { window, shards } = ledger
-  const { sums, differences } = await auditUnsettled(deps, books)
-  const numbers = new Set(shards.map(({ number }) => number))
-  const count = parts * LEDGER_SHARDS
-  return [
-    ...chain,
-    ...differs('ledger.credited_minor', clientId, sums.netMinor, creditedOf(ledger)),
-    ...compared('window', clientId, [
-      ['available_minor', sums.recreditedMinor, window.availableMinor],
-      ['in_settlement_minor', sums.inSettlementMinor, window.inSettlementMinor],
-      ['paid_out_minor', sums.paidOutMinor, window.paidOutMinor],
-      ['written_off_minor', sums.writtenOffMinor, window.writtenOffMinor],
-    ]),
-    ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
-      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
-    ),
-    ...when(
-      shards.length > count,
-      differs('ledger_shard', clientId, `${count} shards`, shards.length),
-    ),
-    ...differences,
-    ...(await auditAdjustments(deps, books)),
-    ...auditTimes(books, ledger, deps.now()),
-  ]
-}
-
-/** The most keys that one query counts. DynamoDB ends a page at 1 MB. */
-const KEYS_COUNTED = 5_000
-
-/** Compares the counts of the shards with the payments that the index lists in each status. */
-export async function auditCounts(deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) {
-  if (ledger === undefined) return []
-  const counted = await Promise.all(
-    PAYMENT_STATUSES.map(async (status) => {
-      const lists = ownersOf(clientId, parts).map((owner) => {
-        const partition = [owner, 'payment', status]
-        const pages = queryPages(deps, {
-          index: 'by-status',
-          partition,
-          limit: KEYS_COUNTED,
-          countOnly: true,
-        })
-        return Array.fromAsync(pages, ({ count }) => count)
-      })
-      const expected = (await Promise.all(lists)).flat().reduce((sum, count) => sum + count, 0)
-      return differs(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
-    }),
-  )
-  return counted.flat()
+/** What the settlements add to the ledger's sums. Plain numbers: tampered ones can exceed the range of money, and are reported. */
+function settledSums({ settlements }: ClientBooks) {
+  const sums = {
+    netMinor: 0,
+    recreditedMinor: 0,
+    writtenOffMinor: 0,
+    inSettlementMinor: 0,
+    paidOutMinor: 0,
+  }
+  for (const { settlement } of settlements) {
+    const { netMinor, recreditedMinor, status, recreditedAt, totals, leftOut = [] } = settlement
+    sums.netMinor += netMinor - recreditedMinor
+    for (const total of totals)
+      if (total.type === 'written_off') sums.writtenOffMinor += total.netMinor
+    // A left-out entry counts here. Its later re-credit does not.
+    for (const entry of leftOut) sums.netMinor += entry.netMinor
+    if (status === 'manual_paid') sums.paidOutMinor += netMinor
+    else if (recreditedAt === undefined) sums.inSettlementMinor += netMinor
+  }
+  return sums
 }
 
 /** More than the clocks of two functions differ. */
 const SKEW_MS = 5 * MINUTE_MS
-
-/** The time, if it is in the span. */
-function within(from: Timestamp, to: Timestamp, time: Timestamp) {
-  return time < from || time > to ? undefined : time
-}
-
-/** The times at which settlements and re-credits changed the window. */
-export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
-  return settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
-    createdAt,
-    recreditedAt ?? createdAt,
-    ...leftOut.map((entry) => entry.recreditedAt),
-  ])
-}
 
 /** The times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
 function auditTimes(
@@ -183,23 +165,41 @@ function auditTimes(
   ]
 }
 
-/** Windows follow one another without a gap, from the client's creation to its settled time. */
-export function auditChain(books: ClientBooks): readonly Difference[] {
-  const { client, clientId, settlements, unsettled, ledger } = books
-  const differences = settlements.flatMap(({ settlement }, at) => {
-    const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
-    const before = settlements[at - 1]?.settlement
-    return compared('settlement', id, [
-      ['swept_from', before?.sweptUntil ?? client.createdAt, sweptFrom],
-      ['previous_id', before?.settlementId, previousId],
-      ['swept_until', sweptUntil > sweptFrom ? sweptUntil : 'after its start', sweptUntil],
-    ])
-  })
-  if (ledger === undefined) return differences
-  const lastId = settlements.at(-1)?.settlement.settlementId
-  return [
-    ...differences,
-    ...differs('window.settled_until', clientId, unsettled.span.start, ledger.window.settledUntil),
-    ...differs('window.last_settlement_id', clientId, lastId, ledger.window.lastSettlementId),
-  ]
+/** The times at which settlements and re-credits changed the window. */
+export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
+  return settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
+    createdAt,
+    recreditedAt ?? createdAt,
+    ...leftOut.map((entry) => entry.recreditedAt),
+  ])
+}
+
+/** The time, if it is in the span. */
+function within(from: Timestamp, to: Timestamp, time: Timestamp) {
+  return time < from || time > to ? undefined : time
+}
+
+/** The most keys that one query counts. DynamoDB ends a page at 1 MB. */
+const KEYS_COUNTED = 5_000
+
+/** Compares the counts of the shards with the payments that the index lists in each status. */
+export async function auditCounts(deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) {
+  if (ledger === undefined) return []
+  const counted = await Promise.all(
+    PAYMENT_STATUSES.map(async (status) => {
+      const lists = ownersOf(clientId, parts).map((owner) => {
+        const partition = [owner, 'payment', status]
+        const pages = queryPages(deps, {
+          index: 'by-status',
+          partition,
+          limit: KEYS_COUNTED,
+          countOnly: true,
+        })
+        return Array.fromAsync(pages, ({ count }) => count)
+      })
+      const expected = (await Promise.all(lists)).flat().reduce((sum, count) => sum + count, 0)
+      return differs(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
+    }),
+  )
+  return counted.flat()
 }

@@ -22,21 +22,30 @@ import { readTrail } from './client-books.ts'
 
 type HouseDifference = Difference & { readonly clientId: string | undefined }
 
-function ofClient(
-  clientId: string | undefined,
-  differences: readonly Difference[],
-): readonly HouseDifference[] {
-  return differences.map((difference) => ({ ...difference, clientId }))
+/** Compares the house journal with its totals and with suspense, both ways. `unstable`: it changed during the read. */
+export async function auditHouse(
+  deps: StoreDeps,
+): Promise<readonly HouseDifference[] | 'unstable'> {
+  const { entries, totals } = await readHouse(deps)
+  const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
+    const expected = houseOf({ ...entry, netMinor: ZERO })
+    return differs(
+      'house_entry.house_minor',
+      `${transactionId}#${type}`,
+      expected,
+      entry.houseMinor,
+    )
+  })
+  const own = [...unequal, ...compareTotals(entries, totals)]
+  const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]
+  if (found.length === 0) return found
+  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
 }
 
 const SIDE_BY_SIDE = 16
 
 /** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
-
-function startOf(day: string): Timestamp {
-  return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
-}
 
 /** The whole house journal: rows without a client, and suspense. Few. */
 async function readHouse(deps: StoreDeps) {
@@ -52,6 +61,10 @@ async function readHouse(deps: StoreDeps) {
   const days = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
   const entries = await mapInChunks(days, SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
   return { entries: entries.flat(), totals }
+}
+
+function startOf(day: string): Timestamp {
+  return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 }
 
 function compareTotals(
@@ -72,12 +85,46 @@ function compareTotals(
   })
 }
 
-function isByOperator({ status, resolution, cause }: Suspense): boolean {
-  return (
-    status === 'resolved' &&
-    resolution !== 'refunded' &&
-    !MOVED_CAUSES.some((moved) => moved === cause)
-  )
+function ofClient(
+  clientId: string | undefined,
+  differences: readonly Difference[],
+): readonly HouseDifference[] {
+  return differences.map((difference) => ({ ...difference, clientId }))
+}
+
+async function auditItems(
+  deps: StoreDeps,
+  entries: readonly HouseEntry[],
+): Promise<readonly HouseDifference[]> {
+  const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
+  const found = new Set([''])
+  const differences: HouseDifference[] = []
+  const list = {
+    kind: 'SUSPENSE',
+    index: 'by-owner',
+    partitions: [[GATEWAY_OWNER, 'suspense']],
+    limit: 100,
+  } as const
+  const judge = async (owned: readonly KeyedItem[]) => {
+    const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
+      const id = idOf(key.pk)
+      found.add(id)
+      if (stored === undefined)
+        return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
+      const item = ifValid(SuspenseSchema, stored)
+      if (item === undefined)
+        return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
+      return ofClient(item.clientId, await auditItem(deps, item, of.get(id) ?? []))
+    })
+    differences.push(...judged.flat())
+  }
+  const clientOf = (id: string) =>
+    of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
+  for await (const page of itemPages(deps, list)) await judge(page)
+  // The index shows an item later than the journal does: an item that only entries name is read by its key.
+  const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
+  await judge(keyedItems(named, await deps.table.getMany(named)))
+  return differences
 }
 
 /** Compares an item with its audit record, both ways, and with what the house journal holds for it. */
@@ -118,57 +165,10 @@ async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly Hous
   ]
 }
 
-async function auditItems(
-  deps: StoreDeps,
-  entries: readonly HouseEntry[],
-): Promise<readonly HouseDifference[]> {
-  const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
-  const found = new Set([''])
-  const differences: HouseDifference[] = []
-  const list = {
-    kind: 'SUSPENSE',
-    index: 'by-owner',
-    partitions: [[GATEWAY_OWNER, 'suspense']],
-    limit: 100,
-  } as const
-  const judge = async (owned: readonly KeyedItem[]) => {
-    const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
-      const id = idOf(key.pk)
-      found.add(id)
-      if (stored === undefined)
-        return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
-      const item = ifValid(SuspenseSchema, stored)
-      if (item === undefined)
-        return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
-      return ofClient(item.clientId, await auditItem(deps, item, of.get(id) ?? []))
-    })
-    differences.push(...judged.flat())
-  }
-  const clientOf = (id: string) =>
-    of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
-  for await (const page of itemPages(deps, list)) await judge(page)
-  // The index shows an item later than the journal does: an item that only entries name is read by its key.
-  const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
-  await judge(keyedItems(named, await deps.table.getMany(named)))
-  return differences
-}
-
-/** Compares the house journal with its totals and with suspense, both ways. `unstable`: it changed during the read. */
-export async function auditHouse(
-  deps: StoreDeps,
-): Promise<readonly HouseDifference[] | 'unstable'> {
-  const { entries, totals } = await readHouse(deps)
-  const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
-    const expected = houseOf({ ...entry, netMinor: ZERO })
-    return differs(
-      'house_entry.house_minor',
-      `${transactionId}#${type}`,
-      expected,
-      entry.houseMinor,
-    )
-  })
-  const own = [...unequal, ...compareTotals(entries, totals)]
-  const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]
-  if (found.length === 0) return found
-  return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
+function isByOperator({ status, resolution, cause }: Suspense): boolean {
+  return (
+    status === 'resolved' &&
+    resolution !== 'refunded' &&
+    !MOVED_CAUSES.some((moved) => moved === cause)
+  )
 }

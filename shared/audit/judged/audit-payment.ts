@@ -26,9 +26,35 @@ import {
   when,
 } from '../../verdict/difference.ts'
 
-/** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
-export function estimateOf(payment: Payment): Pricing | undefined {
-  return madeOf(() => estimatePricing(payment, payment.createdAt))
+/** All checks of one payment by itself, in one snapshot. */
+export function auditPayment(
+  payment: Payment,
+  item: Item,
+  { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
+): readonly Difference[] {
+  const { paymentId: id, status, transitions } = payment
+  const last = transitions.at(-1)
+  const [due, paid] = [status === 'pending', status === 'succeeded']
+  return [
+    ...auditAmounts(payment),
+    ...compared('payment', id, [
+      // A wrong owner or index attribute sends money to another ledger, or hides the payment.
+      ['client_id', clientId, payment.clientId],
+      ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
+      ['work', due ? 'payment' : undefined, shown(item['work'])],
+      ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
+      ['status', last?.status, status],
+      ['paid_at', paid ? last?.at : undefined, payment.paidAt],
+      ['transitions', due ? 1 : 2, transitions.length],
+      [
+        'credited_provider_payment_id',
+        paid ? 1 : 0,
+        payment.creditedProviderPaymentId === undefined ? 0 : 1,
+      ],
+      ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
+    ]),
+    ...auditPlausibility(payment, now),
+  ]
 }
 
 function auditAmounts(payment: Payment): readonly Difference[] {
@@ -55,6 +81,11 @@ function auditAmounts(payment: Payment): readonly Difference[] {
     ],
     ['final_fee', feeTooEarly && 'none before success', feeTooEarly],
   ])
+}
+
+/** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
+export function estimateOf(payment: Payment): Pricing | undefined {
+  return madeOf(() => estimatePricing(payment, payment.createdAt))
 }
 
 /** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
@@ -106,37 +137,6 @@ function auditPlausibility(payment: Payment, now: Timestamp): readonly Differenc
       differs(`payment.${name}`, id, rule, time),
     ),
   )
-}
-
-/** All checks of one payment by itself, in one snapshot. */
-export function auditPayment(
-  payment: Payment,
-  item: Item,
-  { clientId, now }: { readonly clientId: ClientId; readonly now: Timestamp },
-): readonly Difference[] {
-  const { paymentId: id, status, transitions } = payment
-  const last = transitions.at(-1)
-  const [due, paid] = [status === 'pending', status === 'succeeded']
-  return [
-    ...auditAmounts(payment),
-    ...compared('payment', id, [
-      // A wrong owner or index attribute sends money to another ledger, or hides the payment.
-      ['client_id', clientId, payment.clientId],
-      ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
-      ['work', due ? 'payment' : undefined, shown(item['work'])],
-      ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
-      ['status', last?.status, status],
-      ['paid_at', paid ? last?.at : undefined, payment.paidAt],
-      ['transitions', due ? 1 : 2, transitions.length],
-      [
-        'credited_provider_payment_id',
-        paid ? 1 : 0,
-        payment.creditedProviderPaymentId === undefined ? 0 : 1,
-      ],
-      ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
-    ]),
-    ...auditPlausibility(payment, now),
-  ]
 }
 
 /** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */

@@ -28,30 +28,6 @@ import { type ClientBooks, storedPayment } from './client-books.ts'
 
 type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
 
-/** Compares each entry that a payment must have with the one under its key. */
-async function auditExpectedEntries(
-  deps: StoreDeps,
-  payments: readonly Payment[],
-): Promise<readonly OfPayment[]> {
-  // Altered figures may form no valid entry; `auditMoney` reports that.
-  const wanted = payments.flatMap((payment) =>
-    (madeOf(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
-  )
-  const items = await deps.table.getMany(
-    wanted.map(({ payment, entry }) => entryKey(payment, entry)),
-  )
-  return wanted.map(({ payment: { paymentId }, entry }, at) => {
-    const item = items[at]
-    const stored = item && madeOf(() => parseEntry(item))
-    if (item && !stored)
-      return { paymentId, differences: differs('entry', entry.entryId, 'readable', 'unreadable') }
-    return {
-      paymentId,
-      differences: compareEntries(entry, stored, `a ${entry.type} of payment ${paymentId}`),
-    }
-  })
-}
-
 /** Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if unreadable. */
 export async function judgePayments(
   deps: StoreDeps,
@@ -91,19 +67,71 @@ export async function judgePayments(
   }))
 }
 
-export async function judgeById(
+/** Compares each entry that a payment must have with the one under its key. */
+async function auditExpectedEntries(
   deps: StoreDeps,
-  books: Pick<ClientBooks, 'clientId'>,
-  ids: readonly PaymentId[],
-) {
-  const keys = ids.map(paymentKey)
-  return judgePayments(deps, books, keyedItems(keys, await deps.table.getMany(keys)))
+  payments: readonly Payment[],
+): Promise<readonly OfPayment[]> {
+  // Altered figures may form no valid entry; `auditMoney` reports that.
+  const wanted = payments.flatMap((payment) =>
+    (madeOf(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
+  )
+  const items = await deps.table.getMany(
+    wanted.map(({ payment, entry }) => entryKey(payment, entry)),
+  )
+  return wanted.map(({ payment: { paymentId }, entry }, at) => {
+    const item = items[at]
+    const stored = item && madeOf(() => parseEntry(item))
+    if (item && !stored)
+      return { paymentId, differences: differs('entry', entry.entryId, 'readable', 'unreadable') }
+    return {
+      paymentId,
+      differences: compareEntries(entry, stored, `a ${entry.type} of payment ${paymentId}`),
+    }
+  })
 }
 
 type Announced = {
   readonly event: Event
   readonly endpointId: EndpointId
   readonly deliveryId: DeliveryId
+}
+
+/** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
+async function auditDeliveries(
+  deps: StoreDeps,
+  clientId: ClientId,
+  events: readonly (Item | undefined)[],
+): Promise<readonly OfPayment[]> {
+  // An unreadable event is reported separately.
+  const announced = events.flatMap((item): readonly Announced[] => {
+    const event = ifValid(EventSchema, item)
+    if (event === undefined) return []
+    const { eventId, endpointIds } = event
+    return endpointIds.map((endpointId) => ({
+      event,
+      endpointId,
+      deliveryId: deliveryIdFor(eventId, endpointId),
+    }))
+  })
+  if (announced.length === 0) return []
+  // The place of each endpoint, including deleted ones.
+  const list = { partition: [endpointsPk(clientId)], limit: 100, fields: ['endpointId', 'url'] }
+  const [items, endpoints] = await Promise.all([
+    deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
+    queryAll(deps, list),
+  ])
+  const urls = new Map(endpoints.map(({ endpointId, url }) => [endpointId, String(url)]))
+  const now = deps.now()
+  return announced.map((one, at) => {
+    const { paymentId, firedAt } = one.event
+    // Later a delivery may be deleted, and one that a redelivery made in its place has other times.
+    const mayBeAnother = addMs(firedAt, RETENTION.deliveryMs) <= now
+    return {
+      paymentId,
+      differences: mayBeAnother ? [] : auditDelivery(one, items[at], urls.get(one.endpointId)),
+    }
+  })
 }
 
 /** Fields that deliveries and redeliveries change. */
@@ -150,39 +178,11 @@ function auditDelivery(
   ]
 }
 
-/** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
-async function auditDeliveries(
+export async function judgeById(
   deps: StoreDeps,
-  clientId: ClientId,
-  events: readonly (Item | undefined)[],
-): Promise<readonly OfPayment[]> {
-  // An unreadable event is reported separately.
-  const announced = events.flatMap((item): readonly Announced[] => {
-    const event = ifValid(EventSchema, item)
-    if (event === undefined) return []
-    const { eventId, endpointIds } = event
-    return endpointIds.map((endpointId) => ({
-      event,
-      endpointId,
-      deliveryId: deliveryIdFor(eventId, endpointId),
-    }))
-  })
-  if (announced.length === 0) return []
-  // The place of each endpoint, including deleted ones.
-  const list = { partition: [endpointsPk(clientId)], limit: 100, fields: ['endpointId', 'url'] }
-  const [items, endpoints] = await Promise.all([
-    deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
-    queryAll(deps, list),
-  ])
-  const urls = new Map(endpoints.map(({ endpointId, url }) => [endpointId, String(url)]))
-  const now = deps.now()
-  return announced.map((one, at) => {
-    const { paymentId, firedAt } = one.event
-    // Later a delivery may be deleted, and one that a redelivery made in its place has other times.
-    const mayBeAnother = addMs(firedAt, RETENTION.deliveryMs) <= now
-    return {
-      paymentId,
-      differences: mayBeAnother ? [] : auditDelivery(one, items[at], urls.get(one.endpointId)),
-    }
-  })
+  books: Pick<ClientBooks, 'clientId'>,
+  ids: readonly PaymentId[],
+) {
+  const keys = ids.map(paymentKey)
+  return judgePayments(deps, books, keyedItems(keys, await deps.table.getMany(keys)))
 }

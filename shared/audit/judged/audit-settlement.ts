@@ -36,12 +36,33 @@ export const RecountSchema = v.object({
 })
 export type Recount = v.InferOutput<typeof RecountSchema>
 
-/** The digest that a settlement continues; empty for a client's first one. */
-export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
-  return (
-    settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
-      .digest ?? ''
-  )
+/** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
+export async function auditSettlement(
+  deps: JudgeDeps,
+  books: ClientBooks,
+  stored: StoredSettlement,
+  recounted?: Recount,
+) {
+  const { settlement } = stored
+  const { settlementId: id } = settlement
+  const [trail, verdict, { sums, differences }] = await Promise.all([
+    readTrail(deps, id),
+    readSettlementVerdict(deps, id),
+    recounted ?? recountSettlement(deps, books, stored),
+  ])
+  return [
+    ...auditPlace(stored),
+    // Without a verdict the settlement is never audited, and the payout waits for the audit.
+    ...when(
+      settlement.status === 'recorded' && verdict === undefined,
+      differs('settlement.verdict', id, 'present', 'missing'),
+    ),
+    ...compareSums(settlement, sums),
+    ...differences,
+    ...auditBank(settlement, registeredAccounts(books.clientRecords)),
+    ...trail.differences,
+    ...compareTrail(settlement, trail.records),
+  ]
 }
 
 /**
@@ -82,20 +103,30 @@ export async function recountSettlement(
   }
 }
 
+/** The digest that a settlement continues; empty for a client's first one. */
+export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
+  return (
+    settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
+      .digest ?? ''
+  )
+}
+
+/** Its index attributes: a wrong one hides it from its client or from the payout. */
+function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
+  const { settlementId: id, clientId, status, createdAt } = settlement
+  const isDue = status === 'recorded'
+  return compared('settlement', id, [
+    ['owner', clientId, shown(item['owner'])],
+    ['entity', 'settlement', shown(item['entity'])],
+    ['id', id, shown(item['id'])],
+    ['created_at', timestampOf(timeOfUuid(id)), createdAt],
+    ['due_at', isDue ? createdAt : undefined, shown(item['dueAt'])],
+    ['listed_at', periodOf(settlement).end, shown(item['listedAt'])],
+    ['work', isDue ? 'payout' : undefined, shown(item['work'])],
+  ])
+}
+
 const SUMS = v.keyof(EntrySumsSchema).options
-
-function sumName(field: (typeof SUMS)[number]) {
-  return `settlement.${attributeName(field)}`
-}
-
-export function isOfSums({ what }: Difference): boolean {
-  return SUMS.map(sumName).includes(what)
-}
-
-/** The table keeps no order of a total's members. */
-function totalsText(totals: Settlement['totals']): string {
-  return totals.map(fieldsText).join()
-}
 
 function compareSums(settlement: Settlement, sums: Recount['sums']): readonly Difference[] {
   return SUMS.flatMap((field) => {
@@ -104,6 +135,62 @@ function compareSums(settlement: Settlement, sums: Recount['sums']): readonly Di
     const isSame = totalsText(sums.totals) === totalsText(settlement.totals)
     return when(!isSame, differs(...about, 'those of its entries', 'different'))
   })
+}
+
+function sumName(field: (typeof SUMS)[number]) {
+  return `settlement.${attributeName(field)}`
+}
+
+/** The table keeps no order of a total's members. */
+function totalsText(totals: Settlement['totals']): string {
+  return totals.map(fieldsText).join()
+}
+
+/** The bank details of a client from a time on, as an audit record shows them. */
+type Registration = { readonly at: Timestamp; readonly account: string }
+
+/** A settlement is paid out to an account that its client was registered with when it was recorded. */
+export function auditBank(
+  settlement: Settlement,
+  registered: readonly Registration[],
+): readonly Difference[] {
+  const { settlementId: id, createdAt } = settlement
+  // A settlement reads its client shortly before it is recorded, and clocks differ a little.
+  const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]
+  // Two records of one millisecond have no order: both count.
+  const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
+  const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
+  const expected = inForce.at(-1)
+  const found = accountText(settlement.bank)
+  if (expected === undefined || inForce.some(({ account }) => account === found)) return []
+  return differs('settlement.bank', id, expected.account, found)
+}
+
+function accountText(bank: Settlement['bank'] | null): string {
+  if (!bank) return 'none'
+  const { bankName, bankAccountNo, bankAccountName, since, isChange } = bank
+  return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
+}
+
+const BankRecord = v.object({
+  bank: v.nullable(v.pipe(FromItem, v.omit(BankSchema, ['since', 'isChange']))),
+  bank_since: v.nullable(TimestampSchema),
+  bank_is_change: v.boolean(),
+})
+
+/** All accounts that a client was registered with, in the order of the chain, because clocks differ. */
+export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
+  const registered: Registration[] = []
+  for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
+    const record = ifValid(BankRecord, after)
+    if (record === undefined) continue
+    const { bank, bank_since: since, bank_is_change: isChange } = record
+    const account = accountText(bank && since && { ...bank, since, isChange })
+    const last = registered.at(-1)
+    // A clock that is behind puts no change before its predecessor.
+    registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })
+  }
+  return registered
 }
 
 /** Operators' actions, both ways: no state without its record, no record without its state. */
@@ -143,93 +230,6 @@ function compareTrail(
   ])
 }
 
-/** Its index attributes: a wrong one hides it from its client or from the payout. */
-function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
-  const { settlementId: id, clientId, status, createdAt } = settlement
-  const isDue = status === 'recorded'
-  return compared('settlement', id, [
-    ['owner', clientId, shown(item['owner'])],
-    ['entity', 'settlement', shown(item['entity'])],
-    ['id', id, shown(item['id'])],
-    ['created_at', timestampOf(timeOfUuid(id)), createdAt],
-    ['due_at', isDue ? createdAt : undefined, shown(item['dueAt'])],
-    ['listed_at', periodOf(settlement).end, shown(item['listedAt'])],
-    ['work', isDue ? 'payout' : undefined, shown(item['work'])],
-  ])
-}
-
-/** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
-export async function auditSettlement(
-  deps: JudgeDeps,
-  books: ClientBooks,
-  stored: StoredSettlement,
-  recounted?: Recount,
-) {
-  const { settlement } = stored
-  const { settlementId: id } = settlement
-  const [trail, verdict, { sums, differences }] = await Promise.all([
-    readTrail(deps, id),
-    readSettlementVerdict(deps, id),
-    recounted ?? recountSettlement(deps, books, stored),
-  ])
-  return [
-    ...auditPlace(stored),
-    // Without a verdict the settlement is never audited, and the payout waits for the audit.
-    ...when(
-      settlement.status === 'recorded' && verdict === undefined,
-      differs('settlement.verdict', id, 'present', 'missing'),
-    ),
-    ...compareSums(settlement, sums),
-    ...differences,
-    ...auditBank(settlement, registeredAccounts(books.clientRecords)),
-    ...trail.differences,
-    ...compareTrail(settlement, trail.records),
-  ]
-}
-
-/** The bank details of a client from a time on, as an audit record shows them. */
-type Registration = { readonly at: Timestamp; readonly account: string }
-
-const BankRecord = v.object({
-  bank: v.nullable(v.pipe(FromItem, v.omit(BankSchema, ['since', 'isChange']))),
-  bank_since: v.nullable(TimestampSchema),
-  bank_is_change: v.boolean(),
-})
-
-function accountText(bank: Settlement['bank'] | null): string {
-  if (!bank) return 'none'
-  const { bankName, bankAccountNo, bankAccountName, since, isChange } = bank
-  return `${bankName} ${bankAccountNo} ${bankAccountName} since ${since}${isChange ? ', a change' : ''}`
-}
-
-/** All accounts that a client was registered with, in the order of the chain, because clocks differ. */
-export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
-  const registered: Registration[] = []
-  for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
-    const record = ifValid(BankRecord, after)
-    if (record === undefined) continue
-    const { bank, bank_since: since, bank_is_change: isChange } = record
-    const account = accountText(bank && since && { ...bank, since, isChange })
-    const last = registered.at(-1)
-    // A clock that is behind puts no change before its predecessor.
-    registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })
-  }
-  return registered
-}
-
-/** A settlement is paid out to an account that its client was registered with when it was recorded. */
-export function auditBank(
-  settlement: Settlement,
-  registered: readonly Registration[],
-): readonly Difference[] {
-  const { settlementId: id, createdAt } = settlement
-  // A settlement reads its client shortly before it is recorded, and clocks differ a little.
-  const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]
-  // Two records of one millisecond have no order: both count.
-  const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
-  const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
-  const expected = inForce.at(-1)
-  const found = accountText(settlement.bank)
-  if (expected === undefined || inForce.some(({ account }) => account === found)) return []
-  return differs('settlement.bank', id, expected.account, found)
+export function isOfSums({ what }: Difference): boolean {
+  return SUMS.map(sumName).includes(what)
 }

@@ -66,6 +66,9 @@ export async function readableLedger(
   }
 }
 
+/** Items that are read at the same time. They and their events are the memory that an audit needs. */
+const PAGE = 500
+
 /** A client's settlements, and a difference for each lost or unreadable one. The index may lag, so every named id is read too. */
 export async function* storedSettlements(
   deps: TableDeps,
@@ -141,6 +144,21 @@ export async function readClientBooks(deps: StoreDeps, known: Client): Promise<C
   }
 }
 
+/** The audit records of one subject, and a difference if one is missing, changed or unreadable. */
+export async function readTrail(deps: TableDeps, subject: string) {
+  const [{ records, unreadable }, head] = await Promise.all([
+    readAuditRecords(deps, subject),
+    findAuditHead(deps, subject),
+  ])
+  // A record that is added between the two reads is a difference only in the first check.
+  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const differences = when(
+    broken !== undefined,
+    differs('audit_record', subject, 'a complete chain', broken),
+  )
+  return { records, differences }
+}
+
 /** A client equals its last audit record: no field, above all no bank detail, changes without a record. */
 function auditClientRecord(client: Client, records: readonly AuditRecord[]): readonly Difference[] {
   const { clientId } = client
@@ -164,9 +182,6 @@ function auditClientRecord(client: Client, records: readonly AuditRecord[]): rea
   })
 }
 
-/** Items that are read at the same time. They and their events are the memory that an audit needs. */
-const PAGE = 500
-
 /** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable ones. */
 export function ownedPayments(
   deps: TableDeps,
@@ -189,21 +204,6 @@ export function ownedPayments(
 export function storedPayment({ key, item }: KeyedItem): Payment | undefined {
   const payment = ifValid(PaymentSchema, item)
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
-}
-
-/** The audit records of one subject, and a difference if one is missing, changed or unreadable. */
-export async function readTrail(deps: TableDeps, subject: string) {
-  const [{ records, unreadable }, head] = await Promise.all([
-    readAuditRecords(deps, subject),
-    findAuditHead(deps, subject),
-  ])
-  // A record that is added between the two reads is a difference only in the first check.
-  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  const differences = when(
-    broken !== undefined,
-    differs('audit_record', subject, 'a complete chain', broken),
-  )
-  return { records, differences }
 }
 
 /** An audit that is not full reads the changes of this time. */

@@ -11,10 +11,6 @@ import {
 } from '../../time.ts'
 import { type ChannelChoice, channelOf } from './channels.ts'
 
-function timingAt(channel: ChannelChoice, at: Timestamp) {
-  return inForce(channelOf(channel).timings, at)
-}
-
 /** By the client's wish, and at the latest by the channel's expiry unless that is settable. */
 export function expiryOf(
   channel: ChannelChoice,
@@ -28,21 +24,14 @@ export function expiryOf(
   return { expiresAt, sentUpstream: settable ? expiresAt : undefined }
 }
 
-/** When to ask the provider again after a call without an answer, or for a payment past its expiry. */
-export const RETRY_CHECK_MS = 2 * MINUTE_MS
-
-/** After an interrupted cancel: when its request has ended, and within a minute. */
-export const CANCEL_CHECK_MS = 30 * SECOND_MS
+function timingAt(channel: ChannelChoice, at: Timestamp) {
+  return inForce(channelOf(channel).timings, at)
+}
 
 type Checked = ChannelChoice & {
   readonly createdAt: Timestamp
   readonly expiresAt?: Timestamp | undefined
   readonly providerAttempts?: readonly { readonly startedAt: Timestamp }[]
-}
-
-/** Its times count from the claim of the attempt, because that stored the time of the first check. */
-function beganAt({ providerAttempts, createdAt }: Checked): Timestamp {
-  return providerAttempts?.at(-1)?.startedAt ?? createdAt
 }
 
 /** The provider ends it at its expiry, so our cancel would come too late. */
@@ -55,6 +44,14 @@ export function closesUpstream(payment: Checked): boolean {
   )
 }
 
+/** After an interrupted cancel: when its request has ended, and within a minute. */
+export const CANCEL_CHECK_MS = 30 * SECOND_MS
+
+/** Its times count from the claim of the attempt, because that stored the time of the first check. */
+function beganAt({ providerAttempts, createdAt }: Checked): Timestamp {
+  return providerAttempts?.at(-1)?.startedAt ?? createdAt
+}
+
 /** The one check of a payment before its expiry, on channels that have one, if the payment lives that long. */
 export function usualCheckAt(payment: Checked): Timestamp | undefined {
   const { usualMs } = timingAt(payment, payment.createdAt)
@@ -63,6 +60,9 @@ export function usualCheckAt(payment: Checked): Timestamp | undefined {
     ? at
     : undefined
 }
+
+/** When to ask the provider again after a call without an answer, or for a payment past its expiry. */
+export const RETRY_CHECK_MS = 2 * MINUTE_MS
 
 /** When due work checks a pending payment next: at the usual time, at its expiry, and then until it has ended. */
 export function nextCheckAt(payment: Checked, now: Timestamp): Timestamp {

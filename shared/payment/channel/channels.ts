@@ -47,33 +47,11 @@ const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 /** What we charge beside the provider, on every channel. */
 export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...START, bps: 10 }]
 
-function bank(code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel {
-  return {
-    method: 'virtual_account',
-    code,
-    needs: { displayName: true },
-    tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
-    timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
-    ...own,
-  }
-}
-
 /** Asked about after the usual time too: only a callback reports that a customer left the page, and it may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
 
 /** Also of every wallet before its first own entry. */
 const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
-
-function wallet(code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel {
-  return {
-    method: 'ewallet',
-    code,
-    needs: { returnUrls: ['success', 'failure'] },
-    tariffs: [...ANY_WALLET.tariffs, ...tariffs],
-    timings: [...ANY_WALLET.timings, ...timings],
-    ...own,
-  }
-}
 
 /** It expires so soon that an earlier check would help little. */
 const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
@@ -127,6 +105,28 @@ export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel 
       return known ?? { ...bank(channelCode), tariffs: [] }
     case 'ewallet':
       return known ?? wallet(channelCode, ANY_WALLET)
+  }
+}
+
+function bank(code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel {
+  return {
+    method: 'virtual_account',
+    code,
+    needs: { displayName: true },
+    tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
+    timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
+    ...own,
+  }
+}
+
+function wallet(code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel {
+  return {
+    method: 'ewallet',
+    code,
+    needs: { returnUrls: ['success', 'failure'] },
+    tariffs: [...ANY_WALLET.tariffs, ...tariffs],
+    timings: [...ANY_WALLET.timings, ...timings],
+    ...own,
   }
 }
 

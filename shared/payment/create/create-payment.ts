@@ -34,28 +34,7 @@ import {
   runAttempt,
 } from './run-attempt.ts'
 
-function claim(
-  deps: CreateDeps,
-  client: Client,
-  paymentId: PaymentId,
-  request: PaymentRequest,
-): CreatingPayment {
-  const now = deps.now()
-  return {
-    paymentId,
-    clientId: client.clientId,
-    part: partForClaim(client, paymentId, now),
-    status: 'creating',
-    request,
-    provider: deps.provider.providerNameFor(request),
-    attempt: 1,
-    claimedAt: now,
-    leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
-    mayExistUpstream: false,
-    dueAt: timesOf(request, now).dueAt,
-  }
-}
+type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
 
 /**
  * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one destination is ever
@@ -95,8 +74,6 @@ export async function createPayment(
     ? runAttempt(deps, client, creating, deadline)
     : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
 }
-
-type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
@@ -201,4 +178,27 @@ export function withAttempt(
   if (all.length <= 20) return all
   const unsent = all.findIndex((one) => !mayBeSent(one))
   return all.toSpliced(unsent === -1 ? 10 : unsent, 1)
+}
+
+function claim(
+  deps: CreateDeps,
+  client: Client,
+  paymentId: PaymentId,
+  request: PaymentRequest,
+): CreatingPayment {
+  const now = deps.now()
+  return {
+    paymentId,
+    clientId: client.clientId,
+    part: partForClaim(client, paymentId, now),
+    status: 'creating',
+    request,
+    provider: deps.provider.providerNameFor(request),
+    attempt: 1,
+    claimedAt: now,
+    leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
+    providerAttempts: [{ number: 1, startedAt: now, outcome: 'started' }],
+    mayExistUpstream: false,
+    dueAt: timesOf(request, now).dueAt,
+  }
 }

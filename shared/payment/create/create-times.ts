@@ -39,6 +39,8 @@ export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
+const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const
+
 /** The provider within a request's deadline: no call outlives it, and none begins after it. */
 export function providerWithin(provider: Provider, deadline: Deadline): Provider {
   const left = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
@@ -52,5 +54,3 @@ export function providerWithin(provider: Provider, deadline: Deadline): Provider
     cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, left())),
   }
 }
-
-const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const

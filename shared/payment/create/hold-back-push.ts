@@ -9,66 +9,8 @@ import { findStoredPayment } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
 import { retryCreate } from './run-attempt.ts'
 
-/** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
-export function mayBeSent({ outcome }: ProviderAttempt): boolean {
-  return outcome === 'unknown' || outcome === 'started'
-}
-
-/** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
-async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
-  // A push has one row. More are read, because rows of other references could hide it.
-  const answer = await deps.provider.listTransactions({ reference, limit: 50 })
-  if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
-    throw retryCreate('the provider could not say whether a push was paid')
-  }
-  // Later reversals do not say whether a push was paid.
-  const { transactions } = answer.value
-  return transactions.filter(
-    (row) => row.reference === reference && ['payment', 'unknown'].includes(row.type),
-  )
-}
-
 /** Another caller was first, or the payment is paid: its present state. */
 export type Overtaken = { readonly overtakenBy: StoredPayment | undefined }
-
-/** `no_money`: the push ended without money that this payment could be credited with. */
-type Verdict = 'no_money' | 'undecided' | Overtaken
-
-/** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
-function withoutMoney({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict {
-  const isClosed =
-    requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
-  return status !== 'success' && isClosed ? 'no_money' : 'undecided'
-}
-
-/** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
-async function verdictOn(
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  row: ProviderTransaction,
-): Promise<Verdict> {
-  const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
-  // Declined or reversed. Later money is matched by its reference and credited or held.
-  if (status === 'failed' || status === 'reversed') return 'no_money'
-  const answer = await askForNews(deps, {
-    providerPaymentId: providerPaymentId || undefined,
-    paymentRequestId,
-  })
-  if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
-  const { capture } = answer.news
-  if (capture === undefined) return withoutMoney(row, answer.news)
-  const outcome = await applyNews(deps, answer.news, 'create', { onCreating: creditCreating })
-  const stored = await findStoredPayment(deps, creating.paymentId)
-  if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
-    return { overtakenBy: stored }
-  if (outcome.kind !== 'applied') return 'undecided'
-  // Applied, and the payment is still being created: the amount differs, so the money is in suspense. A row without a
-  // payment id is matched by its amount.
-  const isOfRow = providerPaymentId
-    ? capture.providerPaymentId === providerPaymentId
-    : capture.capturedMinor === amountMinor
-  return isOfRow ? 'no_money' : withoutMoney(row, answer.news)
-}
 
 /**
  * Prevents a second push while an earlier one can still be paid on the customer's phone. Undefined: all earlier pushes
@@ -100,4 +42,62 @@ export async function holdBackPush(
     }
   }
   return undefined
+}
+
+/** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
+export function mayBeSent({ outcome }: ProviderAttempt): boolean {
+  return outcome === 'unknown' || outcome === 'started'
+}
+
+/** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
+async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
+  // A push has one row. More are read, because rows of other references could hide it.
+  const answer = await deps.provider.listTransactions({ reference, limit: 50 })
+  if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
+    throw retryCreate('the provider could not say whether a push was paid')
+  }
+  // Later reversals do not say whether a push was paid.
+  const { transactions } = answer.value
+  return transactions.filter(
+    (row) => row.reference === reference && ['payment', 'unknown'].includes(row.type),
+  )
+}
+
+/** `no_money`: the push ended without money that this payment could be credited with. */
+type Verdict = 'no_money' | 'undecided' | Overtaken
+
+/** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
+async function verdictOn(
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  row: ProviderTransaction,
+): Promise<Verdict> {
+  const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
+  // Declined or reversed. Later money is matched by its reference and credited or held.
+  if (status === 'failed' || status === 'reversed') return 'no_money'
+  const answer = await askForNews(deps, {
+    providerPaymentId: providerPaymentId || undefined,
+    paymentRequestId,
+  })
+  if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
+  const { capture } = answer.news
+  if (capture === undefined) return withoutMoney(row, answer.news)
+  const outcome = await applyNews(deps, answer.news, 'create', { onCreating: creditCreating })
+  const stored = await findStoredPayment(deps, creating.paymentId)
+  if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
+    return { overtakenBy: stored }
+  if (outcome.kind !== 'applied') return 'undecided'
+  // Applied, and the payment is still being created: the amount differs, so the money is in suspense. A row without a
+  // payment id is matched by its amount.
+  const isOfRow = providerPaymentId
+    ? capture.providerPaymentId === providerPaymentId
+    : capture.capturedMinor === amountMinor
+  return isOfRow ? 'no_money' : withoutMoney(row, answer.news)
+}
+
+/** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
+function withoutMoney({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict {
+  const isClosed =
+    requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
+  return status !== 'success' && isClosed ? 'no_money' : 'undecided'
 }

@@ -20,18 +20,45 @@ import type { PaymentRequest } from '../payment.ts'
 
 export const MAX_KEY_LENGTH = 255
 
-/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
-export function parseIdempotencyKey(header = ''): string | undefined {
-  if (header.length > MAX_KEY_LENGTH)
-    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
-  return header || undefined
-}
-
 export type ParsedRequest =
   | { readonly ok: true; readonly request: PaymentRequest }
   | { readonly ok: false; readonly error: GatewayError }
 
 type RuleFacts = { readonly now: Timestamp; readonly provider: Pick<Provider, 'isNonWalletCode'> }
+
+const integer = v.pipe(
+  v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
+  v.transform(toInteger),
+  v.check((value) => Number.isInteger(value), 'must be an integer'),
+)
+
+const text = v.pipe(
+  v.string(),
+  v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
+)
+
+const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
+
+/** Types only. Unknown fields and the meaning of values are checked elsewhere. */
+export const PaymentBodySchema = v.object({
+  method: maybe(text),
+  channel_code: maybe(text),
+  amount: maybe(integer),
+  currency: maybe(text),
+  external_reference: maybe(text),
+  customer: maybe(
+    v.pipe(
+      v.unknown(),
+      v.transform((value) => (isEmptyArray(value) ? {} : value)),
+      // valibot takes arrays and lossless numbers for objects.
+      v.custom(isJsonObject, 'must be an object'),
+      CustomerBodySchema,
+    ),
+  ),
+  description: maybe(text),
+  metadata: maybe(v.unknown()),
+  expires_in_seconds: maybe(integer),
+})
 
 /**
  * Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. A field with a
@@ -78,10 +105,6 @@ export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRe
   return { ok: true, request }
 }
 
-function topOf(field: string) {
-  return field.split('.')[0] ?? field
-}
-
 /** Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong types. */
 function misshapenIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
   const ofCustomer = keysBeside(body['customer'], CustomerBodySchema.entries).map(
@@ -98,16 +121,9 @@ function keysBeside(value: unknown, known: object): readonly string[] {
   return isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
 }
 
-const integer = v.pipe(
-  v.custom<LosslessNumber>(isLosslessNumber, 'must be a number'),
-  v.transform(toInteger),
-  v.check((value) => Number.isInteger(value), 'must be an integer'),
-)
-
-const text = v.pipe(
-  v.string(),
-  v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
-)
+function topOf(field: string) {
+  return field.split('.')[0] ?? field
+}
 
 /** An optional field; null counts as absent (design section 5). */
 function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
@@ -118,30 +134,6 @@ function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
 function isEmptyArray(value: unknown): boolean {
   return Array.isArray(value) && value.length === 0
 }
-
-const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
-
-/** Types only. Unknown fields and the meaning of values are checked elsewhere. */
-export const PaymentBodySchema = v.object({
-  method: maybe(text),
-  channel_code: maybe(text),
-  amount: maybe(integer),
-  currency: maybe(text),
-  external_reference: maybe(text),
-  customer: maybe(
-    v.pipe(
-      v.unknown(),
-      v.transform((value) => (isEmptyArray(value) ? {} : value)),
-      // valibot takes arrays and lossless numbers for objects.
-      v.custom(isJsonObject, 'must be an object'),
-      CustomerBodySchema,
-    ),
-  ),
-  description: maybe(text),
-  metadata: maybe(v.unknown()),
-  expires_in_seconds: maybe(integer),
-})
-export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
 
 /** Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). */
 function readMetadata(
@@ -157,46 +149,14 @@ function readMetadata(
   return Buffer.byteLength(asSent) > 16_384 ? { fault: 'larger than 16 KB' } : { text: asSent }
 }
 
+export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
+
 /** Bounds of design section 5; the API description states them too. */
 export const MAX_AMOUNT = 1_000_000_000_000
 export const MAX_EXPIRY_SECONDS = 365 * 86_400
 export const MAX_REFERENCE = 255
 export const MAX_DESCRIPTION = 1_000
 export const MAX_CUSTOMER_FIELD = 255
-export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
-export const PHONE = /^\+62\d{7,13}$/
-
-/** Longer client values are cut, so that an error never echoes the body. The cut may split a surrogate pair. */
-function quoted(value = '') {
-  return value.slice(0, 64).toWellFormed()
-}
-
-function checkChannel({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) {
-  if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
-  if (method !== 'virtual_account' && method !== 'ewallet') return undefined
-  if (!code) return `channel_code required for method ${method}`
-  const isBank = isSupportedBank(code, now)
-  const isForBank = method === 'virtual_account'
-  if (!isForBank && !CHANNEL_CODE.test(code))
-    return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
-  const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
-  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
-}
-
-function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
-  return isPaymentMethod(method) &&
-    channelOf({ method, channelCode: code }).needs.phone &&
-    !PHONE.test(customer?.phone ?? '')
-    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
-    : undefined
-}
-
-/** Characters are code points: an emoji is one. */
-function checkLength(name: string, value: string | undefined, limit: number) {
-  return value !== undefined && Array.from(value).length > limit
-    ? `${name} must have at most ${limit} characters`
-    : undefined
-}
 
 /** Checks the values in the order of design section 5. The first error is the message; all are `field_errors`. */
 function checkPaymentRules(
@@ -235,4 +195,47 @@ function checkPaymentRules(
     ],
   ]
   return checks.flatMap(([field, message]) => (message ? [{ field, message }] : []))
+}
+
+/** Longer client values are cut, so that an error never echoes the body. The cut may split a surrogate pair. */
+function quoted(value = '') {
+  return value.slice(0, 64).toWellFormed()
+}
+
+export const CHANNEL_CODE = /^[A-Z0-9_]{1,64}$/
+
+function checkChannel({ method, channel_code: code }: PaymentBody, { now, provider }: RuleFacts) {
+  if (method === 'qris') return code ? 'channel_code must be omitted for method qris' : undefined
+  if (method !== 'virtual_account' && method !== 'ewallet') return undefined
+  if (!code) return `channel_code required for method ${method}`
+  const isBank = isSupportedBank(code, now)
+  const isForBank = method === 'virtual_account'
+  if (!isForBank && !CHANNEL_CODE.test(code))
+    return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
+  const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
+  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
+}
+
+/** Characters are code points: an emoji is one. */
+function checkLength(name: string, value: string | undefined, limit: number) {
+  return value !== undefined && Array.from(value).length > limit
+    ? `${name} must have at most ${limit} characters`
+    : undefined
+}
+
+export const PHONE = /^\+62\d{7,13}$/
+
+function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
+  return isPaymentMethod(method) &&
+    channelOf({ method, channelCode: code }).needs.phone &&
+    !PHONE.test(customer?.phone ?? '')
+    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
+    : undefined
+}
+
+/** The `Idempotency-Key` header: empty counts as none; longer than 255 characters is refused. */
+export function parseIdempotencyKey(header = ''): string | undefined {
+  if (header.length > MAX_KEY_LENGTH)
+    throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
+  return header || undefined
 }

@@ -72,24 +72,80 @@ export async function runAttempt(
     : replayOrFail(stored, `another attempt is creating this payment; ${RETRY}`)
 }
 
-async function commitOrRelease(
+type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
+  readonly message: string
+  /** The provider refused our account, not this payment. */
+  readonly isAccountWide?: boolean | undefined
+}
+
+async function failAttempt(
   deps: AttemptDeps,
   creating: CreatingPayment,
-  upstream: Destination,
-  deadline: Deadline,
-): Promise<Commit> {
-  // The item stores the payment's own request once.
-  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
-  try {
-    return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
-  } catch (error) {
-    if (deadline.remainingMs() === 0) throw error
-    // A refused release shows whether the commit was applied after all.
-    const failure = ourFailure(COMMIT_FAILED, upstream.paymentRequestId)
-    const stored = await release(deps, creating, failure).catch(() => undefined)
-    if (stored === undefined) throw error
-    return stored
-  }
+  failure: Failure,
+): Promise<CreateResult> {
+  const { message, outcome, code, isAccountWide = false } = failure
+  // Alarms must distinguish a refusal of one payment from a failure of ours.
+  const isRefusal = outcome === 'refused' && !isAccountWide
+  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
+    ...loggedPayment({ ...creating, ...creating.request }),
+    reason: code ?? outcome,
+  })
+  return replayOrFail(await release(deps, creating, failure), message)
+}
+
+/** Answers the payment if another attempt or a capture has made it visible. */
+function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
+  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  throw createFailed(failure)
+}
+
+/** It is safe to retry with the same key (spec 4.1, rule 4). */
+export function createFailed(failure: string): GatewayError {
+  return new GatewayError('internal_error', failure)
+}
+
+/** The next attempt may take over. Answers the payment if this one was overtaken. */
+async function release(
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  { message, outcome, code, paymentRequestId }: Failure,
+): Promise<StoredPayment | undefined> {
+  const released = await releaseAttempt(deps, creating, {
+    failure: message,
+    providerAttempts: endAttempt(creating.providerAttempts, {
+      outcome,
+      code,
+      paymentRequestId,
+      endedAt: deps.now(),
+    }),
+    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
+  })
+  return released.applied ? undefined : parseStored(released.item)
+}
+
+function endAttempt(
+  attempts: readonly ProviderAttempt[],
+  end: Partial<ProviderAttempt>,
+): ProviderAttempt[] {
+  return attempts.map((attempt, at) =>
+    at === attempts.length - 1 ? { ...attempt, ...end } : attempt,
+  )
+}
+
+/** How an attempt ended when the provider created its request and the table refused it. */
+export const COMMIT_FAILED = 'commit_failed'
+
+/** Failures of ours. After all but the first, the provider has a request. */
+const FAILURES = {
+  no_time_left: ['not_executed', 'the request took too long before the provider was asked'],
+  no_destination: ['unknown', 'the provider gave no payment destination'],
+  expired_before_commit: ['unknown', 'the payment expired before it could be shown'],
+  [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
+} as const
+
+function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Failure {
+  const [outcome, message] = FAILURES[code]
+  return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
 }
 
 /** The input of the provider's create call: only the fields that the channel requires. */
@@ -123,6 +179,17 @@ export function createInput(
   }
 }
 
+function failureOf(answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure {
+  if (answer.kind === 'refused') {
+    const { kind: outcome, code, isAccountWide } = answer
+    return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
+  }
+  const { kind: outcome, reason: code } = answer
+  const unclear = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
+  const what = outcome === 'not_executed' ? 'the provider accepts no payments right now' : unclear
+  return { outcome, code, message: `${what}; ${RETRY}` }
+}
+
 type Destination = {
   readonly paymentRequestId: string
   readonly destination: string | undefined
@@ -132,14 +199,52 @@ type Destination = {
 /** The payment as this or another attempt stored it. `expired_before_commit`: its destination came too late. */
 type Commit = StoredPayment | 'expired_before_commit'
 
+async function commitOrRelease(
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Commit> {
+  // The item stores the payment's own request once.
+  const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
+  try {
+    return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
+  } catch (error) {
+    if (deadline.remainingMs() === 0) throw error
+    // A refused release shows whether the commit was applied after all.
+    const failure = ourFailure(COMMIT_FAILED, upstream.paymentRequestId)
+    const stored = await release(deps, creating, failure).catch(() => undefined)
+    if (stored === undefined) throw error
+    return stored
+  }
+}
+
 const MAX_TRIES = 4
 const RETRY_MS = 250
 
-function isStillOurs(
-  stored: StoredPayment,
-  { attempt }: CreatingPayment,
-): stored is CreatingPayment {
-  return stored.status === 'creating' && stored.attempt === attempt
+/**
+ * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step 5). A failed write
+ * is retried while time is left, because its answer may have been lost; the condition tells. When the outcome stays
+ * unknown it throws. The provider request then stays, because the payment may show it.
+ */
+export async function commitAttempt(
+  deps: AttemptDeps,
+  creating: CreatingPayment,
+  upstream: Destination,
+  deadline: Deadline,
+): Promise<Commit> {
+  let current = creating
+  for (let tried = 1; ; tried++) {
+    try {
+      const stored = await tryCommit(deps, current, upstream)
+      if (stored === 'expired_before_commit' || !isStillOurs(stored, creating)) return stored
+      current = { ...current, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds }
+      if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
+    } catch (error) {
+      if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error
+      await deps.sleep(RETRY_MS)
+    }
+  }
 }
 
 async function tryCommit(
@@ -178,117 +283,13 @@ async function tryCommit(
   return payment
 }
 
-/**
- * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step 5). A failed write
- * is retried while time is left, because its answer may have been lost; the condition tells. When the outcome stays
- * unknown it throws. The provider request then stays, because the payment may show it.
- */
-export async function commitAttempt(
-  deps: AttemptDeps,
-  creating: CreatingPayment,
-  upstream: Destination,
-  deadline: Deadline,
-): Promise<Commit> {
-  let current = creating
-  for (let tried = 1; ; tried++) {
-    try {
-      const stored = await tryCommit(deps, current, upstream)
-      if (stored === 'expired_before_commit' || !isStillOurs(stored, creating)) return stored
-      current = { ...current, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds }
-      if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
-    } catch (error) {
-      if (tried >= MAX_TRIES || deadline.remainingMs() < RETRY_MS) throw error
-      await deps.sleep(RETRY_MS)
-    }
-  }
+function isStillOurs(
+  stored: StoredPayment,
+  { attempt }: CreatingPayment,
+): stored is CreatingPayment {
+  return stored.status === 'creating' && stored.attempt === attempt
 }
 
-type Failure = Pick<ProviderAttempt, 'outcome' | 'code' | 'paymentRequestId'> & {
-  readonly message: string
-  /** The provider refused our account, not this payment. */
-  readonly isAccountWide?: boolean | undefined
-}
-
-/** How an attempt ended when the provider created its request and the table refused it. */
-export const COMMIT_FAILED = 'commit_failed'
-
-/** Failures of ours. After all but the first, the provider has a request. */
-const FAILURES = {
-  no_time_left: ['not_executed', 'the request took too long before the provider was asked'],
-  no_destination: ['unknown', 'the provider gave no payment destination'],
-  expired_before_commit: ['unknown', 'the payment expired before it could be shown'],
-  [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
-} as const
-
-function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Failure {
-  const [outcome, message] = FAILURES[code]
-  return { outcome, code, paymentRequestId, message: `${message}; ${RETRY}` }
-}
-
-function failureOf(answer: Exclude<CreateAnswer, { readonly kind: 'created' }>): Failure {
-  if (answer.kind === 'refused') {
-    const { kind: outcome, code, isAccountWide } = answer
-    return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
-  }
-  const { kind: outcome, reason: code } = answer
-  const unclear = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
-  const what = outcome === 'not_executed' ? 'the provider accepts no payments right now' : unclear
-  return { outcome, code, message: `${what}; ${RETRY}` }
-}
-
-function endAttempt(
-  attempts: readonly ProviderAttempt[],
-  end: Partial<ProviderAttempt>,
-): ProviderAttempt[] {
-  return attempts.map((attempt, at) =>
-    at === attempts.length - 1 ? { ...attempt, ...end } : attempt,
-  )
-}
-
-/** The next attempt may take over. Answers the payment if this one was overtaken. */
-async function release(
-  deps: AttemptDeps,
-  creating: CreatingPayment,
-  { message, outcome, code, paymentRequestId }: Failure,
-): Promise<StoredPayment | undefined> {
-  const released = await releaseAttempt(deps, creating, {
-    failure: message,
-    providerAttempts: endAttempt(creating.providerAttempts, {
-      outcome,
-      code,
-      paymentRequestId,
-      endedAt: deps.now(),
-    }),
-    forgettable: outcome === 'refused' && !creating.mayExistUpstream,
-  })
-  return released.applied ? undefined : parseStored(released.item)
-}
-
-/** It is safe to retry with the same key (spec 4.1, rule 4). */
-export function createFailed(failure: string): GatewayError {
-  return new GatewayError('internal_error', failure)
-}
 export function retryCreate(why: string): GatewayError {
   return createFailed(`${why}; ${RETRY}`)
-}
-
-/** Answers the payment if another attempt or a capture has made it visible. */
-function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
-  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
-  throw createFailed(failure)
-}
-
-async function failAttempt(
-  deps: AttemptDeps,
-  creating: CreatingPayment,
-  failure: Failure,
-): Promise<CreateResult> {
-  const { message, outcome, code, isAccountWide = false } = failure
-  // Alarms must distinguish a refusal of one payment from a failure of ours.
-  const isRefusal = outcome === 'refused' && !isAccountWide
-  deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
-    ...loggedPayment({ ...creating, ...creating.request }),
-    reason: code ?? outcome,
-  })
-  return replayOrFail(await release(deps, creating, failure), message)
 }

@@ -36,30 +36,6 @@ export type OnCreating = (
 /** Without `onCreating`, a payment that is being created is never changed. */
 type How = { readonly readBefore?: StoredPayment | undefined; readonly onCreating?: OnCreating }
 
-/** No caller is believed: the provider is asked. */
-async function askAndApply(deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) {
-  const answer = await askForNews(deps, subject)
-  return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
-}
-
-/** Also credits or remembers money of a payment that is being created. */
-export function applyProviderNews(
-  deps: NewsDeps,
-  subject: NewsSubject,
-  source: NewsSource,
-  readBefore?: StoredPayment,
-): Promise<ApplyOutcome> {
-  return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
-}
-
-export function applyNewsOfVisible(
-  deps: NewsDeps,
-  { paymentRequestId }: Payment,
-  source: NewsSource,
-) {
-  return askAndApply(deps, { paymentRequestId }, source, {})
-}
-
 /** A payment changes status at most twice. More conflicts between read and write are a bug. */
 const MAX_TRIES = 6
 
@@ -124,4 +100,28 @@ async function applyDecision(
 
 function appliedOrAgain(payment: StoredPayment | undefined): Step {
   return payment ? { kind: 'applied', payment } : 'again'
+}
+
+/** Also credits or remembers money of a payment that is being created. */
+export function applyProviderNews(
+  deps: NewsDeps,
+  subject: NewsSubject,
+  source: NewsSource,
+  readBefore?: StoredPayment,
+): Promise<ApplyOutcome> {
+  return askAndApply(deps, subject, source, { readBefore, onCreating: creditCreating })
+}
+
+/** No caller is believed: the provider is asked. */
+async function askAndApply(deps: NewsDeps, subject: NewsSubject, source: NewsSource, how: How) {
+  const answer = await askForNews(deps, subject)
+  return answer.kind === 'news' ? applyNews(deps, answer.news, source, how) : answer
+}
+
+export function applyNewsOfVisible(
+  deps: NewsDeps,
+  { paymentRequestId }: Payment,
+  source: NewsSource,
+) {
+  return askAndApply(deps, { paymentRequestId }, source, {})
 }

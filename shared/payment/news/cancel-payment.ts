@@ -16,51 +16,6 @@ import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 
-function unanswered(answer: Parameters<typeof providerFailure>[0]): GatewayError {
-  return providerFailure(answer, 'the payment is unchanged here, try again')
-}
-
-function notCancellable({ status }: Payment) {
-  return invalid(`payment cannot be cancelled in status=${status}`)
-}
-
-/** Answers by the stored status, also when another caller changed it. */
-async function answerAsStored(
-  deps: NewsDeps,
-  { clientId, paymentId }: Payment,
-  whilePending: (stored: Payment) => Promise<Payment>,
-): Promise<Payment> {
-  const stored = await findPayment(deps, clientId, paymentId)
-  if (stored.status === 'pending') return whilePending(stored)
-  if (stored.status === 'cancelled') return stored
-  throw notCancellable(stored)
-}
-
-/** While the stored status is pending, the outcome is unknown and the payment is due at once. */
-function answerAfterNews(
-  deps: NewsDeps,
-  payment: Payment,
-  outcome: ApplyOutcome,
-): Promise<Payment> {
-  return answerAsStored(deps, payment, async ({ paymentId }) => {
-    await markDueNow(deps, paymentId, deps.now())
-    // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
-    throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
-  })
-}
-
-/** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
-async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
-  return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
-}
-
-function whenOvertaken(deps: NewsDeps, payment: Payment): Promise<Payment> {
-  return answerAsStored(deps, payment, (stored) => {
-    assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
-    return expireInstead(deps, stored)
-  })
-}
-
 /**
  * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
  * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
@@ -101,19 +56,42 @@ export async function cancelPayment(
   }
 }
 
-async function cancelAndClose(
+function notCancellable({ status }: Payment) {
+  return invalid(`payment cannot be cancelled in status=${status}`)
+}
+
+/** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
+async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
+  return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
+}
+
+/** While the stored status is pending, the outcome is unknown and the payment is due at once. */
+function answerAfterNews(
   deps: NewsDeps,
   payment: Payment,
-  source: NewsSource,
-): Promise<ApplyOutcome> {
-  const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
-  if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
-  if (answer.kind === 'unanswered') return answer
-  if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
-  return {
-    kind: 'applied',
-    payment: await closePayment(deps, payment, { status: 'expired', source }),
-  }
+  outcome: ApplyOutcome,
+): Promise<Payment> {
+  return answerAsStored(deps, payment, async ({ paymentId }) => {
+    await markDueNow(deps, paymentId, deps.now())
+    // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
+    throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
+  })
+}
+
+/** Answers by the stored status, also when another caller changed it. */
+async function answerAsStored(
+  deps: NewsDeps,
+  { clientId, paymentId }: Payment,
+  whilePending: (stored: Payment) => Promise<Payment>,
+): Promise<Payment> {
+  const stored = await findPayment(deps, clientId, paymentId)
+  if (stored.status === 'pending') return whilePending(stored)
+  if (stored.status === 'cancelled') return stored
+  throw notCancellable(stored)
+}
+
+function unanswered(answer: Parameters<typeof providerFailure>[0]): GatewayError {
+  return providerFailure(answer, 'the payment is unchanged here, try again')
 }
 
 /**
@@ -143,10 +121,32 @@ export async function expirePayment(
     : { kind: 'applied', payment: kept }
 }
 
+async function cancelAndClose(
+  deps: NewsDeps,
+  payment: Payment,
+  source: NewsSource,
+): Promise<ApplyOutcome> {
+  const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
+  if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
+  if (answer.kind === 'unanswered') return answer
+  if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
+  return {
+    kind: 'applied',
+    payment: await closePayment(deps, payment, { status: 'expired', source }),
+  }
+}
+
 /** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */
 export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
   return recordSuspense(
     deps,
     finding({ subject: payment.paymentId, cause: 'not_found_upstream', payment, now: deps.now() }),
   )
+}
+
+function whenOvertaken(deps: NewsDeps, payment: Payment): Promise<Payment> {
+  return answerAsStored(deps, payment, (stored) => {
+    assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
+    return expireInstead(deps, stored)
+  })
 }

@@ -62,6 +62,56 @@ function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Clai
     : retry
 }
 
+/** The one check before the expiry, and nothing else made the payment due. */
+function isUsualLook(payment: Payment, dueAt: Timestamp): boolean {
+  return (
+    dueAt === usualCheckAt(payment) &&
+    payment.rememberedProviderPaymentIds === undefined &&
+    payment.cancelRequestedAt === undefined
+  )
+}
+
+async function checkCreating(
+  deps: NewsDeps,
+  creating: CreatingPayment,
+  claim: Claim,
+): Promise<CheckResult> {
+  const outcomes = await askAboutRemembered(deps, creating)
+  const result = resultOf(outcomes)
+  const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
+  if (result === 'checked' && !isDeferred) await endCheck(deps, creating.paymentId, claim.nextDueAt)
+  return result
+}
+
+async function askAboutRemembered(
+  deps: NewsDeps,
+  payment: StoredPayment,
+): Promise<readonly ApplyOutcome[]> {
+  const isPatient = maySoonBeShown(payment, deps.now())
+  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
+  return mapInChunks(remembered, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
+    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
+    // The provider may refuse to look up an id that is no capture's.
+    const isMissing =
+      outcome.kind === 'not_found' ||
+      (outcome.kind === 'unanswered' && outcome.reason === 'refused')
+    return isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome
+  })
+}
+
+/** An hour later the provider has repeated the callback of a capture that it does not show. */
+function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
+  const asked = providerAttempts.at(-1)?.startedAt
+  return asked !== undefined && now < addMs(asked, HOUR_MS)
+}
+
+function resultOf(outcomes: readonly ApplyOutcome[]): CheckResult {
+  const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
+  if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
+  if (open.length > 0) return 'unanswered'
+  return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
+}
+
 /** The claim has begun the expiry of a payment past its time. */
 async function checkPending(deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> {
   try {
@@ -82,30 +132,6 @@ async function checkPending(deps: NewsDeps, payment: Payment, claim: Claim): Pro
   }
 }
 
-async function schedule(
-  deps: NewsDeps,
-  payment: Payment,
-  claim: Claim,
-  followUp: FollowUp,
-): Promise<void> {
-  if (followUp === claim.claimedFor) return
-  const now = deps.now()
-  const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
-  await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
-}
-
-async function checkCreating(
-  deps: NewsDeps,
-  creating: CreatingPayment,
-  claim: Claim,
-): Promise<CheckResult> {
-  const outcomes = await askAboutRemembered(deps, creating)
-  const result = resultOf(outcomes)
-  const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
-  if (result === 'checked' && !isDeferred) await endCheck(deps, creating.paymentId, claim.nextDueAt)
-  return result
-}
-
 async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<ApplyOutcome> {
   if (isPastItsTime(payment, deps.now())) return expirePayment(deps, payment, 'due_work')
   const outcome = await applyProviderNews(
@@ -117,42 +143,16 @@ async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<App
   return outcome
 }
 
-/** An hour later the provider has repeated the callback of a capture that it does not show. */
-function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
-  const asked = providerAttempts.at(-1)?.startedAt
-  return asked !== undefined && now < addMs(asked, HOUR_MS)
-}
-
-async function askAboutRemembered(
+async function schedule(
   deps: NewsDeps,
-  payment: StoredPayment,
-): Promise<readonly ApplyOutcome[]> {
-  const isPatient = maySoonBeShown(payment, deps.now())
-  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
-  return mapInChunks(remembered, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
-    const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
-    // The provider may refuse to look up an id that is no capture's.
-    const isMissing =
-      outcome.kind === 'not_found' ||
-      (outcome.kind === 'unanswered' && outcome.reason === 'refused')
-    return isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome
-  })
-}
-
-function resultOf(outcomes: readonly ApplyOutcome[]): CheckResult {
-  const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
-  if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
-  if (open.length > 0) return 'unanswered'
-  return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
-}
-
-/** The one check before the expiry, and nothing else made the payment due. */
-function isUsualLook(payment: Payment, dueAt: Timestamp): boolean {
-  return (
-    dueAt === usualCheckAt(payment) &&
-    payment.rememberedProviderPaymentIds === undefined &&
-    payment.cancelRequestedAt === undefined
-  )
+  payment: Payment,
+  claim: Claim,
+  followUp: FollowUp,
+): Promise<void> {
+  if (followUp === claim.claimedFor) return
+  const now = deps.now()
+  const at = followUp === 'retry' ? addMs(now, RETRY_CHECK_MS) : nextCheckAt(payment, now)
+  await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
 }
 
 /** The check before the expiry when it comes late: expiries need the scarce calls more. */

@@ -28,10 +28,33 @@ export type Decision =
 
 const NOTHING: Decision = { do: 'nothing' }
 
-/** Why a capture differs from what was asked for; undefined when it matches. */
-function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
-  if (capture.currency !== 'IDR') return 'wrong_currency'
-  return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
+export function decideOnNews(
+  payment: StoredPayment | undefined,
+  news: ProviderNews,
+  now: Timestamp,
+): Decision {
+  const { capture, paymentRequestId, requestStatus: status, failureReason } = news
+  if (capture) return onCapture(payment, capture, now)
+  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
+  switch (status) {
+    case 'failed':
+      return { do: 'close', payment, status, failureReason }
+    case 'expired':
+      return { do: 'close', payment, status }
+    case 'cancelled': {
+      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
+      // provider may be reporting our own cancel.
+      const isByClient =
+        payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
+      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
+      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
+    }
+    // `succeeded` without a capture is not money yet.
+    case 'succeeded':
+    case 'open':
+    case undefined:
+      return NOTHING
+  }
 }
 
 function onCapture(
@@ -61,31 +84,8 @@ function onCapture(
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }
 }
 
-export function decideOnNews(
-  payment: StoredPayment | undefined,
-  news: ProviderNews,
-  now: Timestamp,
-): Decision {
-  const { capture, paymentRequestId, requestStatus: status, failureReason } = news
-  if (capture) return onCapture(payment, capture, now)
-  if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
-  switch (status) {
-    case 'failed':
-      return { do: 'close', payment, status, failureReason }
-    case 'expired':
-      return { do: 'close', payment, status }
-    case 'cancelled': {
-      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
-      // provider may be reporting our own cancel.
-      const isByClient =
-        payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
-      const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
-      return { do: 'close', payment, status: closedAs, failureReason: 'cancelled_upstream' }
-    }
-    // `succeeded` without a capture is not money yet.
-    case 'succeeded':
-    case 'open':
-    case undefined:
-      return NOTHING
-  }
+/** Why a capture differs from what was asked for; undefined when it matches. */
+function mismatch(capture: ProviderPayment, notionalMinor: number): MoneyCause | undefined {
+  if (capture.currency !== 'IDR') return 'wrong_currency'
+  return capture.capturedMinor === notionalMinor ? undefined : 'wrong_amount'
 }

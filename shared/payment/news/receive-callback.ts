@@ -10,6 +10,47 @@ import { findStoredPayment, markDueNow, parseStored } from '../payment-store.ts'
 import { type ApplyOutcome, applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
+type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
+
+/** `ask_again`: the provider should repeat this callback. */
+type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
+
+/**
+ * Receives a provider callback (design section 4). It only names what to ask about, so a forged one changes nothing.
+ * If the provider cannot be asked, or has not caught up with its callback, the payment becomes due at once, because the
+ * provider's first retry comes after 15 minutes. While the provider refuses calls, nothing is asked or written. A
+ * callback about a reversal wakes the sync, which reads the booked rows.
+ */
+export async function receiveCallback(
+  deps: CallbackDeps,
+  input: { readonly isGenuine: boolean; readonly rawBody: Buffer; readonly parse: ParseCallback },
+): Promise<CallbackOutcome> {
+  if (!input.isGenuine) {
+    deps.log.warn('callback.refused')
+    throw new GatewayError('auth', 'invalid callback token')
+  }
+  // A genuine callback is never that long.
+  const callback =
+    input.rawBody.length > 262_144 ? undefined : input.parse(input.rawBody.toString('utf8'))
+  if (callback === 'money_back') {
+    await wakeSync(deps)
+    return 'applied'
+  }
+  if (callback !== undefined) return apply(deps, callback)
+  deps.log.info('callback.ignored')
+  return 'ignored'
+}
+
+/** The sync's head handles all deferred callbacks, a page at a time. An environment wakes it at most every 30 s. */
+async function wakeSync(deps: CallbackDeps): Promise<void> {
+  const now = deps.now()
+  const { syncWokenAt: last } = deps.memory
+  if (last !== undefined && last <= now && now < addMs(last, 30 * SECOND_MS)) return
+  deps.memory.syncWokenAt = now
+  // The provider needs some time to book what it has announced.
+  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: 15, group: 'sync' })
+}
+
 async function apply(deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> {
   const { providerPaymentId } = callback
   const paymentId = paymentIdOf(callback.reference ?? '')
@@ -41,47 +82,6 @@ async function apply(deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
   return mustBeRepeated || outcome.kind !== 'not_found' ? 'ask_again' : 'ignored'
-}
-
-/**
- * Receives a provider callback (design section 4). It only names what to ask about, so a forged one changes nothing.
- * If the provider cannot be asked, or has not caught up with its callback, the payment becomes due at once, because the
- * provider's first retry comes after 15 minutes. While the provider refuses calls, nothing is asked or written. A
- * callback about a reversal wakes the sync, which reads the booked rows.
- */
-export async function receiveCallback(
-  deps: CallbackDeps,
-  input: { readonly isGenuine: boolean; readonly rawBody: Buffer; readonly parse: ParseCallback },
-): Promise<CallbackOutcome> {
-  if (!input.isGenuine) {
-    deps.log.warn('callback.refused')
-    throw new GatewayError('auth', 'invalid callback token')
-  }
-  // A genuine callback is never that long.
-  const callback =
-    input.rawBody.length > 262_144 ? undefined : input.parse(input.rawBody.toString('utf8'))
-  if (callback === 'money_back') {
-    await wakeSync(deps)
-    return 'applied'
-  }
-  if (callback !== undefined) return apply(deps, callback)
-  deps.log.info('callback.ignored')
-  return 'ignored'
-}
-
-type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
-
-/** `ask_again`: the provider should repeat this callback. */
-type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
-
-/** The sync's head handles all deferred callbacks, a page at a time. An environment wakes it at most every 30 s. */
-async function wakeSync(deps: CallbackDeps): Promise<void> {
-  const now = deps.now()
-  const { syncWokenAt: last } = deps.memory
-  if (last !== undefined && last <= now && now < addMs(last, 30 * SECOND_MS)) return
-  deps.memory.syncWokenAt = now
-  // The provider needs some time to book what it has announced.
-  await deps.queues.send('sync', { body: { woken: true }, delaySeconds: 15, group: 'sync' })
 }
 
 /** The provider refuses calls now. Its own retry, or the sync, brings the news. */

@@ -8,16 +8,6 @@ import { findAnyPayment, markDueNow } from '../payment-store.ts'
 import { applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-/** The provider requests of this payment: its own, and those of attempts that never committed. */
-export function requestsOf(payment: StoredPayment): readonly string[] {
-  const attempted = payment.providerAttempts.flatMap(
-    ({ paymentRequestId }) => paymentRequestId ?? [],
-  )
-  return payment.status === 'creating'
-    ? attempted
-    : [...new Set([payment.paymentRequestId, ...attempted])]
-}
-
 /** Asks the provider about one payment for an operator, and applies the answer. Throws 502 without an answer. */
 export async function refreshPayment(
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
@@ -61,4 +51,14 @@ export async function refreshPayment(
     )
   }
   return refreshed
+}
+
+/** The provider requests of this payment: its own, and those of attempts that never committed. */
+export function requestsOf(payment: StoredPayment): readonly string[] {
+  const attempted = payment.providerAttempts.flatMap(
+    ({ paymentRequestId }) => paymentRequestId ?? [],
+  )
+  return payment.status === 'creating'
+    ? attempted
+    : [...new Set([payment.paymentRequestId, ...attempted])]
 }

@@ -16,6 +16,28 @@ type Paid = {
   readonly source: NewsSource
 }
 
+/**
+ * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
+ * 3.1). The condition on `pending` credits a capture once, however many callers report it.
+ * Undefined: the payment has changed, or the write took so long that `paid_at` is stale; decide again. The fee is not
+ * read here, because the settled row posts the payment later.
+ */
+export async function succeedPayment(
+  deps: NewsDeps,
+  payment: Payment,
+  capture: ProviderPayment,
+  source: NewsSource,
+): Promise<Payment | undefined> {
+  const at = deps.now()
+  const succeeded = asSucceeded(deps, payment, { capture, at, source })
+  const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
+  const outcome = await commitTransition(deps, succeeded, {
+    payment: leavePending(succeeded),
+    ledger,
+  })
+  return outcome.applied ? succeeded : undefined
+}
+
 /** The payment after its capture: open, and credited with the estimated fee. */
 export function asSucceeded(
   { stage }: Pick<NewsDeps, 'stage'>,
@@ -49,28 +71,6 @@ export function asSucceededFromCreating(
     expiresAt: undefined,
   })
   return { ...asSucceeded(deps, made, paid), rememberedProviderPaymentIds: undefined }
-}
-
-/**
- * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
- * 3.1). The condition on `pending` credits a capture once, however many callers report it.
- * Undefined: the payment has changed, or the write took so long that `paid_at` is stale; decide again. The fee is not
- * read here, because the settled row posts the payment later.
- */
-export async function succeedPayment(
-  deps: NewsDeps,
-  payment: Payment,
-  capture: ProviderPayment,
-  source: NewsSource,
-): Promise<Payment | undefined> {
-  const at = deps.now()
-  const succeeded = asSucceeded(deps, payment, { capture, at, source })
-  const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
-  const outcome = await commitTransition(deps, succeeded, {
-    payment: leavePending(succeeded),
-    ledger,
-  })
-  return outcome.applied ? succeeded : undefined
 }
 
 type Credited =

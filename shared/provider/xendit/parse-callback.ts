@@ -3,11 +3,6 @@ import { ifValid } from '../../if-valid.ts'
 import type { CallbackSubject } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
-/** An invalid field counts as absent; the other fields stay valid. */
-function readable(schema: v.GenericSchema<string>) {
-  return v.fallback(v.optional(schema), undefined)
-}
-
 const Data = v.object({
   id: readable(ProviderIdSchema),
   payment_id: readable(ProviderIdSchema),
@@ -50,4 +45,9 @@ function usable(subject: CallbackSubject): CallbackSubject | undefined {
   return subject.paymentRequestId === undefined && subject.providerPaymentId === undefined
     ? undefined
     : subject
+}
+
+/** An invalid field counts as absent; the other fields stay valid. */
+function readable(schema: v.GenericSchema<string>) {
+  return v.fallback(v.optional(schema), undefined)
 }

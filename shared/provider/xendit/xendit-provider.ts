@@ -104,6 +104,33 @@ export function xenditProvider(options: XenditOptions): Provider {
   }
 }
 
+/** Bounds for a header's time. The provider's window is one minute, so two minutes are always enough. */
+const LONGEST_PAUSE_MS = 120_000
+const SHORTEST_PAUSE_MS = 500
+
+/** Keeps each operation's rate limit from the provider's last answers until it expires. */
+function rateLimits(nowMs: () => number) {
+  const limits = new Map<
+    ProviderOperation,
+    { readonly calls: number; readonly untilMs: number; roomAtMs: number }
+  >()
+  return {
+    note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
+      if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
+      const { remaining: calls, resetMs } = outcome.rateLimit
+      const usedUp = calls === 0 || outcome.status === 429
+      const pauseMs = usedUp ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) : 0
+      limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
+    },
+    callsLeft: (operation: ProviderOperation): number | undefined => {
+      const latest = limits.get(operation)
+      return latest && nowMs() < latest.untilMs ? latest.calls : undefined
+    },
+    pauseMs: (operation: ProviderOperation): number =>
+      Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
+  }
+}
+
 async function createRequest(
   send: Send,
   input: CreateRequestInput,
@@ -122,6 +149,9 @@ async function createRequest(
   return createAnswer(outcome, input)
 }
 
+/** An answer that cannot be read counts as a provider failure. */
+const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
+
 async function get<Schema extends v.GenericSchema>(
   send: Send,
   { id, ...call }: Call & { readonly id?: string },
@@ -134,6 +164,41 @@ async function get<Schema extends v.GenericSchema>(
   const value = ifValid(schema, outcome.json)
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
+
+function failure(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
+  if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
+  if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
+  const { status, json } = outcome
+  if (status === 404) return { kind: 'not_found' }
+  if (status === 429) return { kind: 'unanswered', reason: 'rate_limited' }
+  // 408 is a timeout of a server or proxy, not a refusal of the request.
+  if (status < 400 || status >= 500 || status === 408) return UNREADABLE
+  const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
+  return { kind: 'unanswered', reason, code: errorCodeOf(json) }
+}
+
+async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
+  if (!isProviderId(id)) return { kind: 'not_found' }
+  const path = `${REQUESTS}/${id}/cancel`
+  const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
+  if (outcome.kind !== 'answered') return failure(outcome)
+  if (outcome.status === 200) {
+    const { status = 'open' } = ifValid(RequestSchema, outcome.json) ?? {}
+    return status === 'open' ? UNREADABLE : { kind: status === 'cancelled' ? 'cancelled' : 'final' }
+  }
+  switch (errorCodeOf(outcome.json)) {
+    case 'INACTIVE_PAYMENT_REQUEST':
+      return { kind: 'final' }
+    case 'INELIGIBLE_TRANSACTION_STATUS':
+      return { kind: 'not_cancellable' }
+    case 'TEMPORARILY_UNAVAILABLE':
+      return UNREADABLE
+    default:
+      return failure(outcome)
+  }
+}
+
+const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
 
 async function listTransactions(
   send: Send,
@@ -161,68 +226,4 @@ async function listTransactions(
   const answer = await get(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
   return answer.kind === 'not_found' ? WRONG_PLACE : answer
-}
-
-async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promise<CancelAnswer> {
-  if (!isProviderId(id)) return { kind: 'not_found' }
-  const path = `${REQUESTS}/${id}/cancel`
-  const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
-  if (outcome.kind !== 'answered') return failure(outcome)
-  if (outcome.status === 200) {
-    const { status = 'open' } = ifValid(RequestSchema, outcome.json) ?? {}
-    return status === 'open' ? UNREADABLE : { kind: status === 'cancelled' ? 'cancelled' : 'final' }
-  }
-  switch (errorCodeOf(outcome.json)) {
-    case 'INACTIVE_PAYMENT_REQUEST':
-      return { kind: 'final' }
-    case 'INELIGIBLE_TRANSACTION_STATUS':
-      return { kind: 'not_cancellable' }
-    case 'TEMPORARILY_UNAVAILABLE':
-      return UNREADABLE
-    default:
-      return failure(outcome)
-  }
-}
-
-const WRONG_PLACE: Unanswered = { kind: 'unanswered', reason: 'refused', code: 'NOT_FOUND' }
-/** An answer that cannot be read counts as a provider failure. */
-const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
-
-function failure(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
-  if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
-  if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
-  const { status, json } = outcome
-  if (status === 404) return { kind: 'not_found' }
-  if (status === 429) return { kind: 'unanswered', reason: 'rate_limited' }
-  // 408 is a timeout of a server or proxy, not a refusal of the request.
-  if (status < 400 || status >= 500 || status === 408) return UNREADABLE
-  const reason = status === 401 || status === 403 ? 'misconfigured' : 'refused'
-  return { kind: 'unanswered', reason, code: errorCodeOf(json) }
-}
-
-/** Bounds for a header's time. The provider's window is one minute, so two minutes are always enough. */
-const LONGEST_PAUSE_MS = 120_000
-const SHORTEST_PAUSE_MS = 500
-
-/** Keeps each operation's rate limit from the provider's last answers until it expires. */
-function rateLimits(nowMs: () => number) {
-  const limits = new Map<
-    ProviderOperation,
-    { readonly calls: number; readonly untilMs: number; roomAtMs: number }
-  >()
-  return {
-    note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
-      if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
-      const { remaining: calls, resetMs } = outcome.rateLimit
-      const usedUp = calls === 0 || outcome.status === 429
-      const pauseMs = usedUp ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) : 0
-      limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
-    },
-    callsLeft: (operation: ProviderOperation): number | undefined => {
-      const latest = limits.get(operation)
-      return latest && nowMs() < latest.untilMs ? latest.calls : undefined
-    },
-    pauseMs: (operation: ProviderOperation): number =>
-      Math.max(0, (limits.get(operation)?.roomAtMs ?? 0) - nowMs()),
-  }
 }

@@ -10,6 +10,7 @@ import { destinationOf } from './xendit-channels.ts'
 
 /** An id that is safe in a URL path. */
 export const ProviderIdSchema = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{1,64}$/))
+
 export function isProviderId(text: string): boolean {
   return v.is(ProviderIdSchema, text)
 }
@@ -52,6 +53,34 @@ const REQUEST_STATUS: ReadonlyMap<string, ProviderRequest['status']> = new Map([
   ['FAILED', 'failed'],
   ['EXPIRED', 'expired'],
   ['CANCELED', 'cancelled'],
+])
+
+/** The customer could not pay, or declined. */
+const DECLINED = [
+  'ACCOUNT_ACCESS_BLOCKED',
+  'ACCOUNT_NOT_ACTIVATED',
+  'EXPIRED_OTP',
+  'INSUFFICIENT_BALANCE',
+  'INVALID_ACCOUNT_DETAILS',
+  'INVALID_OTP',
+  'OTP_ATTEMPT_COUNTS_EXCEEDED',
+  'PAYMENT_AMOUNT_LIMITS_EXCEEDED',
+  'PAYMENT_ATTEMPT_COUNTS_EXCEEDED',
+  'USER_DECLINED_PAYMENT',
+  'USER_DEVICE_UNREACHABLE',
+  'USER_DID_NOT_AUTHORIZE',
+] as const
+
+const UNAVAILABLE = [
+  'CHANNEL_UNAVAILABLE',
+  'PARTNER_TIMEOUT_ERROR',
+  'SERVER_ERROR',
+  'TIMEOUT_ERROR',
+] as const
+
+const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
+  ...DECLINED.map((code) => [code, 'declined'] as const),
+  ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
 ])
 
 export const RequestSchema = v.pipe(
@@ -120,31 +149,3 @@ const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_
 export function errorCodeOf(json: unknown): string {
   return ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
 }
-
-/** The customer could not pay, or declined. */
-const DECLINED = [
-  'ACCOUNT_ACCESS_BLOCKED',
-  'ACCOUNT_NOT_ACTIVATED',
-  'EXPIRED_OTP',
-  'INSUFFICIENT_BALANCE',
-  'INVALID_ACCOUNT_DETAILS',
-  'INVALID_OTP',
-  'OTP_ATTEMPT_COUNTS_EXCEEDED',
-  'PAYMENT_AMOUNT_LIMITS_EXCEEDED',
-  'PAYMENT_ATTEMPT_COUNTS_EXCEEDED',
-  'USER_DECLINED_PAYMENT',
-  'USER_DEVICE_UNREACHABLE',
-  'USER_DID_NOT_AUTHORIZE',
-] as const
-
-const UNAVAILABLE = [
-  'CHANNEL_UNAVAILABLE',
-  'PARTNER_TIMEOUT_ERROR',
-  'SERVER_ERROR',
-  'TIMEOUT_ERROR',
-] as const
-
-const FAILURE_REASON: ReadonlyMap<string, FailureReason> = new Map([
-  ...DECLINED.map((code) => [code, 'declined'] as const),
-  ...UNAVAILABLE.map((code) => [code, 'channel_unavailable'] as const),
-])

@@ -9,8 +9,6 @@ export function toRaw(values: Item) {
   return marshall(values, { removeUndefinedValues: true })
 }
 
-export type Placeholders = ReturnType<typeof placeholders>
-
 /** Collects the #names and :values of one request. */
 export function placeholders() {
   const names: Record<string, string> = {}
@@ -35,6 +33,8 @@ export function placeholders() {
   }
 }
 
+export type Placeholders = ReturnType<typeof placeholders>
+
 const TESTS = { equals: '=', atMost: '<=', below: '<', above: '>' } as const
 const FUNCTIONS = { absent: 'attribute_not_exists', present: 'attribute_exists' } as const
 const WORDS = { all: ' AND ', any: ' OR ' } as const
@@ -49,10 +49,6 @@ export function conditionExpression(condition: Condition, p: Placeholders): stri
   if ('value' in condition)
     return `${p.name(condition.field)} ${TESTS[condition.test]} ${p.value(condition.value)}`
   return `${FUNCTIONS[condition.test]}(${p.name(condition.field)})`
-}
-
-function defined(fields: Readonly<Record<string, unknown>> | undefined) {
-  return Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
 }
 
 export function updateExpression(changes: Changes, p: Placeholders): string {
@@ -72,6 +68,10 @@ export function updateExpression(changes: Changes, p: Placeholders): string {
   return clauses
     .flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : []))
     .join(' ')
+}
+
+function defined(fields: Readonly<Record<string, unknown>> | undefined) {
+  return Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
 }
 
 export function keyExpression({ index, partition, range }: QueryInput, p: Placeholders): string {

@@ -60,19 +60,6 @@ export function dynamoDbRequests(table: DynamoDbTable): TableRequests {
   }
 }
 
-type RawItem = Record<string, AttributeValue>
-
-function fromRaw(raw: RawItem): Item {
-  return fromItem(unmarshall(raw))
-}
-function rawKey({ pk, sk }: Key): RawItem {
-  return { pk: { S: pk }, sk: { S: sk } }
-}
-
-function projectionOf(fields: readonly string[], p: Placeholders) {
-  return { ProjectionExpression: fields.map((field) => p.name(field)).join(', ') }
-}
-
 async function getItem({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) {
   const p = placeholders()
   const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
@@ -85,6 +72,20 @@ async function getItem({ client, name }: DynamoDbTable, key: Key, some: SomeFiel
     }),
   )
   return item && fromRaw(item)
+}
+
+function projectionOf(fields: readonly string[], p: Placeholders) {
+  return { ProjectionExpression: fields.map((field) => p.name(field)).join(', ') }
+}
+
+type RawItem = Record<string, AttributeValue>
+
+function rawKey({ pk, sk }: Key): RawItem {
+  return { pk: { S: pk }, sk: { S: sk } }
+}
+
+function fromRaw(raw: RawItem): Item {
+  return fromItem(unmarshall(raw))
 }
 
 async function batchGet(
@@ -128,11 +129,6 @@ async function query({ client, name }: DynamoDbTable, input: QueryInput): Promis
   }
 }
 
-/** The item of a refusal; the SDK gives an empty one if none exists. */
-function refusedItem(raw: RawItem | undefined): Item | undefined {
-  return raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
-}
-
 async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
   try {
     return { applied: true, item: await writeOne(table, step) }
@@ -151,51 +147,6 @@ async function writeOne({ client, name }: DynamoDbTable, step: Step): Promise<It
   const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
   const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues }))
   return Attributes && fromRaw(Attributes)
-}
-
-async function transactWrite(
-  { client, name }: DynamoDbTable,
-  steps: readonly Step[],
-): Promise<StepsOutcome> {
-  try {
-    // The SDK retries with the same idempotency token, so a transaction is applied once.
-    const items = steps.map((step) => toTransactItem(name, step))
-    await client.send(new TransactWriteItemsCommand({ TransactItems: items }))
-    return { applied: true }
-  } catch (error) {
-    const reasons =
-      error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
-    const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
-    if (refusedAt === -1) throw error
-    return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
-  }
-}
-
-const RETRYABLE_REASONS = new Set([
-  'TransactionConflict',
-  'ThrottlingError',
-  'ProvisionedThroughputExceeded',
-])
-
-function isRetryable({ Code }: CancellationReason) {
-  return RETRYABLE_REASONS.has(Code ?? '')
-}
-
-/** True for a conflict with other writers: nothing was written, and a retry may succeed. */
-export function isContention(error: unknown): boolean {
-  return (
-    error instanceof TransactionConflictException ||
-    (error instanceof TransactionCanceledException &&
-      (error.CancellationReasons ?? []).every(
-        (reason) => reason.Code === 'None' || isRetryable(reason),
-      ) &&
-      (error.CancellationReasons ?? []).some(isRetryable))
-  )
-}
-
-/** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
-function returnsNothing(step: Step): boolean {
-  return 'returnsNothing' in step
 }
 
 /** The SDK's form of a step. A refusal returns the present item, which saves a read. */
@@ -221,6 +172,56 @@ function toTransactItem(TableName: string, step: Step): TransactWriteItem {
     case 'check':
       return { ConditionCheck: { ...base, Key } }
   }
+}
+
+/** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
+function returnsNothing(step: Step): boolean {
+  return 'returnsNothing' in step
+}
+
+/** The item of a refusal; the SDK gives an empty one if none exists. */
+function refusedItem(raw: RawItem | undefined): Item | undefined {
+  return raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
+}
+
+async function transactWrite(
+  { client, name }: DynamoDbTable,
+  steps: readonly Step[],
+): Promise<StepsOutcome> {
+  try {
+    // The SDK retries with the same idempotency token, so a transaction is applied once.
+    const items = steps.map((step) => toTransactItem(name, step))
+    await client.send(new TransactWriteItemsCommand({ TransactItems: items }))
+    return { applied: true }
+  } catch (error) {
+    const reasons =
+      error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
+    const refusedAt = reasons.findIndex(({ Code }) => Code === 'ConditionalCheckFailed')
+    if (refusedAt === -1) throw error
+    return { applied: false, refusedAt, item: refusedItem(reasons[refusedAt]?.Item) }
+  }
+}
+
+/** True for a conflict with other writers: nothing was written, and a retry may succeed. */
+export function isContention(error: unknown): boolean {
+  return (
+    error instanceof TransactionConflictException ||
+    (error instanceof TransactionCanceledException &&
+      (error.CancellationReasons ?? []).every(
+        (reason) => reason.Code === 'None' || isRetryable(reason),
+      ) &&
+      (error.CancellationReasons ?? []).some(isRetryable))
+  )
+}
+
+const RETRYABLE_REASONS = new Set([
+  'TransactionConflict',
+  'ThrottlingError',
+  'ProvisionedThroughputExceeded',
+])
+
+function isRetryable({ Code }: CancellationReason) {
+  return RETRYABLE_REASONS.has(Code ?? '')
 }
 
 /** The client of every table: four tries by default. It notes the units of calls in a request that counts them. */

@@ -42,70 +42,8 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-/** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
-async function retryingContention<Result>(
-  requests: TableRequests,
-  { log, sleep, random }: Means,
-  attempt: () => Promise<Result>,
-): Promise<Result> {
-  for (let tried = 1; ; tried++) {
-    try {
-      const result = await attempt()
-      if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
-      return result
-    } catch (error) {
-      const contended = requests.isContention(error)
-      if (!contended || tried >= CONFLICT_TRIES) {
-        if (contended) log.warn('write.contended', { retries: tried - 1, gave_up: 1 })
-        else if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
-        throw error
-      }
-      const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
-      // Full jitter, so that the same callers do not collide again.
-      await sleep(Math.ceil(random() * ceilingMs))
-    }
-  }
-}
-
 /** DynamoDB's limit of one batch. */
 export const BATCH_LIMIT = 100
-const BATCH_TRIES = 8
-const BATCH_BASE_MS = 25
-
-export function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
-  return `${String(pk)}\n${String(sk)}`
-}
-
-async function readBatch(
-  requests: TableRequests,
-  { sleep, random }: Means,
-  keys: readonly Key[],
-  reads: Reads,
-) {
-  const found = new Map<string, Item>()
-  // DynamoDB refuses a batch that names a key twice.
-  let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
-  for (let tried = 0; pending.length > 0; tried++) {
-    if (tried === BATCH_TRIES)
-      throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
-    if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
-    const answer = await requests.batchGet(pending, reads)
-    for (const item of answer.items) found.set(identity(item), item)
-    const unprocessed = new Set(answer.unprocessed.map(identity))
-    pending = pending.filter((key) => unprocessed.has(identity(key)))
-  }
-  return keys.map((key) => found.get(identity(key)))
-}
-
-/** An item with a past `ttl` counts as deleted, because DynamoDB deletes it up to days later. */
-function unlessExpired({ now }: Means, item: Item | undefined): Item | undefined {
-  const ttl = item?.['ttl'] ?? undefined
-  return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
-}
-
-function withTtl(fields: readonly string[]): readonly string[] {
-  return [...new Set([...fields, 'ttl'])]
-}
 
 /** The table port over single requests, with bounded retries for conflicts and unprocessed keys. */
 export function retryingTable(requests: TableRequests, means: Means): Table {
@@ -152,6 +90,69 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
         throw new Error('the refused step is not part of the transaction')
       return { applied: false, refusedBy, item: outcome.item }
     },
+  }
+}
+
+/** An item with a past `ttl` counts as deleted, because DynamoDB deletes it up to days later. */
+function unlessExpired({ now }: Means, item: Item | undefined): Item | undefined {
+  const ttl = item?.['ttl'] ?? undefined
+  return ttl !== undefined && Number(ttl) * SECOND_MS <= epochMs(now()) ? undefined : item
+}
+
+function withTtl(fields: readonly string[]): readonly string[] {
+  return [...new Set([...fields, 'ttl'])]
+}
+
+const BATCH_TRIES = 8
+const BATCH_BASE_MS = 25
+
+async function readBatch(
+  requests: TableRequests,
+  { sleep, random }: Means,
+  keys: readonly Key[],
+  reads: Reads,
+) {
+  const found = new Map<string, Item>()
+  // DynamoDB refuses a batch that names a key twice.
+  let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
+  for (let tried = 0; pending.length > 0; tried++) {
+    if (tried === BATCH_TRIES)
+      throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
+    if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
+    const answer = await requests.batchGet(pending, reads)
+    for (const item of answer.items) found.set(identity(item), item)
+    const unprocessed = new Set(answer.unprocessed.map(identity))
+    pending = pending.filter((key) => unprocessed.has(identity(key)))
+  }
+  return keys.map((key) => found.get(identity(key)))
+}
+
+export function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
+  return `${String(pk)}\n${String(sk)}`
+}
+
+/** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
+async function retryingContention<Result>(
+  requests: TableRequests,
+  { log, sleep, random }: Means,
+  attempt: () => Promise<Result>,
+): Promise<Result> {
+  for (let tried = 1; ; tried++) {
+    try {
+      const result = await attempt()
+      if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
+      return result
+    } catch (error) {
+      const contended = requests.isContention(error)
+      if (!contended || tried >= CONFLICT_TRIES) {
+        if (contended) log.warn('write.contended', { retries: tried - 1, gave_up: 1 })
+        else if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
+        throw error
+      }
+      const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
+      // Full jitter, so that the same callers do not collide again.
+      await sleep(Math.ceil(random() * ceilingMs))
+    }
   }
 }
 

@@ -9,12 +9,12 @@ export const ROUTE_PROBE = { [MARK]: 'route' }
 
 export const PROVEN = { [MARK]: 'proven' }
 
-function markOf(event: unknown): unknown {
-  return typeof event === 'object' && event !== null && MARK in event ? event[MARK] : undefined
-}
-
 export function isProbe(event: unknown): boolean {
   return markOf(event) === PROBE[MARK]
+}
+
+function markOf(event: unknown): unknown {
+  return typeof event === 'object' && event !== null && MARK in event ? event[MARK] : undefined
 }
 
 export function isRouteProbe(event: unknown): boolean {

@@ -50,6 +50,13 @@ export async function proveVersions(
   }
 }
 
+const Unauthorized = v.object({
+  statusCode: v.literal(401),
+  body: v.pipe(v.string(), v.parseJson(), v.object({ code: v.literal('auth') })),
+})
+
+const Answered = v.object({ statusCode: v.number() })
+
 async function problemOf(
   { lambda, stage }: Means,
   { target, route }: Ask,
@@ -71,33 +78,6 @@ async function problemOf(
   }
 }
 
-const Failure = v.object({
-  errorType: v.optional(v.string(), 'no type'),
-  errorMessage: v.optional(v.string(), ''),
-})
-
-/** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
-function describeFailure(payload: unknown): string {
-  const failure = ifValid(Failure, payload)
-  if (failure === undefined) return 'no reason was given'
-  const { errorType, errorMessage } = failure
-  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, 200)}`
-}
-
-const Unauthorized = v.object({
-  statusCode: v.literal(401),
-  body: v.pipe(v.string(), v.parseJson(), v.object({ code: v.literal('auth') })),
-})
-
-const Answered = v.object({ statusCode: v.number() })
-
-const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
-
-/** A well-formed key of the stage that was never issued: each API function looks it up and answers 401. */
-export function unknownKey(stage: string): string {
-  return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
-}
-
 /** The probe of a function. With a route: an API Gateway request to that route with the unknown key. */
 export function probeEvent(stage: string, route: string | undefined): object {
   return route === undefined
@@ -110,4 +90,24 @@ export function probeEvent(stage: string, route: string | undefined): object {
         requestContext: { requestId: 'release-probe' },
         isBase64Encoded: false,
       }
+}
+
+const NO_CLIENT = v.parse(ClientIdSchema, '00000000-0000-4000-8000-000000000000')
+
+/** A well-formed key of the stage that was never issued: each API function looks it up and answers 401. */
+export function unknownKey(stage: string): string {
+  return apiKeyText(stage, NO_CLIENT, Buffer.alloc(KEY_RANDOM_BYTES))
+}
+
+const Failure = v.object({
+  errorType: v.optional(v.string(), 'no type'),
+  errorMessage: v.optional(v.string(), ''),
+})
+
+/** Lambda's error of a failed run names modules, variables and error classes, and no secrets. */
+function describeFailure(payload: unknown): string {
+  const failure = ifValid(Failure, payload)
+  if (failure === undefined) return 'no reason was given'
+  const { errorType, errorMessage } = failure
+  return `${errorType}: ${errorMessage.replaceAll(/\s+/g, ' ').slice(0, 200)}`
 }

@@ -1,14 +1,5 @@
 type Cell = string | number | null | undefined
 
-/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
-function cellOf(value: Cell): string {
-  if (value === undefined || value === null || value === '') return ''
-  if (typeof value === 'number') return String(value)
-  // A spreadsheet would run such text as a formula.
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
-  return `"${text.replaceAll('"', '""')}"`
-}
-
 /** Rows as CSV (RFC 4180), below the names of the columns unless they continue an earlier page. */
 export function csv<Column extends string>(
   columns: readonly Column[],
@@ -19,4 +10,13 @@ export function csv<Column extends string>(
   return [...(isContinued ? [] : [columns]), ...lines]
     .map((cells) => `${cells.join(',')}\n`)
     .join('')
+}
+
+/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
+function cellOf(value: Cell): string {
+  if (value === undefined || value === null || value === '') return ''
+  if (typeof value === 'number') return String(value)
+  // A spreadsheet would run such text as a formula.
+  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  return `"${text.replaceAll('"', '""')}"`
 }

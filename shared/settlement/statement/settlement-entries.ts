@@ -14,6 +14,20 @@ import type { EntryDto } from './entry-dto-schema.ts'
 
 type Asked = { readonly after?: string | undefined; readonly limit: number }
 
+/**
+ * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
+ * entries at any position. Throws 404, and 422 for a cursor of another settlement.
+ */
+export async function settlementEntries(
+  deps: Pick<Deps, 'stage' | 'table'>,
+  { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
+) {
+  const settlement = await findSettlement(deps, clientId, id)
+  const journal = { ...settlement, of: settlement.settlementId, span: sweptSpan(settlement) }
+  const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
+  return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
+}
+
 export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Span {
   return { start, end }
 }
@@ -50,20 +64,6 @@ async function pageOf(
   }
 }
 
-/**
- * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
- * entries at any position. Throws 404, and 422 for a cursor of another settlement.
- */
-export async function settlementEntries(
-  deps: Pick<Deps, 'stage' | 'table'>,
-  { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
-) {
-  const settlement = await findSettlement(deps, clientId, id)
-  const journal = { ...settlement, of: settlement.settlementId, span: sweptSpan(settlement) }
-  const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
-  return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
-}
-
 function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): EntryDto {
   return {
     id: entry.entryId,
@@ -81,29 +81,6 @@ function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): Entry
     hexolus_markup_minor: entry.markupMinor,
     client_net_minor: entry.netMinor,
   }
-}
-
-export const ENTRY_COLUMNS = [
-  'id',
-  'type',
-  'payment_id',
-  'recredited_settlement_id',
-  'settlement_id',
-  'external_reference',
-  'method',
-  'channel_code',
-  'paid_at',
-  'posted_at',
-  'notional_minor',
-  'xendit_fee_minor',
-  'hexolus_markup_minor',
-  'client_net_minor',
-] as const satisfies readonly (keyof EntryDto)[]
-
-/** No settlement took an entry that was left out; one takes its re-credit. */
-function takenBy(settlements: readonly Settlement[], entry: Entry): SettlementId | undefined {
-  const found = settlements.find((settlement) => hasSwept(settlement, entry.eligibleAt))
-  return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
 }
 
 /**
@@ -130,6 +107,29 @@ export async function balanceEntries(
       : []
   return { entries: entries.map((entry) => toEntryDto(entry, takenBy(settlements, entry))), next }
 }
+
+/** No settlement took an entry that was left out; one takes its re-credit. */
+function takenBy(settlements: readonly Settlement[], entry: Entry): SettlementId | undefined {
+  const found = settlements.find((settlement) => hasSwept(settlement, entry.eligibleAt))
+  return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
+}
+
+export const ENTRY_COLUMNS = [
+  'id',
+  'type',
+  'payment_id',
+  'recredited_settlement_id',
+  'settlement_id',
+  'external_reference',
+  'method',
+  'channel_code',
+  'paid_at',
+  'posted_at',
+  'notional_minor',
+  'xendit_fee_minor',
+  'hexolus_markup_minor',
+  'client_net_minor',
+] as const satisfies readonly (keyof EntryDto)[]
 
 /**
  * The entries of a settlement, in pages (design section 7), including zeros for the client, which have a side at the

@@ -30,35 +30,18 @@ export function alertDueAt(
     : later(now, addMs(endpoint.lastAlertAt, everyMs))
 }
 
+export async function checkAbandoned(deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> {
+  const delivery = await findDelivery(deps, deliveryId)
+  if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
+  const endpoint = await findEndpointEver(deps, delivery)
+  const mayAt = alertDueAt(endpoint, deps.now())
+  if (mayAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
+  await postponeDelivery(deps, delivery, mayAt, undefined)
+  return false
+}
+
 function needsAlert({ status, dueAt }: Delivery): boolean {
   return status === 'abandoned' && dueAt !== undefined
-}
-
-function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert {
-  const named = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
-  const rest = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
-  return {
-    kind: 'delivery.abandoned',
-    subject: endpointId,
-    message:
-      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
-      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. List them all with ` +
-      `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
-      'When the endpoint works, run redeliver with its endpoint_id and since.',
-  }
-}
-
-async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
-  const abandoned = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_LOOKED)
-  const others = abandoned
-    .map(({ deliveryId }) => deliveryId)
-    .filter((id) => id !== delivery.deliveryId)
-  const unreported = [delivery]
-  for (const some of chunks(others, LOOK_PAGE)) {
-    unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
-    if (unreported.length >= MAX_ALERTED) break
-  }
-  return unreported.slice(0, MAX_ALERTED)
 }
 
 /**
@@ -90,14 +73,31 @@ async function publishAlert(
   return true
 }
 
-export async function checkAbandoned(deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> {
-  const delivery = await findDelivery(deps, deliveryId)
-  if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
-  const endpoint = await findEndpointEver(deps, delivery)
-  const mayAt = alertDueAt(endpoint, deps.now())
-  if (mayAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
-  await postponeDelivery(deps, delivery, mayAt, undefined)
-  return false
+async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
+  const abandoned = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_LOOKED)
+  const others = abandoned
+    .map(({ deliveryId }) => deliveryId)
+    .filter((id) => id !== delivery.deliveryId)
+  const unreported = [delivery]
+  for (const some of chunks(others, LOOK_PAGE)) {
+    unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
+    if (unreported.length >= MAX_ALERTED) break
+  }
+  return unreported.slice(0, MAX_ALERTED)
+}
+
+function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert {
+  const named = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
+  const rest = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
+  return {
+    kind: 'delivery.abandoned',
+    subject: endpointId,
+    message:
+      `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
+      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. List them all with ` +
+      `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
+      'When the endpoint works, run redeliver with its endpoint_id and since.',
+  }
 }
 
 /** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */

@@ -4,8 +4,10 @@ import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-export function parseDeliveryId(text: string): DeliveryId {
-  return parseId(DeliveryIdSchema, text, 'delivery')
+/** The same as operators see it (design section 7). Every field is present; null when it has no value. */
+export function toDeliveryDto(shown: ShownDelivery) {
+  const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shown)
+  return { delivery_id, client_id: shown.delivery.clientId, ...dto }
 }
 
 /** A delivery as its merchant sees it (design section 8). A test event names no payment. */
@@ -31,8 +33,6 @@ export function toOwnDeliveryDto({ delivery, attempts }: ShownDelivery): OwnDeli
   }
 }
 
-/** The same as operators see it (design section 7). Every field is present; null when it has no value. */
-export function toDeliveryDto(shown: ShownDelivery) {
-  const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shown)
-  return { delivery_id, client_id: shown.delivery.clientId, ...dto }
+export function parseDeliveryId(text: string): DeliveryId {
+  return parseId(DeliveryIdSchema, text, 'delivery')
 }

@@ -71,6 +71,11 @@ export function newDelivery(
   }
 }
 
+/** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
+export function overdueAfterMs(resends: number): number {
+  return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
+}
+
 export async function findDelivery(
   deps: TableDeps,
   deliveryId: DeliveryId,
@@ -119,11 +124,6 @@ export function schedule({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
 
 export function isStatus(status: DeliveryStatus) {
   return any(equals('status', status), equals(UNLISTED, status))
-}
-
-/** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
-export function overdueAfterMs(resends: number): number {
-  return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 }
 
 /** Claims a due delivery by moving its due time forward. False when another worker has claimed or finished it. */

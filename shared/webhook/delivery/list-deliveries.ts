@@ -58,15 +58,36 @@ export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) 
   return { deliveries: await withAttempts(deps, deliveries.filter(isAsked)), complete }
 }
 
-export async function deliveriesOfEvent(deps: TableDeps, clientId: ClientId, eventId: EventId) {
-  return withAttempts(
-    deps,
-    await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId),
-  )
-}
-
 async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {
   return (await listEndpoints(deps, clientId)).map(({ endpointId }) => endpointId)
+}
+
+async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
+  const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
+  return (await findDeliveries(deps, ids)).toSorted(newestFirst)
+}
+
+type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
+
+function newestFirst(a: ListKey, b: ListKey): number {
+  return sortKey(a) < sortKey(b) ? 1 : -1
+}
+
+function sortKey({ createdAt, deliveryId }: ListKey) {
+  return `${createdAt} ${deliveryId}`
+}
+
+/** When many deliveries have many attempts, each shows its newest ones. */
+function withAttempts(
+  deps: TableDeps,
+  deliveries: readonly Delivery[],
+): Promise<readonly ShownDelivery[]> {
+  const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
+  const withOwn = async (delivery: Delivery) => ({
+    delivery,
+    attempts: await attemptsOf(deps, delivery, most),
+  })
+  return mapInChunks(deliveries, CONCURRENCY, withOwn)
 }
 
 async function keysOfPage(
@@ -85,53 +106,13 @@ async function keysOfPage(
   return { keys: ofPage(keys, page), complete }
 }
 
-function tooFar(reason: string, hint: string) {
-  return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
-}
-
-function idsOf(keys: readonly ListKey[]) {
-  return keys.map(({ deliveryId }) => deliveryId)
-}
-
-async function eventsDeliveries(deps: TableDeps, owners: readonly EndpointId[], eventId: EventId) {
-  const ids = owners.map((endpointId) => deliveryIdFor(eventId, endpointId))
-  return (await findDeliveries(deps, ids)).toSorted(newestFirst)
-}
-
-/** When many deliveries have many attempts, each shows its newest ones. */
-function withAttempts(
-  deps: TableDeps,
-  deliveries: readonly Delivery[],
-): Promise<readonly ShownDelivery[]> {
-  const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
-  const withOwn = async (delivery: Delivery) => ({
-    delivery,
-    attempts: await attemptsOf(deps, delivery, most),
-  })
-  return mapInChunks(deliveries, CONCURRENCY, withOwn)
-}
-
-type ListKey = Pick<Delivery, 'deliveryId'> & { readonly createdAt: string }
-
-function toListKey({ listedAt, id }: Item): ListKey {
-  return { createdAt: String(listedAt), deliveryId: v.parse(DeliveryIdSchema, id) }
-}
-
 type Wanted = Pick<DeliveryListing, 'maxLooked'> & {
   readonly status: DeliveryStatus | undefined
   readonly count: number
 }
 
-const LOOK_PAGE = 100
 /** By then due work has checked, and listed, a delivery without a result. */
 const LISTED_BY_THEN_MS = 30 * MINUTE_MS
-
-function sortKey({ createdAt, deliveryId }: ListKey) {
-  return `${createdAt} ${deliveryId}`
-}
-function newestFirst(a: ListKey, b: ListKey): number {
-  return sortKey(a) < sortKey(b) ? 1 : -1
-}
 
 /** The newest deliveries of endpoints. Those without a failure are not listed by status: each is read. */
 async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], wanted: Wanted) {
@@ -153,6 +134,8 @@ async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], wanted
   const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
   return { keys: [...both.values()].toSorted(newestFirst).slice(0, count), complete }
 }
+
+const LOOK_PAGE = 100
 
 /** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
 async function lookFor(
@@ -183,6 +166,18 @@ async function lookFor(
   return { found: found.slice(0, count), complete: true }
 }
 
+function idsOf(keys: readonly ListKey[]) {
+  return keys.map(({ deliveryId }) => deliveryId)
+}
+
+function toListKey({ listedAt, id }: Item): ListKey {
+  return { createdAt: String(listedAt), deliveryId: v.parse(DeliveryIdSchema, id) }
+}
+
+function tooFar(reason: string, hint: string) {
+  return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
+}
+
 /** The newest deliveries of endpoints, all or those that the index lists by this status, at most `count`. */
 export async function listedKeys(
   deps: TableDeps,
@@ -207,4 +202,11 @@ export async function listedKeys(
     if (keys.length >= count) break
   }
   return keys.slice(0, count)
+}
+
+export async function deliveriesOfEvent(deps: TableDeps, clientId: ClientId, eventId: EventId) {
+  return withAttempts(
+    deps,
+    await eventsDeliveries(deps, await allEndpointIds(deps, clientId), eventId),
+  )
 }

@@ -44,11 +44,6 @@ export function redeliverTarget({
   )
 }
 
-/** An optional field; null counts as absent (design section 5). */
-function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
-  return v.nullish(schema, () => undefined)
-}
-
 export const RedeliverBodySchema = v.strictObject({
   since: AnyTimeSchema,
   /** Only deliveries of this status; by default all that the endpoint did not get. */
@@ -67,6 +62,11 @@ export function parseRedeliverBody(rawBody: Buffer): SinceRequest {
   const { field: path, message } = errorOf(body.issues[0])
   const field = shownField(path)
   throw invalid(`invalid JSON body: ${field}: ${message}`, { [field]: [message] })
+}
+
+/** An optional field; null counts as absent (design section 5). */
+function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, () => undefined)
 }
 
 /** The result of a bulk redelivery; passed-over deliveries only if there are any. */

@@ -26,23 +26,6 @@ import { endpointDisabled } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
-/** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
-async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
-  const delivery = await findDelivery(deps, parseDeliveryId(id))
-  if (delivery?.clientId !== clientId) throw notFound('delivery')
-  return delivery
-}
-
-/** A merchant's own delivery (design section 8). */
-export async function findOwnDelivery(
-  deps: TableDeps,
-  clientId: ClientId,
-  id: string,
-): Promise<ShownDelivery> {
-  const delivery = await requireDelivery(deps, clientId, id)
-  return { delivery, attempts: await attemptsOf(deps, delivery) }
-}
-
 /**
  * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another
  * client's. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
@@ -56,19 +39,22 @@ export async function redeliver(
   await begin(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
-/** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
-export async function redeliverOwn(
-  deps: RoundDeps,
-  clientId: ClientId,
-  id: string,
-): Promise<ShownDelivery> {
-  const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
-  const endpoint = await findEndpoint(deps, delivery)
-  // A deleted endpoint is not found.
-  if (!endpoint?.enabled) throw ownDisabled()
-  const begun = await begin(deps, delivery, endpoint, (_, steps) => deps.table.transact(steps))
-  deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
-  return { delivery: begun, attempts }
+/** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
+async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string): Promise<Delivery> {
+  const delivery = await findDelivery(deps, parseDeliveryId(id))
+  if (delivery?.clientId !== clientId) throw notFound('delivery')
+  return delivery
+}
+
+/** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
+async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
+  const endpoint = await findEndpointEver(deps, ids)
+  if (!endpoint) throw notFound('endpoint')
+  const hint =
+    'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.'
+  if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
+  if (!endpoint.enabled) throw endpointDisabled()
+  return endpoint
 }
 
 async function begin(
@@ -84,21 +70,6 @@ async function begin(
   if (begun !== 'no round left') return begun
   const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
   throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
-}
-
-/** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
-async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
-  const endpoint = await findEndpointEver(deps, ids)
-  if (!endpoint) throw notFound('endpoint')
-  const hint =
-    'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.'
-  if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
-  if (!endpoint.enabled) throw endpointDisabled()
-  return endpoint
-}
-
-function ownDisabled() {
-  return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 }
 
 /** With an operator's audit record. A missing delivery had no status before. */
@@ -117,6 +88,35 @@ function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   }
 }
 
+/** A merchant's own delivery (design section 8). */
+export async function findOwnDelivery(
+  deps: TableDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<ShownDelivery> {
+  const delivery = await requireDelivery(deps, clientId, id)
+  return { delivery, attempts: await attemptsOf(deps, delivery) }
+}
+
+/** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
+export async function redeliverOwn(
+  deps: RoundDeps,
+  clientId: ClientId,
+  id: string,
+): Promise<ShownDelivery> {
+  const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
+  const endpoint = await findEndpoint(deps, delivery)
+  // A deleted endpoint is not found.
+  if (!endpoint?.enabled) throw ownDisabled()
+  const begun = await begin(deps, delivery, endpoint, (_, steps) => deps.table.transact(steps))
+  deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
+  return { delivery: begun, attempts }
+}
+
+function ownDisabled() {
+  return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
+}
+
 /** An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 as for one delivery. */
 export async function redeliverToEndpoint(
   deps: RedeliverDeps,
@@ -129,30 +129,6 @@ export async function redeliverToEndpoint(
 ): Promise<Redelivered> {
   const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
   return redeliverSince(deps, endpoint, asked, withAuditRecord(deps, operator))
-}
-
-/** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
-export async function redeliverOwnSince(
-  deps: RoundDeps,
-  {
-    clientId,
-    id,
-    rawBody,
-  }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
-): Promise<Redelivered> {
-  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
-  const asked = parseRedeliverBody(rawBody)
-  if (!endpoint.enabled) throw ownDisabled()
-  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) =>
-    deps.table.transact(steps),
-  )
-  const { endpointId } = endpoint
-  deps.log.info('delivery.redelivered', {
-    endpoint_id: endpointId,
-    client_id: clientId,
-    deliveries: redelivered.count,
-  })
-  return redelivered
 }
 
 /** The most events that one call examines. The answer's cursor continues after them. */
@@ -202,4 +178,28 @@ async function redeliverSince(
   }
   const last = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
   return { count, passedOver, next: last && eventCursorOf(last) }
+}
+
+/** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
+export async function redeliverOwnSince(
+  deps: RoundDeps,
+  {
+    clientId,
+    id,
+    rawBody,
+  }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
+): Promise<Redelivered> {
+  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
+  const asked = parseRedeliverBody(rawBody)
+  if (!endpoint.enabled) throw ownDisabled()
+  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) =>
+    deps.table.transact(steps),
+  )
+  const { endpointId } = endpoint
+  deps.log.info('delivery.redelivered', {
+    endpoint_id: endpointId,
+    client_id: clientId,
+    deliveries: redelivered.count,
+  })
+  return redelivered
 }

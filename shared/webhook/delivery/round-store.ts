@@ -26,6 +26,8 @@ export type WriteRound = (
   steps: Steps<RoundStep>,
 ) => Promise<TransactOutcome<RoundStep>>
 
+export const ROUNDS_A_DAY = 10
+
 /**
  * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
  * then is, or why this caller begins none. Unreported abandonments of its endpoint are reported first. After a crash
@@ -61,21 +63,10 @@ export async function beginRound(
   }
 }
 
-/** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
-export async function deliverMissing(
-  deps: RoundDeps,
-  event: Event,
-  endpoint: Endpoint,
-  write: WriteRound,
-) {
-  const delivery = newDelivery(event, endpoint, deps.now())
-  const { applied } = await write(delivery, {
-    delivery: insertDelivery(delivery),
-    event: await keepEvent(deps, event),
-  })
-  if (!applied) return 'in progress'
-  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
-  return delivery
+/** The UTC day and its rounds so far. A day that a faster clock has counted already is not left again. */
+function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
+  const today = now.slice(0, 10)
+  return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
 /** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
@@ -87,14 +78,6 @@ async function keepEvent(deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name
   if (Number(item?.['ttl']) > expiresAfter(now, RETENTION.keepMs)) return undefined
   const set = { ttl: expiresAfter(now, RETENTION.eventMs) }
   return update(eventKey(paymentId, name), { set }, above('ttl', expiresAfter(now, 0)))
-}
-
-export const ROUNDS_A_DAY = 10
-
-/** The UTC day and its rounds so far. A day that a faster clock has counted already is not left again. */
-function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
-  const today = now.slice(0, 10)
-  return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
 /** Begins and counts a round. Refused when another began meanwhile: after a skipped one only the count differs. */
@@ -118,4 +101,21 @@ export function startRound(delivery: Delivery, now: Timestamp): Step {
       unchanged('roundsOn', delivery.roundsOn),
     ),
   )
+}
+
+/** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
+export async function deliverMissing(
+  deps: RoundDeps,
+  event: Event,
+  endpoint: Endpoint,
+  write: WriteRound,
+) {
+  const delivery = newDelivery(event, endpoint, deps.now())
+  const { applied } = await write(delivery, {
+    delivery: insertDelivery(delivery),
+    event: await keepEvent(deps, event),
+  })
+  if (!applied) return 'in progress'
+  await sendDeliveryMessages(deps, [{ delivery, lane: laneOf(endpoint) }])
+  return delivery
 }

@@ -90,6 +90,18 @@ export async function updateEndpoint(
   return after
 }
 
+async function write(
+  deps: RecordDeps,
+  record: Parameters<typeof recordChange>[1],
+  steps: Steps<string>,
+) {
+  const { applied } = await recordChange(deps, record, steps)
+  if (applied) return
+  throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {
+    actionHint: 'Check it with list-endpoints and try again.',
+  })
+}
+
 /** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
 export async function deleteEndpoint(
   deps: RecordDeps,
@@ -109,16 +121,4 @@ export async function deleteEndpoint(
   }
   await write(deps, record, markDeleted(before, deletedAt))
   return { ...before, enabled: false, deletedAt }
-}
-
-async function write(
-  deps: RecordDeps,
-  record: Parameters<typeof recordChange>[1],
-  steps: Steps<string>,
-) {
-  const { applied } = await recordChange(deps, record, steps)
-  if (applied) return
-  throw new GatewayError('conflict', 'another operator changed the endpoint at the same time', {
-    actionHint: 'Check it with list-endpoints and try again.',
-  })
 }

@@ -23,8 +23,10 @@ export const ENDPOINT_FIELDS = {
   enabled: v.boolean(),
 }
 
-export function parseEndpointId(text: string): EndpointId {
-  return parseId(EndpointIdSchema, text, 'endpoint')
+/** An endpoint as operators see it: everything but its secret. */
+export function toEndpointDto(endpoint: Endpoint) {
+  const { id: endpoint_id, ...shown } = toOwnEndpointDto(endpoint)
+  return { endpoint_id, client_id: endpoint.clientId, ...shown }
 }
 
 export function toOwnEndpointDto(endpoint: Endpoint): OwnEndpointDto {
@@ -37,8 +39,6 @@ export function toOwnEndpointDto(endpoint: Endpoint): OwnEndpointDto {
   }
 }
 
-/** An endpoint as operators see it: everything but its secret. */
-export function toEndpointDto(endpoint: Endpoint) {
-  const { id: endpoint_id, ...shown } = toOwnEndpointDto(endpoint)
-  return { endpoint_id, client_id: endpoint.clientId, ...shown }
+export function parseEndpointId(text: string): EndpointId {
+  return parseId(EndpointIdSchema, text, 'endpoint')
 }

@@ -79,11 +79,12 @@ export async function newestEndpoints(
   return (await liveEndpoints(deps, clientId)).toSorted(newestFirst)
 }
 
-function sortKey({ createdAt, endpointId }: Endpoint) {
-  return `${createdAt} ${endpointId}`
-}
 function newestFirst(a: Endpoint, b: Endpoint) {
   return sortKey(a) < sortKey(b) ? 1 : -1
+}
+
+function sortKey({ createdAt, endpointId }: Endpoint) {
+  return `${createdAt} ${endpointId}`
 }
 
 export function insertEndpoint(endpoint: SealedEndpoint): Step {
@@ -100,16 +101,16 @@ export function countEndpoint(clientId: ClientId, by: 1 | -1): Step {
   )
 }
 
-/** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
-function asRead({ enabled, eventTypes }: Endpoint): Condition {
-  return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
-}
-
 export function changeEndpoint(
   endpoint: Endpoint,
   changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
 ): Step {
   return update(endpointKey(endpoint), { set: changes }, asRead(endpoint))
+}
+
+/** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
+function asRead({ enabled, eventTypes }: Endpoint): Condition {
+  return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 }
 
 /** Moves a deleted endpoint, without its secret, to a key that events do not read. */

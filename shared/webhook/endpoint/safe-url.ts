@@ -17,51 +17,6 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
 // The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
-/** The URL of a webhook, or why it is refused, at registration and at each delivery. */
-export function inspectUrl(text: string, rules: UrlRules): URL | string {
-  if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
-  const url = new URL(text)
-  const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
-  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:'))
-    return 'must be an https URL'
-  if (url.username !== '' || url.password !== '') return 'must not carry user info'
-  if (loopback) return url
-  if (rules.httpsPortOnly && url.port !== '')
-    return 'must use port 443, the only port that webhooks may use'
-  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'must name a host, not an address'
-  // RFC 6761: such a name means loopback on every machine.
-  return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
-}
-
-/** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
-export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
-  const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
-  if (loopback) return loopback
-  const addresses = await resolve(url.hostname).catch(() => [])
-  if (addresses.length === 0) return 'dns'
-  return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
-}
-
-function refuse(reason: string) {
-  return invalid(
-    `url: ${reason}`,
-    { url: [reason] },
-    'Give the full https URL of a host on the public internet.',
-  )
-}
-
-/** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
-export async function assertSafeUrl(
-  text: string,
-  rules: UrlRules,
-  resolve: ResolveHost,
-): Promise<void> {
-  const url = inspectUrl(text, rules)
-  if (typeof url === 'string') throw refuse(url)
-  const found = await inspectAddresses(url, rules, resolve)
-  if (found === 'address_refused') throw refuse('resolves to a private or special address')
-}
-
 /** Addresses that are no host on the public internet (IANA special-purpose registry, multicast and reserved). */
 const SPECIAL = [
   ['0.0.0.0', 8], // this network
@@ -97,10 +52,55 @@ for (const [network, prefix] of SPECIAL)
 const publicIpv6 = new BlockList()
 publicIpv6.addSubnet('2000::', 3, 'ipv6')
 
+/** The URL of a webhook, or why it is refused, at registration and at each delivery. */
+export function inspectUrl(text: string, rules: UrlRules): URL | string {
+  if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
+  const url = new URL(text)
+  const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
+  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:'))
+    return 'must be an https URL'
+  if (url.username !== '' || url.password !== '') return 'must not carry user info'
+  if (loopback) return url
+  if (rules.httpsPortOnly && url.port !== '')
+    return 'must use port 443, the only port that webhooks may use'
+  if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'must name a host, not an address'
+  // RFC 6761: such a name means loopback on every machine.
+  return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
+}
+
+/** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
+export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
+  const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
+  if (loopback) return loopback
+  const addresses = await resolve(url.hostname).catch(() => [])
+  if (addresses.length === 0) return 'dns'
+  return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
+}
+
 /** True for the plain form of an address on the public internet that is not of our own network. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !special.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false
   return publicIpv6.check(address, 'ipv6') && !special.check(address, 'ipv6')
+}
+
+/** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
+export async function assertSafeUrl(
+  text: string,
+  rules: UrlRules,
+  resolve: ResolveHost,
+): Promise<void> {
+  const url = inspectUrl(text, rules)
+  if (typeof url === 'string') throw refuse(url)
+  const found = await inspectAddresses(url, rules, resolve)
+  if (found === 'address_refused') throw refuse('resolves to a private or special address')
+}
+
+function refuse(reason: string) {
+  return invalid(
+    `url: ${reason}`,
+    { url: [reason] },
+    'Give the full https URL of a host on the public internet.',
+  )
 }

@@ -72,13 +72,10 @@ export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
+type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
+
 function drop(deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void {
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
-}
-
-type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
-function nextOf({ deliveryId, attempts }: Delivery): Dropped {
-  return { deliveryId, attempt: attempts + 1 }
 }
 
 /** A live claim belongs to another worker: check again at its expiry. An expired one is a crash, maybe after the POST. */
@@ -112,6 +109,10 @@ async function requeue(
   })
 }
 
+function nextOf({ deliveryId, attempts }: Delivery): Dropped {
+  return { deliveryId, attempt: attempts + 1 }
+}
+
 async function skip(deps: DeliverDeps, delivery: Delivery): Promise<void> {
   if (!(await skipDelivery(deps, delivery))) return drop(deps, nextOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
@@ -120,29 +121,6 @@ async function skip(deps: DeliverDeps, delivery: Delivery): Promise<void> {
     client_id: delivery.clientId,
     reason: 'endpoint_off',
   })
-}
-
-/** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
-async function makeAttempt(
-  deps: DeliverDeps,
-  claimed: Delivery,
-  {
-    text,
-    signingSecret,
-  }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
-): Promise<WebhookResult> {
-  if (text === undefined) {
-    // An event outlives all its deliveries, so it was lost: due work alerts the operators.
-    const { eventId: subject, clientId, paymentId } = claimed
-    const payment = paymentId && { paymentId, clientId }
-    const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
-    if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
-    return { error: 'event_gone', durationMs: 0 }
-  }
-  if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
-  const body = Buffer.from(text, 'utf8')
-  const headers = webhookHeaders(claimed, { body, signingSecret, sentAtMs: deps.realNowMs() })
-  return deps.sendWebhook({ url: claimed.url, headers, body })
 }
 
 async function attemptDelivery(
@@ -175,4 +153,27 @@ async function attemptDelivery(
   const lane = await noteAnswer(deps, endpoint, attempt)
   if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint)))
     drop(deps, nextOf(claimed), 'claim_lost')
+}
+
+/** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
+async function makeAttempt(
+  deps: DeliverDeps,
+  claimed: Delivery,
+  {
+    text,
+    signingSecret,
+  }: { readonly text: string | undefined; readonly signingSecret: string | undefined },
+): Promise<WebhookResult> {
+  if (text === undefined) {
+    // An event outlives all its deliveries, so it was lost: due work alerts the operators.
+    const { eventId: subject, clientId, paymentId } = claimed
+    const payment = paymentId && { paymentId, clientId }
+    const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
+    if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
+    return { error: 'event_gone', durationMs: 0 }
+  }
+  if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
+  const body = Buffer.from(text, 'utf8')
+  const headers = webhookHeaders(claimed, { body, signingSecret, sentAtMs: deps.realNowMs() })
+  return deps.sendWebhook({ url: claimed.url, headers, body })
 }

@@ -24,6 +24,8 @@ export type SenderOptions = UrlRules & {
   readonly bodyGraceMs?: number
 }
 
+type Outcome = Omit<WebhookResult, 'durationMs'>
+
 /**
  * Sends a webhook (spec 6.4): no redirects, one deadline over DNS, connect, TLS and status line, and only to addresses
  * that this attempt has checked. The socket gets those addresses instead of the name, so a second DNS answer cannot
@@ -84,11 +86,6 @@ const STORED_BYTES = 1_024
 const READ_BYTES = 65_536
 /** Informational answers, such as `103 Early Hints`, before the answer itself. */
 const MAX_INFORMATIONAL = 10
-const MAX_ADDRESSES = 4
-/** How long one address may take to connect before the next is tried as well. */
-const CONNECT_TRY_MS = 2_000
-
-type Outcome = Omit<WebhookResult, 'durationMs'>
 
 type CheckedRequest = Omit<WebhookRequest, 'url'> & {
   readonly target: URL
@@ -157,6 +154,10 @@ export function postWebhook(
     outgoing.end(request.body)
   })
 }
+
+const MAX_ADDRESSES = 4
+/** How long one address may take to connect before the next is tried as well. */
+const CONNECT_TRY_MS = 2_000
 
 function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {
   const checked = addresses.slice(0, MAX_ADDRESSES)

@@ -10,6 +10,13 @@ import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
+const LOGGED = {
+  succeeded: ['info', 'delivery.succeeded'],
+  scheduled: ['warn', 'delivery.failed'],
+  abandoned: ['error', 'delivery.abandoned'],
+  skipped: ['warn', 'delivery.skipped'],
+} as const
+
 /**
  * Records a claimed attempt, and sends the next message to this lane after a failure that is not the last of its round.
  * After the last one an alert is due (spec 6.4). False when another worker recorded the attempt as lost; then nothing is
@@ -44,19 +51,8 @@ export async function recordAttemptResult(
   return true
 }
 
-const LOGGED = {
-  succeeded: ['info', 'delivery.succeeded'],
-  scheduled: ['warn', 'delivery.failed'],
-  abandoned: ['error', 'delivery.abandoned'],
-  skipped: ['warn', 'delivery.skipped'],
-} as const
-
-/** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
-function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) {
-  return eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
-    ? msBetween(firedAt, deps.now())
-    : undefined
-}
+/** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
+export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 function afterAttempt(
   deps: StoreDeps,
@@ -73,6 +69,18 @@ function afterAttempt(
   if (error !== 'unknown') return { status: 'scheduled', nextAttemptAt: addMs(now, waitMs) }
   // An attempt that was lost with its worker is repeated at once, a second one in a row after the wait from its time.
   return { status: 'scheduled', nextAttemptAt: lostBefore ? later(addMs(at, waitMs), now) : now }
+}
+
+/** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
+function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) {
+  return eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
+    ? msBetween(firedAt, deps.now())
+    : undefined
+}
+
+/** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
+export function hopSeconds(waitMs: number): number {
+  return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
 }
 
 /** Half of an attempt's time. After that long it held its worker, as much as an endpoint that never answers. */
@@ -103,12 +111,4 @@ export async function noteAnswer(
     deps.log.error('endpoint.not_marked', { ...ids, lane }, error)
   }
   return lane
-}
-
-/** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
-export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
-
-/** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
-export function hopSeconds(waitMs: number): number {
-  return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
 }

@@ -38,17 +38,129 @@ const Upstream = v.object({
 const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_id: v.string() }) })
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
-function paymentKey(id: string) {
-  return { pk: `PAYMENT#${id}`, sk: 'PAYMENT' }
+/**
+ * A program that does what a gateway with this table cannot leave out, and nothing else: it believes every caller,
+ * checks nothing and logs nothing. Like the local gateway it has the provider's simulator, the queues' emulator and the
+ * local HTTP server in its own process.
+ * Arguments: the table's endpoint, its name, and where webhooks go.
+ */
+const [endpoint = '', tableName = '', webhookUrl = ''] = process.argv.slice(2)
+
+const simulator = await startProviderSimulator({
+  clock: startLocalClock(),
+  port: 0,
+  secretKey: PROVIDER_KEY,
+  callbackUrl: () => 'http://127.0.0.1:1/',
+  callbackToken: CALLBACK_TOKEN,
+})
+const client = new DynamoDBClient({
+  cacheMiddleware: true,
+  ...localAws(endpoint),
+  requestHandler: {
+    httpAgent: new Agent({ keepAlive: true, maxSockets: 200 }),
+    socketAcquisitionWarningTimeout: 60_000,
+  },
+})
+const emulator = await startQueueEmulator()
+const means = {
+  table: dynamoDbRequests({ client, name: tableName }),
+  providerUrl: simulator.url,
+  webhookUrl,
+  sqs: emulator.sqs,
+  queueUrl: await emulator.queue('floor'),
+  clientId: randomUUID(),
 }
-function eventKey(id: string) {
-  return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
+void work(means)
+
+const server = await startLocalHttpServer({
+  port: 0,
+  answer: async ({ path, body }) => {
+    const sent = (): unknown => JSON.parse(body.toString('utf8'))
+    if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(means, sent()))
+    return jsonReply(201, await create(means, sent()))
+  },
+})
+process.once('disconnect', () => process.exit())
+process.send?.({ api: server.url, provider: simulator.url })
+
+async function work(means: FloorMeans): Promise<void> {
+  const { sqs, queueUrl: QueueUrl } = means
+  for (;;) {
+    const asked = new ReceiveMessageCommand({
+      QueueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 20,
+    })
+    const { Messages = [] } = await sqs.send(asked)
+    for (const message of Messages) void deliver(means, message)
+  }
 }
+
+/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
+async function deliver(
+  means: FloorMeans,
+  { Body: id = '', ReceiptHandle }: Message,
+): Promise<void> {
+  const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
+  await table.batchGet([deliveryKey(id), endpointKey(clientId)])
+  const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
+  const body = String(event?.['body'])
+  await table.write(
+    update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')),
+  )
+  const signature = createHmac('sha256', clientId).update(body).digest('hex')
+  await call({
+    method: 'POST',
+    url: webhookUrl,
+    headers: { 'x-gateway-signature': signature },
+    body,
+  })
+  await table.write(update(deliveryKey(id), { remove: ['claimToken', 'dueAt'] }))
+  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
+}
+
 function deliveryKey(id: string) {
   return { pk: `DELIVERY#${id}`, sk: 'DELIVERY' }
 }
+
 function endpointKey(clientId: string) {
   return { pk: `ENDPOINTS#${clientId}`, sk: 'ENDPOINT#1' }
+}
+
+function eventKey(id: string) {
+  return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
+}
+
+/** The provider is asked; the endpoints; payment, credit, event and delivery; and the message of the delivery. */
+async function applyCallback(means: FloorMeans, body: unknown) {
+  const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
+  const { data } = v.parse(Callback, body)
+  const id = data.reference_id.slice(0, 36)
+  const payment = await table.get(paymentKey(id))
+  const { captures } = v.parse(Capture, await ask(means, `/v3/payments/${data.payment_id}`))
+  await table.query({ partition: [endpointKey(owner).pk], limit: 25 })
+  const [now, eventId] = [new Date().toISOString(), randomUUID()]
+  const netMinor = Number(captures[0]?.capture_amount) - FEE_MINOR
+  const paid = { ...payment, status: 'succeeded', paidAt: now, netMinor }
+  const sent = JSON.stringify({
+    event: 'payment.succeeded',
+    event_id: eventId,
+    timestamp: now,
+    data: paid,
+  })
+  const listed = { owner, id, listedAt: now }
+  await table.transact([
+    put(paymentKey(id), paid, equals('status', 'pending')),
+    count(means, id, 'creditedMinor'),
+    put(eventKey(id), { ...listed, eventId, body: sent, entity: 'event' }),
+    put(deliveryKey(id), { ...listed, entity: 'delivery', work: 'floor', slot: 2, dueAt: now }),
+  ])
+  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
+  return { outcome: 'applied' }
+}
+
+function paymentKey(id: string) {
+  return { pk: `PAYMENT#${id}`, sk: 'PAYMENT' }
 }
 
 async function ask({ providerUrl }: FloorMeans, path: string, body?: object): Promise<unknown> {
@@ -114,112 +226,3 @@ async function create(means: FloorMeans, body: unknown) {
   await table.transact([step, count(means, id, 'countPending')])
   return payment
 }
-
-/** The provider is asked; the endpoints; payment, credit, event and delivery; and the message of the delivery. */
-async function applyCallback(means: FloorMeans, body: unknown) {
-  const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
-  const { data } = v.parse(Callback, body)
-  const id = data.reference_id.slice(0, 36)
-  const payment = await table.get(paymentKey(id))
-  const { captures } = v.parse(Capture, await ask(means, `/v3/payments/${data.payment_id}`))
-  await table.query({ partition: [endpointKey(owner).pk], limit: 25 })
-  const [now, eventId] = [new Date().toISOString(), randomUUID()]
-  const netMinor = Number(captures[0]?.capture_amount) - FEE_MINOR
-  const paid = { ...payment, status: 'succeeded', paidAt: now, netMinor }
-  const sent = JSON.stringify({
-    event: 'payment.succeeded',
-    event_id: eventId,
-    timestamp: now,
-    data: paid,
-  })
-  const listed = { owner, id, listedAt: now }
-  await table.transact([
-    put(paymentKey(id), paid, equals('status', 'pending')),
-    count(means, id, 'creditedMinor'),
-    put(eventKey(id), { ...listed, eventId, body: sent, entity: 'event' }),
-    put(deliveryKey(id), { ...listed, entity: 'delivery', work: 'floor', slot: 2, dueAt: now }),
-  ])
-  await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: id }))
-  return { outcome: 'applied' }
-}
-
-/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
-async function deliver(
-  means: FloorMeans,
-  { Body: id = '', ReceiptHandle }: Message,
-): Promise<void> {
-  const { table, clientId, webhookUrl, sqs, queueUrl: QueueUrl } = means
-  await table.batchGet([deliveryKey(id), endpointKey(clientId)])
-  const event = await table.get(eventKey(id), { fields: ['body'], consistent: false })
-  const body = String(event?.['body'])
-  await table.write(
-    update(deliveryKey(id), { set: { claimToken: randomUUID() } }, absent('claimToken')),
-  )
-  const signature = createHmac('sha256', clientId).update(body).digest('hex')
-  await call({
-    method: 'POST',
-    url: webhookUrl,
-    headers: { 'x-gateway-signature': signature },
-    body,
-  })
-  await table.write(update(deliveryKey(id), { remove: ['claimToken', 'dueAt'] }))
-  await sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }))
-}
-
-async function work(means: FloorMeans): Promise<void> {
-  const { sqs, queueUrl: QueueUrl } = means
-  for (;;) {
-    const asked = new ReceiveMessageCommand({
-      QueueUrl,
-      MaxNumberOfMessages: 10,
-      WaitTimeSeconds: 20,
-    })
-    const { Messages = [] } = await sqs.send(asked)
-    for (const message of Messages) void deliver(means, message)
-  }
-}
-
-/**
- * A program that does what a gateway with this table cannot leave out, and nothing else: it believes every caller,
- * checks nothing and logs nothing. Like the local gateway it has the provider's simulator, the queues' emulator and the
- * local HTTP server in its own process.
- * Arguments: the table's endpoint, its name, and where webhooks go.
- */
-const [endpoint = '', tableName = '', webhookUrl = ''] = process.argv.slice(2)
-
-const simulator = await startProviderSimulator({
-  clock: startLocalClock(),
-  port: 0,
-  secretKey: PROVIDER_KEY,
-  callbackUrl: () => 'http://127.0.0.1:1/',
-  callbackToken: CALLBACK_TOKEN,
-})
-const client = new DynamoDBClient({
-  cacheMiddleware: true,
-  ...localAws(endpoint),
-  requestHandler: {
-    httpAgent: new Agent({ keepAlive: true, maxSockets: 200 }),
-    socketAcquisitionWarningTimeout: 60_000,
-  },
-})
-const emulator = await startQueueEmulator()
-const means = {
-  table: dynamoDbRequests({ client, name: tableName }),
-  providerUrl: simulator.url,
-  webhookUrl,
-  sqs: emulator.sqs,
-  queueUrl: await emulator.queue('floor'),
-  clientId: randomUUID(),
-}
-void work(means)
-
-const server = await startLocalHttpServer({
-  port: 0,
-  answer: async ({ path, body }) => {
-    const sent = (): unknown => JSON.parse(body.toString('utf8'))
-    if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(means, sent()))
-    return jsonReply(201, await create(means, sent()))
-  },
-})
-process.once('disconnect', () => process.exit())
-process.send?.({ api: server.url, provider: simulator.url })

@@ -14,19 +14,69 @@ import {
 
 type Latencies = { readonly ms: number[]; elapsedMs: number }
 
-function noLatencies(): Latencies {
-  return { ms: [], elapsedMs: 0 }
+const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
+
+/** Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out load. */
+export async function floorReport() {
+  const { figures, pace } = await measureFloor()
+  const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
+  return {
+    text: [measuredOn('npm run bench -- floor'), table, paceText(pace)].join('\n\n'),
+    failures: [...figures.flatMap(tooSlow), ...tooLate(pace)],
+  }
 }
 
-/** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
-function percentile(part: number) {
-  return ({ ms }: Latencies): number =>
-    ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
+type Measured = {
+  readonly name: 'gateway' | 'floor'
+  readonly program: Program
+  readonly headers: Record<string, string>
+  readonly receiver: WebhookReceiver
 }
-const [p50, p99] = [percentile(0.5), percentile(0.99)]
 
-function perSecond({ ms, elapsedMs }: Latencies): number {
-  return (ms.length / elapsedMs) * 1_000
+/** How many ask at once, and the callbacks in a slice then: each needs a payment that was made and paid before. */
+const LOADS = [
+  { concurrency: 1, callbacks: 10 },
+  { concurrency: 8, callbacks: 40 },
+  { concurrency: 32, callbacks: 96 },
+] as const
+const [, WARM_UP] = LOADS
+
+type Side = Readonly<Record<(typeof REQUESTS)[number], Latencies>>
+
+type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promise<void>
+
+const SLICES: readonly Slice[] = [creates, callbacks]
+
+/** Gateway and floor program, each a process on the same DynamoDB Local, are asked the same in turn. */
+async function measureFloor() {
+  await using started = new AsyncDisposableStack()
+  const receiver = await startWebhookReceiver()
+  started.defer(() => receiver.close())
+  const gateway = await startProgram('gateway-program.ts')
+  started.defer(() => gateway.end())
+  const { endpoint = '', name = '' } = gateway.table ?? {}
+  const floor = await startProgram('floor-program.ts', endpoint, name, receiver.url)
+  started.defer(() => floor.end())
+  const headers = await addMerchant(gateway, receiver.url)
+  const shared = { receiver, headers }
+  const own: Measured = { ...shared, name: 'gateway', program: gateway }
+  const sides: readonly Measured[] = [own, { ...shared, name: 'floor', program: floor }]
+  for (const side of sides) {
+    await keepCallbacks(side.program)
+    // The first requests of a process are those of code that has not been compiled yet.
+    for (const slice of [...SLICES, ...SLICES]) await slice(side, WARM_UP, noFigures())
+  }
+  // Awaited here: what was started is ended when this returns.
+  return { figures: await measure(sides), pace: await measurePace(own) }
+}
+
+/** Both sides alternate in slices this short, so that other load of the machine affects both. */
+function creates(
+  side: Measured,
+  { concurrency }: (typeof LOADS)[number],
+  into: Side,
+): Promise<void> {
+  return measureLoop(into.create, concurrency, during(800), () => create(side))
 }
 
 /** Callers side by side, each asking again as soon as it is answered, while `goOn` says yes. Adds what each ask took. */
@@ -53,42 +103,8 @@ function during(ms: number): () => boolean {
   return () => performance.now() < until
 }
 
-const REQUESTS = ['create', 'callback', 'callback to webhook'] as const
-
-type Side = Readonly<Record<(typeof REQUESTS)[number], Latencies>>
-
-type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
-
-const PAYING = 16
-
-type Measured = {
-  readonly name: 'gateway' | 'floor'
-  readonly program: Program
-  readonly headers: Record<string, string>
-  readonly receiver: WebhookReceiver
-}
-
-/** How many ask at once, and the callbacks in a slice then: each needs a payment that was made and paid before. */
-const LOADS = [
-  { concurrency: 1, callbacks: 10 },
-  { concurrency: 8, callbacks: 40 },
-  { concurrency: 32, callbacks: 96 },
-] as const
-const [, WARM_UP] = LOADS
-
 function create({ program, headers }: Measured) {
   return createPayment(program, headers)
-}
-
-type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promise<void>
-
-/** Both sides alternate in slices this short, so that other load of the machine affects both. */
-function creates(
-  side: Measured,
-  { concurrency }: (typeof LOADS)[number],
-  into: Side,
-): Promise<void> {
-  return measureLoop(into.create, concurrency, during(800), () => create(side))
 }
 
 /** When each callback was answered, and when its webhook came. */
@@ -116,11 +132,35 @@ async function callbacks(
   await measureLoop(into['callback to webhook'], concurrency, () => paid.length > 0, announce)
 }
 
-const SLICES: readonly Slice[] = [creates, callbacks]
+function noLatencies(): Latencies {
+  return { ms: [], elapsedMs: 0 }
+}
+
+const REQUESTS = ['create', 'callback', 'callback to webhook'] as const
 
 function noFigures() {
   return Object.fromEntries(REQUESTS.map((request) => [request, noLatencies()])) as Side
 }
+
+type FloorFigures = { readonly concurrency: number; readonly gateway: Side; readonly floor: Side }
+
+async function measure(sides: readonly Measured[]): Promise<readonly FloorFigures[]> {
+  const measured: FloorFigures[] = []
+  for (const load of LOADS) {
+    const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
+    for (let round = 0; round < 3; round++) {
+      for (const slice of SLICES) {
+        // Each begins as often as the other.
+        for (const side of round % 2 === 0 ? sides : sides.toReversed())
+          await slice(side, load, figures[side.name])
+      }
+    }
+    measured.push(figures)
+  }
+  return measured
+}
+
+const PAYING = 16
 
 /** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
 async function measurePace(gateway: Measured) {
@@ -139,52 +179,8 @@ async function measurePace(gateway: Measured) {
     /** From the last payment to the last webhook. */ restMs: performance.now() - from,
   }
 }
-type PaceFigure = Awaited<ReturnType<typeof measurePace>>
 
-async function measure(sides: readonly Measured[]): Promise<readonly FloorFigures[]> {
-  const measured: FloorFigures[] = []
-  for (const load of LOADS) {
-    const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
-    for (let round = 0; round < 3; round++) {
-      for (const slice of SLICES) {
-        // Each begins as often as the other.
-        for (const side of round % 2 === 0 ? sides : sides.toReversed())
-          await slice(side, load, figures[side.name])
-      }
-    }
-    measured.push(figures)
-  }
-  return measured
-}
-
-/** Gateway and floor program, each a process on the same DynamoDB Local, are asked the same in turn. */
-async function measureFloor() {
-  await using started = new AsyncDisposableStack()
-  const receiver = await startWebhookReceiver()
-  started.defer(() => receiver.close())
-  const gateway = await startProgram('gateway-program.ts')
-  started.defer(() => gateway.end())
-  const { endpoint = '', name = '' } = gateway.table ?? {}
-  const floor = await startProgram('floor-program.ts', endpoint, name, receiver.url)
-  started.defer(() => floor.end())
-  const headers = await addMerchant(gateway, receiver.url)
-  const shared = { receiver, headers }
-  const own: Measured = { ...shared, name: 'gateway', program: gateway }
-  const sides: readonly Measured[] = [own, { ...shared, name: 'floor', program: floor }]
-  for (const side of sides) {
-    await keepCallbacks(side.program)
-    // The first requests of a process are those of code that has not been compiled yet.
-    for (const slice of [...SLICES, ...SLICES]) await slice(side, WARM_UP, noFigures())
-  }
-  // Awaited here: what was started is ended when this returns.
-  return { figures: await measure(sides), pace: await measurePace(own) }
-}
-
-function beside(digits: number, own: number, floor: number): readonly string[] {
-  return [own.toFixed(digits), floor.toFixed(digits), (own / floor).toFixed(2)]
-}
-
-const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
+const [p50, p99] = [percentile(0.5), percentile(0.99)]
 
 function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readonly string[])[] {
   return REQUESTS.map((request) => {
@@ -195,11 +191,35 @@ function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readon
   })
 }
 
+/** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
+function percentile(part: number) {
+  return ({ ms }: Latencies): number =>
+    ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
+}
+
+function beside(digits: number, own: number, floor: number): readonly string[] {
+  return [own.toFixed(digits), floor.toFixed(digits), (own / floor).toFixed(2)]
+}
+
+function perSecond({ ms, elapsedMs }: Latencies): number {
+  return (ms.length / elapsedMs) * 1_000
+}
+
+type PaceFigure = Awaited<ReturnType<typeof measurePace>>
+
 function paceText({ paid, arrived, restMs }: PaceFigure): string {
   const payments = perSecond(paid)
   const webhooks = (arrived / paid.elapsedMs) * 1_000
   const ratio = (webhooks / payments).toFixed(2)
   return `While ${PAYING} callers paid flat out: ${payments.toFixed(1)} payments and ${webhooks.toFixed(1)} webhooks a second (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last payment (${paid.ms.length} payments).`
+}
+
+/** The way from the callback to the webhook takes at most 1.3 times as long (design section 9). */
+function tooSlow({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
+  const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
+  return ratio <= 1.3
+    ? []
+    : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
 }
 
 /** While callers pay flat out, at least half of the webhooks keep pace. The rest comes within five seconds afterwards. */
@@ -212,22 +232,4 @@ function tooLate({ paid, arrived, restMs }: PaceFigure): readonly string[] {
       ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`]
       : []),
   ]
-}
-
-/** The way from the callback to the webhook takes at most 1.3 times as long (design section 9). */
-function tooSlow({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
-  const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
-  return ratio <= 1.3
-    ? []
-    : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
-}
-
-/** Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out load. */
-export async function floorReport() {
-  const { figures, pace } = await measureFloor()
-  const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
-  return {
-    text: [measuredOn('npm run bench -- floor'), table, paceText(pace)].join('\n\n'),
-    failures: [...figures.flatMap(tooSlow), ...tooLate(pace)],
-  }
 }

@@ -72,18 +72,6 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(late)
 }
 
-/** Does what an operator does at a gateway that runs here; throws when it is refused. */
-async function act({ lambda }: Program, action: string, payload: object) {
-  const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
-  const said = await call({
-    method: 'POST',
-    url,
-    body: JSON.stringify({ operator: 'bench', ...payload }),
-  })
-  const schema = v.object({ status: v.literal(200), body: v.looseObject({}) })
-  return v.parse(schema, JSON.parse(said), { message: `${action} answered ${said}` }).body
-}
-
 /** A client with a key and an endpoint. Answers the headers of its requests. */
 export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
   // Far above what is asked here, so that no request is counted.
@@ -94,6 +82,18 @@ export async function addMerchant(gateway: Program, url: string): Promise<Record
   const { api_key } = await act(gateway, 'issue-api-key', { client_id })
   await act(gateway, 'register-endpoint', { client_id, url, event_types: ['*'] })
   return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
+}
+
+/** Does what an operator does at a gateway that runs here; throws when it is refused. */
+async function act({ lambda }: Program, action: string, payload: object) {
+  const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
+  const said = await call({
+    method: 'POST',
+    url,
+    body: JSON.stringify({ operator: 'bench', ...payload }),
+  })
+  const schema = v.object({ status: v.literal(200), body: v.looseObject({}) })
+  return v.parse(schema, JSON.parse(said), { message: `${action} answered ${said}` }).body
 }
 
 export async function createPayment(

@@ -22,8 +22,14 @@ type RequestCost = { readonly request: string } & Readonly<
   Record<'reads' | 'writes' | 'before', number>
 >
 
-function wide(characters: number): string {
-  return '字'.repeat(characters)
+export async function measureRequests(): Promise<readonly RequestCost[]> {
+  const costs: RequestCost[] = []
+  for (const part of [payments, books, webhooks]) {
+    const metered = await startMeteredApi()
+    await part(metered)
+    costs.push(...metered.costs)
+  }
+  return costs
 }
 
 /** Every field of the merchant's as long as it may be. */
@@ -40,58 +46,10 @@ const REFERENCE = wide(255)
 const PAYMENTS = 100_000
 /** Payments of one reference, deliveries of one endpoint, and entries of a settlement. */
 const MANY = 1_000
-const ENDPOINTS = 20
+
 const PAGE = 100
 
-async function startMeteredApi() {
-  const { memory, deps, meter } = meteredDeps()
-  const caller = await anApiClient(deps)
-  const ask = async (
-    endpoint: keyof typeof API,
-    asked: ApiRequest,
-    status = 200,
-  ): Promise<Record<string, unknown>> => {
-    const answer = await call(deps, API[endpoint], { caller, ...asked })
-    if (answer.status !== status)
-      throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
-    return answer.body
-  }
-  const costs: RequestCost[] = []
-  /** A key is known for fifteen seconds: each request is measured as the first one after that. */
-  const measure = async (what: string, before: number, ...asked: Parameters<typeof ask>) => {
-    deps.clock.advance(16)
-    meter.take()
-    const body = await ask(...asked)
-    const { reads, writes } = meter.take()
-    const request = what === '' ? API[asked[0]].route : `${API[asked[0]].route}: ${what}`
-    costs.push({ request, reads, writes, before })
-    return body
-  }
-  return { memory, deps, caller, ask, measure, costs }
-}
-
 type MeteredApi = Awaited<ReturnType<typeof startMeteredApi>>
-
-function itemOf(memory: MemoryTable, key: Key): StoredItem {
-  const item = memory.item(key)
-  if (!item) throw new Error(`there is no ${key.pk}`)
-  return item
-}
-
-/** Copies of a row, a millisecond apart, each under a key of its own. */
-function copy(
-  memory: MemoryTable,
-  key: Key,
-  count: number,
-  changed: (number: number) => Key & StoredItem,
-): void {
-  const item = itemOf(memory, key)
-  for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
-}
-
-function idOf(number: number): string {
-  return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
-}
 
 async function payments({ memory, deps, caller, ask, measure }: MeteredApi): Promise<void> {
   const create = { body: { ...FAT, external_reference: REFERENCE } }
@@ -137,6 +95,58 @@ async function payments({ memory, deps, caller, ask, measure }: MeteredApi): Pro
   await measure('of such a payment', 1, 'cancelPayment', { id: String(id) })
 }
 
+async function startMeteredApi() {
+  const { memory, deps, meter } = meteredDeps()
+  const caller = await anApiClient(deps)
+  const ask = async (
+    endpoint: keyof typeof API,
+    asked: ApiRequest,
+    status = 200,
+  ): Promise<Record<string, unknown>> => {
+    const answer = await call(deps, API[endpoint], { caller, ...asked })
+    if (answer.status !== status)
+      throw new Error(`${endpoint} answered ${answer.status}: ${answer.text.slice(0, 300)}`)
+    return answer.body
+  }
+  const costs: RequestCost[] = []
+  /** A key is known for fifteen seconds: each request is measured as the first one after that. */
+  const measure = async (what: string, before: number, ...asked: Parameters<typeof ask>) => {
+    deps.clock.advance(16)
+    meter.take()
+    const body = await ask(...asked)
+    const { reads, writes } = meter.take()
+    const request = what === '' ? API[asked[0]].route : `${API[asked[0]].route}: ${what}`
+    costs.push({ request, reads, writes, before })
+    return body
+  }
+  return { memory, deps, caller, ask, measure, costs }
+}
+
+function wide(characters: number): string {
+  return '字'.repeat(characters)
+}
+
+function idOf(number: number): string {
+  return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
+}
+
+/** Copies of a row, a millisecond apart, each under a key of its own. */
+function copy(
+  memory: MemoryTable,
+  key: Key,
+  count: number,
+  changed: (number: number) => Key & StoredItem,
+): void {
+  const item = itemOf(memory, key)
+  for (let number = 0; number < count; number++) storeRaw(memory, { ...item, ...changed(number) })
+}
+
+function itemOf(memory: MemoryTable, key: Key): StoredItem {
+  const item = memory.item(key)
+  if (!item) throw new Error(`there is no ${key.pk}`)
+  return item
+}
+
 async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
   const paid = Array.from({ length: MANY }, (_, number) =>
     succeededPayment(caller, { paidAt: addMs(deps.now(), number), externalReference: REFERENCE }),
@@ -156,6 +166,8 @@ async function books({ deps, caller, measure }: MeteredApi): Promise<void> {
   }
   await measure('a page of 100', 3, 'listSettlements', { query: { per_page: String(PAGE) } })
 }
+
+const ENDPOINTS = 20
 
 async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<void> {
   const { clientId } = caller
@@ -208,16 +220,6 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
   if (!newest) throw new Error('there is no endpoint')
   const all = { id: newest.endpointId, body: { since: old.firedAt.replace(/T.*/, 'T00:00:00Z') } }
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
-}
-
-export async function measureRequests(): Promise<readonly RequestCost[]> {
-  const costs: RequestCost[] = []
-  for (const part of [payments, books, webhooks]) {
-    const metered = await startMeteredApi()
-    await part(metered)
-    costs.push(...metered.costs)
-  }
-  return costs
 }
 
 /** The table of docs/reliability.md as markdown. The same measurement gives the same text. */

@@ -63,94 +63,6 @@ const MEANS = {
 } as const
 type Means = keyof typeof MEANS
 
-function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[] {
-  return [
-    ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
-    ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
-    ...(spec.secrets.length > 0 || (front !== 'none' && isHttp(spec))
-      ? (['secrets'] as const)
-      : []),
-    ...(spec.alerts ? (['alerts'] as const) : []),
-    ...(spec.sends.length > 0 ? (['queues'] as const) : []),
-    ...(spec.callsMerchants === true || spec.endpointSecrets === 'seal'
-      ? (['addresses'] as const)
-      : []),
-    ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
-  ]
-}
-
-/** Milliseconds of a processor from a module's load to its first request, without the process's own start. */
-async function startMs(file: string, env: NodeJS.ProcessEnv): Promise<number> {
-  const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
-  return Number(stdout)
-}
-
-/** The bundle of a handler that has these means and does nothing: nothing starts faster. */
-async function bareOf(directory: string, means: readonly Means[]): Promise<string> {
-  const outfile = join(directory, `bare-${means.join('-')}.mjs`)
-  const handler =
-    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })'
-  const contents = ['const made = []', ...means.map((name) => MEANS[name]), handler].join('\n')
-  await build({ ...BUNDLE_OPTIONS, stdin: { contents, resolveDir: PROJECT_ROOT }, outfile })
-  return outfile
-}
-
-type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
-
-function median({ ratios }: Measured): number {
-  return ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
-}
-
-/** 31 of 41 pairs. With a true ratio at the limit each is above as often as below: so many are in one run of 1,000. */
-function isSurelyOver({ ratios }: Measured): boolean {
-  return ratios.filter((ratio) => ratio > LIMIT).length >= 31
-}
-
-async function measure(functions: readonly Measured[]): Promise<void> {
-  let open = functions
-  for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
-    // One more pair of starts of each function, on every core; the two starts of a pair follow one another.
-    await mapInChunks(open, availableParallelism(), async (one) => {
-      one.ratios.push((await startMs(one.file, one.env)) / (await startMs(one.bare, one.env)))
-    })
-    if (pair >= MIN_PAIRS && pair % 2 === 1)
-      open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
-  }
-}
-
-async function functionsOf(directory: string, tableUrl: string) {
-  const { functions } = await bundledStage(STAGE.settings.name, directory)
-  const bareFiles = new Map<string, string>()
-  const measured = []
-  for (const spec of MANIFEST) {
-    const means = meansOf(spec, STAGE)
-    const bundle = functions.get(functionName(STAGE.settings.name, spec))
-    if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
-    const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
-    bareFiles.set(means.join(), bare)
-    const env = lambdaEnvironment(bundle, tableUrl)
-    const ratios: number[] = []
-    measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
-  }
-  return measured
-}
-
-function row(one: Measured): readonly string[] {
-  const sizes = [one.file, one.bare].map((file) => String(Math.round(statSync(file).size / 1_024)))
-  return [`\`${one.name}\``, one.means.join(', '), ...sizes, median(one).toFixed(2)]
-}
-
-/** A read that fails is not seen from outside: a start would then look faster than it is. */
-async function assertRead(functions: readonly Measured[], reads: () => number): Promise<void> {
-  for (const { name, means, file, env } of functions) {
-    const before = reads()
-    await startMs(file, env)
-    if (reads() > before !== means.includes('dynamodb'))
-      throw new Error(`${name} does not start with a read of the table`)
-  }
-}
-
 /** Every bundle of `prod` beside the bare handler with the same clients (design section 9). */
 export async function startReport() {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
@@ -181,4 +93,92 @@ export async function startReport() {
     rmSync(directory, { recursive: true })
     await table.close()
   }
+}
+
+async function functionsOf(directory: string, tableUrl: string) {
+  const { functions } = await bundledStage(STAGE.settings.name, directory)
+  const bareFiles = new Map<string, string>()
+  const measured = []
+  for (const spec of MANIFEST) {
+    const means = meansOf(spec, STAGE)
+    const bundle = functions.get(functionName(STAGE.settings.name, spec))
+    if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
+    const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
+    bareFiles.set(means.join(), bare)
+    const env = lambdaEnvironment(bundle, tableUrl)
+    const ratios: number[] = []
+    measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
+  }
+  return measured
+}
+
+function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[] {
+  return [
+    ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
+    ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
+    ...(spec.secrets.length > 0 || (front !== 'none' && isHttp(spec))
+      ? (['secrets'] as const)
+      : []),
+    ...(spec.alerts ? (['alerts'] as const) : []),
+    ...(spec.sends.length > 0 ? (['queues'] as const) : []),
+    ...(spec.callsMerchants === true || spec.endpointSecrets === 'seal'
+      ? (['addresses'] as const)
+      : []),
+    ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
+  ]
+}
+
+/** The bundle of a handler that has these means and does nothing: nothing starts faster. */
+async function bareOf(directory: string, means: readonly Means[]): Promise<string> {
+  const outfile = join(directory, `bare-${means.join('-')}.mjs`)
+  const handler =
+    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })'
+  const contents = ['const made = []', ...means.map((name) => MEANS[name]), handler].join('\n')
+  await build({ ...BUNDLE_OPTIONS, stdin: { contents, resolveDir: PROJECT_ROOT }, outfile })
+  return outfile
+}
+
+type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
+
+/** A read that fails is not seen from outside: a start would then look faster than it is. */
+async function assertRead(functions: readonly Measured[], reads: () => number): Promise<void> {
+  for (const { name, means, file, env } of functions) {
+    const before = reads()
+    await startMs(file, env)
+    if (reads() > before !== means.includes('dynamodb'))
+      throw new Error(`${name} does not start with a read of the table`)
+  }
+}
+
+/** Milliseconds of a processor from a module's load to its first request, without the process's own start. */
+async function startMs(file: string, env: NodeJS.ProcessEnv): Promise<number> {
+  const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { env })
+  return Number(stdout)
+}
+
+async function measure(functions: readonly Measured[]): Promise<void> {
+  let open = functions
+  for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
+    // One more pair of starts of each function, on every core; the two starts of a pair follow one another.
+    await mapInChunks(open, availableParallelism(), async (one) => {
+      one.ratios.push((await startMs(one.file, one.env)) / (await startMs(one.bare, one.env)))
+    })
+    if (pair >= MIN_PAIRS && pair % 2 === 1)
+      open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
+  }
+}
+
+function median({ ratios }: Measured): number {
+  return ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
+}
+
+/** 31 of 41 pairs. With a true ratio at the limit each is above as often as below: so many are in one run of 1,000. */
+function isSurelyOver({ ratios }: Measured): boolean {
+  return ratios.filter((ratio) => ratio > LIMIT).length >= 31
+}
+
+function row(one: Measured): readonly string[] {
+  const sizes = [one.file, one.bare].map((file) => String(Math.round(statSync(file).size / 1_024)))
+  return [`\`${one.name}\``, one.means.join(', '), ...sizes, median(one).toFixed(2)]
 }

@@ -33,25 +33,17 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', { method: 'ewallet', channel_code: 'OVO' }],
 ]
 
-async function started() {
-  const merchant = await startMerchant()
-  const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
-    const { detail } = await merchant.measure('api-get-payment', flow, step)
-    return { flow, detail }
-  }
-  const create = (channel: Channel, key: string, status = 201) =>
-    merchant.create(key, JSON.stringify({ ...ORDER, ...channel }), status)
-  return { ...merchant, used, create }
+export async function measureUnits(): Promise<readonly FlowUnits[]> {
+  const { paid, abandoned } = await measureFlows()
+  const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
+  flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
+  flows.push(...(await requests(await started())))
+  flows.push(...(await webhooks(await started())))
+  for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
+  return flows
 }
 
 type Started = Awaited<ReturnType<typeof started>>
-
-/** Unpaid payments that expire after ten minutes come to their events, and these to their webhooks. */
-async function expireAll({ run, passTime, drainQueues }: Started): Promise<void> {
-  await passTime(11 * MINUTE_MS)
-  await run('check-due-work', {})
-  await drainQueues()
-}
 
 async function requests(means: Started): Promise<readonly FlowUnits[]> {
   const { used, ask, create, passTime } = means
@@ -76,6 +68,24 @@ async function requests(means: Started): Promise<readonly FlowUnits[]> {
   await expireAll(means)
   await measured('events, 25 of them', () => ask('api-list-events', {}))
   return flows
+}
+
+async function started() {
+  const merchant = await startMerchant()
+  const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
+    const { detail } = await merchant.measure('api-get-payment', flow, step)
+    return { flow, detail }
+  }
+  const create = (channel: Channel, key: string, status = 201) =>
+    merchant.create(key, JSON.stringify({ ...ORDER, ...channel }), status)
+  return { ...merchant, used, create }
+}
+
+/** Unpaid payments that expire after ten minutes come to their events, and these to their webhooks. */
+async function expireAll({ run, passTime, drainQueues }: Started): Promise<void> {
+  await passTime(11 * MINUTE_MS)
+  await run('check-due-work', {})
+  await drainQueues()
 }
 
 async function webhooks(means: Started): Promise<readonly FlowUnits[]> {
@@ -118,38 +128,8 @@ async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnit
   return [made, { ...ended, detail }]
 }
 
-export async function measureUnits(): Promise<readonly FlowUnits[]> {
-  const { paid, abandoned } = await measureFlows()
-  const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
-  flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
-  flows.push(...(await requests(await started())))
-  flows.push(...(await webhooks(await started())))
-  for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
-  return flows
-}
-
-function shown(value: number): string {
-  return String(Math.round(value * 100) / 100)
-}
-
-/** `PAYMENT 2, PAYMENT/by-due 1`: of one sort, in the order of the alphabet. */
-function parts({ detail }: FlowUnits, sort: string): string {
-  return Object.entries(detail)
-    .filter(([name, units]) => name.startsWith(`${sort} `) && shown(units) !== '0')
-    .map(([name, units]) => `${name.slice(sort.length + 1)} ${shown(units)}`)
-    .toSorted()
-    .join(', ')
-}
-
-function cells(flow: FlowUnits): readonly string[] {
-  return [
-    flow.flow,
-    ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
-    ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
-    [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
-      .filter((text) => text !== '')
-      .join('; '),
-  ]
+export function sumOf(flows: readonly FlowUnits[], sort: string): number {
+  return flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
 }
 
 /** The steps of a payment, in the table's order. Other reads of it are not counted. */
@@ -161,10 +141,6 @@ export const PAID = [
   'fee made final',
   'settled',
 ]
-
-export function sumOf(flows: readonly FlowUnits[], sort: string): number {
-  return flows.reduce((all, { detail }) => all + unitsIn(detail, sort), 0)
-}
 
 /** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
 export function unitsReport(flows: readonly FlowUnits[]): string {
@@ -181,4 +157,28 @@ export function unitsReport(flows: readonly FlowUnits[]): string {
   const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
   const heading = ['Flow', ...units, 'Written', 'Read', 'Calls of the table', provider]
   return `${markdownTable(['A payment', ...units, provider], whole)}\n\n${markdownTable(heading, flows.map(cells))}`
+}
+
+function shown(value: number): string {
+  return String(Math.round(value * 100) / 100)
+}
+
+function cells(flow: FlowUnits): readonly string[] {
+  return [
+    flow.flow,
+    ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
+    ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
+    [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
+      .filter((text) => text !== '')
+      .join('; '),
+  ]
+}
+
+/** `PAYMENT 2, PAYMENT/by-due 1`: of one sort, in the order of the alphabet. */
+function parts({ detail }: FlowUnits, sort: string): string {
+  return Object.entries(detail)
+    .filter(([name, units]) => name.startsWith(`${sort} `) && shown(units) !== '0')
+    .map(([name, units]) => `${name.slice(sort.length + 1)} ${shown(units)}`)
+    .toSorted()
+    .join(', ')
 }

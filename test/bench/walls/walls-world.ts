@@ -16,33 +16,6 @@ const ACCOUNT = {
 }
 const body = JSON.stringify({ ...ACCOUNT, amount: 150_000, currency: 'IDR' })
 
-/** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
-async function startWallsWorld(callsPerMinute: number) {
-  const world = faultlessWorld()
-  Object.assign(world, { callsPerMinute, providerMs: 200 })
-  connectSources(world)
-  connectCallbacks(world)
-  const merchant = await runUntil(world, addTenant(world, 0, 1))
-  let keys = 0
-  const create = async (): Promise<string | undefined> => {
-    const headers = { 'idempotency-key': `walls-${++keys}` }
-    const reply = await requestAs(world, merchant, 'api-create-payment', { headers, body })
-    return reply?.status === 201 ? String(reply.body['id']) : undefined
-  }
-  const pay = (id: string): void => {
-    const [request] = world.provider.findPaymentRequests(id)
-    world.provider.simulatePayment(request?.payment_request_id ?? '')
-  }
-  const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
-  return { world, create, pay, passTime }
-}
-
-type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
-
-function statusesIn({ table }: WallsWorld['world']): readonly unknown[] {
-  return table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
-}
-
 const NO_QUOTA = 10_000_000
 const PAYMENTS = 120
 const LISTING = 'GET /transactions'
@@ -83,10 +56,46 @@ export async function measureUse({
   }
 }
 
+/** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
+async function startWallsWorld(callsPerMinute: number) {
+  const world = faultlessWorld()
+  Object.assign(world, { callsPerMinute, providerMs: 200 })
+  connectSources(world)
+  connectCallbacks(world)
+  const merchant = await runUntil(world, addTenant(world, 0, 1))
+  let keys = 0
+  const create = async (): Promise<string | undefined> => {
+    const headers = { 'idempotency-key': `walls-${++keys}` }
+    const reply = await requestAs(world, merchant, 'api-create-payment', { headers, body })
+    return reply?.status === 201 ? String(reply.body['id']) : undefined
+  }
+  const pay = (id: string): void => {
+    const [request] = world.provider.findPaymentRequests(id)
+    world.provider.simulatePayment(request?.payment_request_id ?? '')
+  }
+  const passTime = (ms: number) => world.scheduler.runUntil(world.scheduler.nowMs() + ms)
+  return { world, create, pay, passTime }
+}
+
+type WallsWorld = Awaited<ReturnType<typeof startWallsWorld>>
+
+function statusesIn({ table }: WallsWorld['world']): readonly unknown[] {
+  return table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
+}
+
+/** What one worker does in a second of work, without a quota and with a provider that takes 200 ms a call. */
+export async function measureWorkers() {
+  return {
+    /** Unpaid payments brought to their end. */
+    dueItems: await measureDue(),
+    /** Pages of transactions that are known already. */
+    pages: await measurePages(),
+  }
+}
+
 export type Use = Awaited<ReturnType<typeof measureUse>>
 
 const MANY = 800
-export const ROWS_A_PAGE = 50
 
 async function measureDue(): Promise<number> {
   const { world, create, passTime } = await startWallsWorld(NO_QUOTA)
@@ -107,6 +116,8 @@ async function measureDue(): Promise<number> {
   return (ended / busyMs) * 1_000
 }
 
+export const ROWS_A_PAGE = 50
+
 async function measurePages(): Promise<number> {
   const { world, create, pay, passTime } = await startWallsWorld(NO_QUOTA)
   const ids = Array.from({ length: MANY }, () => create())
@@ -123,17 +134,6 @@ async function measurePages(): Promise<number> {
   return (rows / ROWS_A_PAGE / ms) * 1_000
 }
 
-/** What one worker does in a second of work, without a quota and with a provider that takes 200 ms a call. */
-export async function measureWorkers() {
-  return {
-    /** Unpaid payments brought to their end. */
-    dueItems: await measureDue(),
-    /** Pages of transactions that are known already. */
-    pages: await measurePages(),
-  }
-}
-export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
-
 export type Load = {
   readonly callsPerMinute: number
   readonly perSecond: number
@@ -141,24 +141,6 @@ export type Load = {
   readonly minutes: number
   /** Without callbacks, only the head of the sync learns what was paid. */
   readonly callbacks: boolean
-}
-
-/** Due work is looked at every minute and done within the next. */
-function lateWork({ world }: WallsWorld): number {
-  const before = new Date(world.scheduler.nowMs() - 2 * MINUTE_MS).toISOString()
-  const isLate = (due: unknown, work: unknown) =>
-    typeof due === 'string' && due < before && (work === 'payment' || work === 'delivery')
-  return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
-}
-
-/** The head reads a payment within ten minutes, with or without its callback. */
-function unnoticed({ world }: WallsWorld, paid: Map<string, number>): number {
-  const before = world.scheduler.nowMs() - 10 * MINUTE_MS
-  for (const id of paid.keys()) {
-    if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded')
-      paid.delete(id)
-  }
-  return [...paid.values()].filter((at) => at < before).length
 }
 
 /** Payments one by one at a steady rate on the real handlers, with what waits too long at the end of every minute. */
@@ -198,6 +180,26 @@ export async function runSingles(load: Load) {
     }
   }
   return { ...load, payments, backlog, maxCalls }
+}
+
+export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
+
+/** Due work is looked at every minute and done within the next. */
+function lateWork({ world }: WallsWorld): number {
+  const before = new Date(world.scheduler.nowMs() - 2 * MINUTE_MS).toISOString()
+  const isLate = (due: unknown, work: unknown) =>
+    typeof due === 'string' && due < before && (work === 'payment' || work === 'delivery')
+  return world.table.items().filter(({ due_at, work }) => isLate(due_at, work)).length
+}
+
+/** The head reads a payment within ten minutes, with or without its callback. */
+function unnoticed({ world }: WallsWorld, paid: Map<string, number>): number {
+  const before = world.scheduler.nowMs() - 10 * MINUTE_MS
+  for (const id of paid.keys()) {
+    if (world.table.item({ pk: `PAYMENT#${id}`, sk: 'PAYMENT' })?.['status'] === 'succeeded')
+      paid.delete(id)
+  }
+  return [...paid.values()].filter((at) => at < before).length
 }
 
 export type SinglesFigures = Awaited<ReturnType<typeof runSingles>>

@@ -18,189 +18,6 @@ import {
 
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
 
-function workersOf(name: string, stage: DeployedStage): number {
-  const [source] = queuesOf(specOf(name).trigger, loadOf(stage))
-  if (!source) throw new Error(`${name} has no queue`)
-  return source.maxConcurrency
-}
-
-/** The schedule's own run reads as well. */
-function listingWorkers(stage: DeployedStage): number {
-  return workersOf('sync-slices', stage) + 1
-}
-function dueWorkers(stage: DeployedStage): number {
-  return workersOf('check-due-payments', stage)
-}
-
-/** The provider's quotas and its workers: what each does in a minute, and what a payment needs of each. */
-function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
-  const { callsPerMinute: quota } = loadOf(stage)
-  const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
-  const rows = { paid: paid.rows, unpaid: unpaid.rows }
-  return [
-    ...operations.map((name) => ({
-      name: `the quota of \`${name}\``,
-      capacity: quota,
-      paid: paid.calls[name] ?? 0,
-      unpaid: unpaid.calls[name] ?? 0,
-    })),
-    { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
-    {
-      name: `the ${listingWorkers(stage)} workers that list`,
-      // A run lists for four of five minutes, and calls the others when it has taken twenty seconds.
-      capacity: listingWorkers(stage) * (220 / 300) * speeds.pages * 60 * ROWS_A_PAGE,
-      ...rows,
-    },
-    {
-      name: `the ${dueWorkers(stage)} workers of due payments`,
-      capacity: dueWorkers(stage) * speeds.dueItems * 60,
-      paid: 0,
-      unpaid: 1,
-    },
-  ]
-}
-
-/** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
-function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
-  // The highest rate at which each does all that is asked; infinite where no payment goes.
-  const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
-    name,
-    perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
-  }))
-  // The stations of AWS count a payment's whole use, whenever it comes.
-  const walls = [...asked, ...stationsOf(stage)].toSorted((a, b) => a.perSecond - b.perSecond)
-  const [first] = walls
-  if (first === undefined) throw new Error('nothing is bounded')
-  const isTogether = ({ perSecond }: typeof first) => perSecond <= first.perSecond * 1.01
-  // Of limits that are reached together, the create is named: everything else waits for it.
-  const create = walls.find(
-    (wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`',
-  )
-  const next = walls.find((wall) => !isTogether(wall))
-  const nextText = `${next?.name ?? ''}: ${shown(next?.perSecond ?? Infinity)}`
-  return { perSecond: first.perSecond, first: (create ?? first).name, next: nextText }
-}
-
-const PUBLISHED = 600
-const MIXES = [
-  ['paid', 1],
-  ['unpaid', 0],
-  ['mixed, half of each', 0.5],
-] as const
-
-function shown(value: number): string {
-  const parts = value < 10 ? 100 : 1
-  return Number.isFinite(value) ? String(Math.round(value * parts) / parts) : 'none'
-}
-
-/** The larger need of two kinds, for each operation: a model that holds although any callback may be lost. */
-function worse(one: Use, other: Use): Use {
-  const names = Object.keys({ ...one.calls, ...other.calls })
-  const most = names.map((name) => [name, Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0)])
-  const [rows, earlyRows] = [
-    Math.max(one.rows, other.rows),
-    Math.max(one.earlyRows, other.earlyRows),
-  ]
-  return { calls: Object.fromEntries(most), rows, earlyRows }
-}
-
-function useRow([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] {
-  const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${shown(count)}`)
-  return [name, counts.join(', '), shown(rows), shown(earlyRows)]
-}
-
-/** Payments a second whose rows a quota lets be read while they are young. */
-function listingWall(quota: number, earlyRows: number): number {
-  return (quota * ROWS_A_PAGE) / 60 / earlyRows
-}
-
-/** Loads below and above the model's limits of create and listing. The quotas are so small that payments are made singly. */
-function loadsFor(earlyRows: number): readonly (Load & { readonly says: string })[] {
-  const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
-  const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
-  const wall = listingWall(listing.callsPerMinute, earlyRows)
-  return [
-    ...[1, 0, 0.5].map((paidPart) => ({
-      callsPerMinute: 60,
-      perSecond: 0.9,
-      paidPart,
-      minutes: 30,
-      ...below,
-    })),
-    { callsPerMinute: PUBLISHED, perSecond: 9, paidPart: 0.5, minutes: 10, ...below },
-    { ...listing, perSecond: 0.75 * wall, says: 'callbacks lost, 0.75 of listing: it stays' },
-    { ...listing, perSecond: 1.5 * wall, says: 'callbacks lost, 1.5 of listing: it grows' },
-  ]
-}
-
-function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
-  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
-  const third = (part: number) =>
-    Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
-  const numbers = [callsPerMinute, perSecond, paidPart].map(shown)
-  const [operation, calls] = maxCalls
-  return [
-    ...numbers,
-    String(payments),
-    [0, 1, 2].map(third).join(', '),
-    `${calls} (\`${operation}\`)`,
-    says,
-  ]
-}
-
-function wallsOf(model: FlowModel) {
-  return QUOTA_STAGES.flatMap(([factor, stage]) =>
-    MIXES.map(([mix, paidPart]) => ({ factor, mix, ...modelWall(model, stage, paidPart) })),
-  )
-}
-
-type Wall = ReturnType<typeof wallsOf>[number]
-
-function wallRow({ factor, mix, perSecond, first, next }: Wall): readonly string[] {
-  return [`${factor} ×`, mix, shown(perSecond), first, next]
-}
-
-/** At every quota, the quota of the create must be the first limit of the rate. */
-function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
-  return perSecond > ((PUBLISHED * factor) / 60) * 0.99
-    ? []
-    : [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
-}
-
-/** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
-function unlikeModel(
-  { callbacks, perSecond, backlog }: SinglesFigures,
-  listing: number,
-): readonly string[] {
-  const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
-  const [grows, isAbove] = [last > middle, perSecond > listing]
-  const fits = callbacks ? Math.max(...backlog) === 0 : grows === isAbove
-  return fits
-    ? []
-    : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
-}
-
-const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
-
-function workersAtEach(workers: (stage: DeployedStage) => number): string {
-  return `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
-}
-
-function stationTable(): string {
-  const stages = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
-  const rows = stages[0]?.map(({ name }) => {
-    const carried = stages.map(
-      (ofStage) => ofStage.find((station) => station.name === name)?.perSecond ?? Infinity,
-    )
-    return [name, ...carried.map(shown)]
-  })
-  return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
-}
-
-function speedText({ dueItems, pages }: WorkerSpeeds): string {
-  return `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
-}
-
 /** The highest lasting rates by the model, the model's parts, and a comparison with single payments. */
 export async function wallsReport() {
   const paid = await measureUse({ paid: true, callbacks: true })
@@ -243,4 +60,189 @@ export async function wallsReport() {
     ),
   ]
   return { text: text.join('\n\n'), failures }
+}
+
+/** The larger need of two kinds, for each operation: a model that holds although any callback may be lost. */
+function worse(one: Use, other: Use): Use {
+  const names = Object.keys({ ...one.calls, ...other.calls })
+  const most = names.map((name) => [name, Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0)])
+  const [rows, earlyRows] = [
+    Math.max(one.rows, other.rows),
+    Math.max(one.earlyRows, other.earlyRows),
+  ]
+  return { calls: Object.fromEntries(most), rows, earlyRows }
+}
+
+const MIXES = [
+  ['paid', 1],
+  ['unpaid', 0],
+  ['mixed, half of each', 0.5],
+] as const
+
+function wallsOf(model: FlowModel) {
+  return QUOTA_STAGES.flatMap(([factor, stage]) =>
+    MIXES.map(([mix, paidPart]) => ({ factor, mix, ...modelWall(model, stage, paidPart) })),
+  )
+}
+
+/** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
+function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
+  // The highest rate at which each does all that is asked; infinite where no payment goes.
+  const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
+    name,
+    perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
+  }))
+  // The stations of AWS count a payment's whole use, whenever it comes.
+  const walls = [...asked, ...stationsOf(stage)].toSorted((a, b) => a.perSecond - b.perSecond)
+  const [first] = walls
+  if (first === undefined) throw new Error('nothing is bounded')
+  const isTogether = ({ perSecond }: typeof first) => perSecond <= first.perSecond * 1.01
+  // Of limits that are reached together, the create is named: everything else waits for it.
+  const create = walls.find(
+    (wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`',
+  )
+  const next = walls.find((wall) => !isTogether(wall))
+  const nextText = `${next?.name ?? ''}: ${shown(next?.perSecond ?? Infinity)}`
+  return { perSecond: first.perSecond, first: (create ?? first).name, next: nextText }
+}
+
+/** The provider's quotas and its workers: what each does in a minute, and what a payment needs of each. */
+function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
+  const { callsPerMinute: quota } = loadOf(stage)
+  const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
+  const rows = { paid: paid.rows, unpaid: unpaid.rows }
+  return [
+    ...operations.map((name) => ({
+      name: `the quota of \`${name}\``,
+      capacity: quota,
+      paid: paid.calls[name] ?? 0,
+      unpaid: unpaid.calls[name] ?? 0,
+    })),
+    { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
+    {
+      name: `the ${listingWorkers(stage)} workers that list`,
+      // A run lists for four of five minutes, and calls the others when it has taken twenty seconds.
+      capacity: listingWorkers(stage) * (220 / 300) * speeds.pages * 60 * ROWS_A_PAGE,
+      ...rows,
+    },
+    {
+      name: `the ${dueWorkers(stage)} workers of due payments`,
+      capacity: dueWorkers(stage) * speeds.dueItems * 60,
+      paid: 0,
+      unpaid: 1,
+    },
+  ]
+}
+
+/** The schedule's own run reads as well. */
+function listingWorkers(stage: DeployedStage): number {
+  return workersOf('sync-slices', stage) + 1
+}
+
+function workersOf(name: string, stage: DeployedStage): number {
+  const [source] = queuesOf(specOf(name).trigger, loadOf(stage))
+  if (!source) throw new Error(`${name} has no queue`)
+  return source.maxConcurrency
+}
+
+function dueWorkers(stage: DeployedStage): number {
+  return workersOf('check-due-payments', stage)
+}
+
+function shown(value: number): string {
+  const parts = value < 10 ? 100 : 1
+  return Number.isFinite(value) ? String(Math.round(value * parts) / parts) : 'none'
+}
+
+const PUBLISHED = 600
+
+type Wall = ReturnType<typeof wallsOf>[number]
+
+/** At every quota, the quota of the create must be the first limit of the rate. */
+function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
+  return perSecond > ((PUBLISHED * factor) / 60) * 0.99
+    ? []
+    : [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
+}
+
+/** Loads below and above the model's limits of create and listing. The quotas are so small that payments are made singly. */
+function loadsFor(earlyRows: number): readonly (Load & { readonly says: string })[] {
+  const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
+  const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
+  const wall = listingWall(listing.callsPerMinute, earlyRows)
+  return [
+    ...[1, 0, 0.5].map((paidPart) => ({
+      callsPerMinute: 60,
+      perSecond: 0.9,
+      paidPart,
+      minutes: 30,
+      ...below,
+    })),
+    { callsPerMinute: PUBLISHED, perSecond: 9, paidPart: 0.5, minutes: 10, ...below },
+    { ...listing, perSecond: 0.75 * wall, says: 'callbacks lost, 0.75 of listing: it stays' },
+    { ...listing, perSecond: 1.5 * wall, says: 'callbacks lost, 1.5 of listing: it grows' },
+  ]
+}
+
+/** Payments a second whose rows a quota lets be read while they are young. */
+function listingWall(quota: number, earlyRows: number): number {
+  return (quota * ROWS_A_PAGE) / 60 / earlyRows
+}
+
+function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
+  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
+  const third = (part: number) =>
+    Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
+  const numbers = [callsPerMinute, perSecond, paidPart].map(shown)
+  const [operation, calls] = maxCalls
+  return [
+    ...numbers,
+    String(payments),
+    [0, 1, 2].map(third).join(', '),
+    `${calls} (\`${operation}\`)`,
+    says,
+  ]
+}
+
+/** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
+function unlikeModel(
+  { callbacks, perSecond, backlog }: SinglesFigures,
+  listing: number,
+): readonly string[] {
+  const [middle = 0, last = 0] = [backlog[Math.floor(backlog.length / 2)], backlog.at(-1)]
+  const [grows, isAbove] = [last > middle, perSecond > listing]
+  const fits = callbacks ? Math.max(...backlog) === 0 : grows === isAbove
+  return fits
+    ? []
+    : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
+}
+
+function wallRow({ factor, mix, perSecond, first, next }: Wall): readonly string[] {
+  return [`${factor} ×`, mix, shown(perSecond), first, next]
+}
+
+const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
+
+function stationTable(): string {
+  const stages = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
+  const rows = stages[0]?.map(({ name }) => {
+    const carried = stages.map(
+      (ofStage) => ofStage.find((station) => station.name === name)?.perSecond ?? Infinity,
+    )
+    return [name, ...carried.map(shown)]
+  })
+  return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
+}
+
+function useRow([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] {
+  const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${shown(count)}`)
+  return [name, counts.join(', '), shown(rows), shown(earlyRows)]
+}
+
+function speedText({ dueItems, pages }: WorkerSpeeds): string {
+  return `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
+}
+
+function workersAtEach(workers: (stage: DeployedStage) => number): string {
+  return `${QUOTA_STAGES.map(([, stage]) => workers(stage)).join(', ')} (${FACTORS.join(', ')} the quota)`
 }

@@ -38,9 +38,7 @@ const request = fc
     ),
   )
 
-function captured(...amounts: readonly unknown[]) {
-  return amounts.map((capture_amount) => ({ capture_amount }))
-}
+export type Kind = keyof typeof BODIES
 
 const payment = nearly(
   { ...CAPTURED_PAYMENT, ...IDS, payment_id: '$payment', captures: captured(100_000) },
@@ -91,13 +89,6 @@ const transaction = nearly(
     product_data: [{}, null],
   },
 )
-/** The type of a transaction never changes, so each type has ids of its own. */
-function withOwnId(row: unknown) {
-  const { id, type } = Object(row) as Readonly<Record<string, unknown>>
-  return id === 'txn_1' || id === 'txn-2'
-    ? Object.assign({}, row, { id: `${id}-${String(type)}` })
-    : row
-}
 
 const transactions = fc
   .tuple(
@@ -109,13 +100,41 @@ const transactions = fc
   )
 
 const BODIES = { create: request, request, payment, cancel: request, transactions }
-export type Kind = keyof typeof BODIES
 
 const error = nearly(
   { error_code: 'INACTIVE_PAYMENT_REQUEST' },
   { error_code: ['DUPLICATE_ERROR', 'DATA_NOT_FOUND'] },
 )
 const anyStatus = fc.constantFrom(200, 201, 204, 302, 400, 401, 403, 404, 409, 429, 500, 503)
+
+export const anyOutcomes = fc.record({
+  create: some('create'),
+  request: some('request'),
+  payment: some('payment'),
+  cancel: some('cancel'),
+  transactions: some('transactions'),
+})
+export type Outcomes = typeof anyOutcomes extends fc.Arbitrary<infer One> ? One : never
+
+export function kindOf({ method, url: { pathname } }: HttpCall): Kind {
+  if (pathname.endsWith('/cancel')) return 'cancel'
+  if (pathname.startsWith('/transactions')) return 'transactions'
+  if (pathname.startsWith('/v3/payments/')) return 'payment'
+  return method === 'POST' ? 'create' : 'request'
+}
+
+function captured(...amounts: readonly unknown[]) {
+  return amounts.map((capture_amount) => ({ capture_amount }))
+}
+
+/** The type of a transaction never changes, so each type has ids of its own. */
+function withOwnId(row: unknown) {
+  const { id, type } = Object(row) as Readonly<Record<string, unknown>>
+  return id === 'txn_1' || id === 'txn-2'
+    ? Object.assign({}, row, { id: `${id}-${String(type)}` })
+    : row
+}
+
 function answered(
   status: fc.Arbitrary<number>,
   json: fc.Arbitrary<unknown>,
@@ -135,19 +154,4 @@ function anyOutcome(kind: Kind) {
 
 function some(kind: Kind) {
   return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
-}
-export const anyOutcomes = fc.record({
-  create: some('create'),
-  request: some('request'),
-  payment: some('payment'),
-  cancel: some('cancel'),
-  transactions: some('transactions'),
-})
-export type Outcomes = typeof anyOutcomes extends fc.Arbitrary<infer One> ? One : never
-
-export function kindOf({ method, url: { pathname } }: HttpCall): Kind {
-  if (pathname.endsWith('/cancel')) return 'cancel'
-  if (pathname.startsWith('/transactions')) return 'transactions'
-  if (pathname.startsWith('/v3/payments/')) return 'payment'
-  return method === 'POST' ? 'create' : 'request'
 }

@@ -40,17 +40,6 @@ export async function bundledStage(stage: string, outdir: string) {
   return { printed: `${stdout}${stderr}`, functions: bundlesIn(new CloudAssembly(outdir), stage) }
 }
 
-/** With what Lambda adds, and the address of a table that answers every read with nothing. */
-export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: string) {
-  return {
-    ...environment,
-    AWS_REGION: 'ap-southeast-3',
-    AWS_ACCESS_KEY_ID: 'none',
-    AWS_SECRET_ACCESS_KEY: 'none',
-    AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
-  }
-}
-
 function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, BundledFunction> {
   const resources = ['data', undefined, 'operators'].flatMap((part): Resource[] =>
     Object.values(
@@ -75,6 +64,17 @@ function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, 
       return [FunctionName, { file, environment: Object.fromEntries(variables) }]
     }),
   )
+}
+
+/** With what Lambda adds, and the address of a table that answers every read with nothing. */
+export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: string) {
+  return {
+    ...environment,
+    AWS_REGION: 'ap-southeast-3',
+    AWS_ACCESS_KEY_ID: 'none',
+    AWS_SECRET_ACCESS_KEY: 'none',
+    AWS_ENDPOINT_URL_DYNAMODB: tableUrl,
+  }
 }
 
 /** The files of an assembly that decide what is deployed: templates and lists of assets, whose names are hashes. */

@@ -37,12 +37,21 @@ const TOKEN = 'a-token-of-tests'
 /** The life of a virtual account, and a little more. */
 const A_DAY_S = 25 * 60 * 60
 
-async function aPending(deps: MemoryDeps): Promise<Payment> {
-  return aPendingPayment(deps, await aStoredClient(deps))
+/** A payment that the provider refuses, for example because it is above the channel's limit. */
+export async function refusedCreate(deps: MemoryDeps): Promise<void> {
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'INVALID_VALUE_ERROR',
+  }))
+  await createByApi(deps)
 }
 
 async function createByApi(deps: MemoryDeps) {
   return call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
+}
+
+async function aPending(deps: MemoryDeps): Promise<Payment> {
+  return aPendingPayment(deps, await aStoredClient(deps))
 }
 
 async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: string) {
@@ -57,15 +66,6 @@ async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: s
     body: { event: 'payment.capture', data },
     headers: { 'x-callback-token': TOKEN },
   })
-}
-
-/** A payment that the provider refuses, for example because it is above the channel's limit. */
-export async function refusedCreate(deps: MemoryDeps): Promise<void> {
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'INVALID_VALUE_ERROR',
-  }))
-  await createByApi(deps)
 }
 
 async function refusedCreates(deps: MemoryDeps): Promise<void> {

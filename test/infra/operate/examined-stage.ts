@@ -28,6 +28,57 @@ import { json, startScriptedServer } from '../../support/scripted-server.ts'
 import { type StackTemplate, synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../../support/stage-options.ts'
 
+const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
+
+export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
+
+/** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
+export async function examinedStage(
+  name: keyof typeof TEMPLATES,
+  options: Partial<DeployedStage> = {},
+) {
+  const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
+  // Our API, as it answers callbacks, and requests with a key that was never issued.
+  const api = await startScriptedServer((response, request) => {
+    if (request.url === '/v1/gateway-doctor')
+      return json(404, { code: 'not_found' })(response, request)
+    const token =
+      request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
+    const right = /^the-(old|new)-token-of-tests$/.test(token)
+    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
+  })
+  // The two reads of the provider that the doctor uses.
+  const provider = await startScriptedServer((response, request) => {
+    const answer = request.url.startsWith('/transactions')
+      ? json(200, { data: [], has_more: false })
+      : json(404, {})
+    answer(response, request)
+  })
+  const aws = deployedAws(TEMPLATES[name], name, api.url)
+  const startMs = Date.now()
+  let waitedMs = 0
+  const io = {
+    providerUrl: provider.url,
+    nowMs: () => startMs + waitedMs,
+    // Waits that overlap pass together.
+    sleep: async (ms: number) => {
+      const untilMs = waitedMs + ms
+      await new Promise(setImmediate)
+      waitedMs = Math.max(waitedMs, untilMs)
+    },
+  }
+  const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })
+  return {
+    api,
+    provider,
+    aws,
+    io,
+    examine,
+    notOk: async () => notOk(await examine()),
+    waitedMs: () => waitedMs,
+  }
+}
+
 /** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
 function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   const aws = {
@@ -121,60 +172,9 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   return { ...aws, Outputs, stacksAre }
 }
 
-const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
-
 /** A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy. */
 export function notOk(findings: readonly Finding[]): readonly string[] {
   return findings.flatMap(({ what, state, detail }) =>
     state === 'ok' ? [] : [`${state} ${what}: ${detail}`],
   )
-}
-
-export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
-
-/** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
-export async function examinedStage(
-  name: keyof typeof TEMPLATES,
-  options: Partial<DeployedStage> = {},
-) {
-  const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  // Our API, as it answers callbacks, and requests with a key that was never issued.
-  const api = await startScriptedServer((response, request) => {
-    if (request.url === '/v1/gateway-doctor')
-      return json(404, { code: 'not_found' })(response, request)
-    const token =
-      request.url === '/callbacks/xendit' ? String(request.headers['x-callback-token']) : ''
-    const right = /^the-(old|new)-token-of-tests$/.test(token)
-    json(right ? 200 : 401, right ? { outcome: 'ignored' } : { code: 'auth' })(response, request)
-  })
-  // The two reads of the provider that the doctor uses.
-  const provider = await startScriptedServer((response, request) => {
-    const answer = request.url.startsWith('/transactions')
-      ? json(200, { data: [], has_more: false })
-      : json(404, {})
-    answer(response, request)
-  })
-  const aws = deployedAws(TEMPLATES[name], name, api.url)
-  const startMs = Date.now()
-  let waitedMs = 0
-  const io = {
-    providerUrl: provider.url,
-    nowMs: () => startMs + waitedMs,
-    // Waits that overlap pass together.
-    sleep: async (ms: number) => {
-      const untilMs = waitedMs + ms
-      await new Promise(setImmediate)
-      waitedMs = Math.max(waitedMs, untilMs)
-    },
-  }
-  const examine = () => examineStage({ stage, aws: awsClients('ap-southeast-3'), ...io })
-  return {
-    api,
-    provider,
-    aws,
-    io,
-    examine,
-    notOk: async () => notOk(await examine()),
-    waitedMs: () => waitedMs,
-  }
 }

@@ -4,29 +4,12 @@ import { parseSource } from '../../support/source-file.ts'
 export type Node = ESTree.Node
 export type Expression = Node | null | undefined
 
-/** The name of a member or a property. It refers to no variable. */
-function nameInside(node: Node): unknown {
-  if (node.type === 'MemberExpression' && !node.computed) return node.property
-  return node.type === 'Property' && !node.computed ? node.key : undefined
-}
-
 export function nameOf(node: Node): unknown {
   return node.type === 'Identifier' ? node.name : node.type === 'Literal' ? node.value : undefined
 }
+
 export function isMember(node: Node, name: string): node is ESTree.MemberExpression {
   return node.type === 'MemberExpression' && nameOf(node.property) === name
-}
-
-type Declared = { readonly name: string; readonly at: Node; readonly value: Node | undefined }
-
-function declaredBy(at: Node): readonly Declared[] {
-  return at.type === 'VariableDeclaration'
-    ? at.declarations.map(({ id, init }) => ({
-        name: String(nameOf(id)),
-        at,
-        value: init ?? undefined,
-      }))
-    : []
 }
 
 /** An unminified bundle of esbuild: one file. Each module's code follows a comment with its path. */
@@ -66,4 +49,23 @@ export function openBundle(code: string) {
     },
   }
 }
+
+/** The name of a member or a property. It refers to no variable. */
+function nameInside(node: Node): unknown {
+  if (node.type === 'MemberExpression' && !node.computed) return node.property
+  return node.type === 'Property' && !node.computed ? node.key : undefined
+}
+
+type Declared = { readonly name: string; readonly at: Node; readonly value: Node | undefined }
+
+function declaredBy(at: Node): readonly Declared[] {
+  return at.type === 'VariableDeclaration'
+    ? at.declarations.map(({ id, init }) => ({
+        name: String(nameOf(id)),
+        at,
+        value: init ?? undefined,
+      }))
+    : []
+}
+
 export type Bundle = ReturnType<typeof openBundle>

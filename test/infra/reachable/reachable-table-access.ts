@@ -12,13 +12,6 @@ import {
   openBundle,
 } from './parsed-bundle.ts'
 
-function isPartition(text: unknown): text is keys.Partition {
-  return keys.PARTITIONS.some((partition) => partition === text)
-}
-function isIndex(text: unknown): text is IndexName {
-  return typeof text === 'string' && text in TABLE_SCHEMA.indexes
-}
-
 /** The kind of key of each builder in `table/keys.ts`. Each one builds a key here, so that a new builder needs no entry. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
@@ -34,6 +27,42 @@ export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   }),
 )
 
+type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
+
+export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
+  put: byKey('PutItem'),
+  update: byKey('UpdateItem'),
+  updateFields: byKey('UpdateFields'),
+  remove: byKey('DeleteItem'),
+  guard: byKey('ConditionCheckItem'),
+  listItems: byList,
+  itemPages: byList,
+  mergedPages: byRange(1),
+  queryAll: byRange(1),
+  queryPages: byRange(1),
+}
+
+/** What the code of a bundle can reach of the table. A key that no key builder makes throws: its kind is unknown. */
+export function reachableTableAccess(code: string): TableAccess {
+  const bundle = openBundle(code)
+  const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
+    throughAccessPoint(bundle, name, accessPoint),
+  )
+  return allAccess(...throughAccessPoints, ...throughPort(bundle))
+}
+
+function byKey(action: TableAction): AccessPoint {
+  return (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+}
+
+function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
+  const built = node && builtBy(bundle, node)
+  if (built) return [built]
+  const sources = node && sourcesOf(node, bundle)
+  if (!sources) throw new Error('what is touched is unknown')
+  return sources.flatMap((source) => kindsOf(bundle, source))
+}
+
 /** The kind of key that an expression builds by itself. */
 function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
   const named = node.type === 'CallExpression' ? node.callee : node
@@ -46,16 +75,8 @@ function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
     : KEY_BUILDERS.get(String(nameOf(named)))
 }
 
-/** Whether it is `(pk) => [pk]`, which puts each key into a list of its own. */
-function isWrapping(node: Expression): boolean {
-  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
-  const [param, element] = [node.params[0], node.body.elements[0]]
-  return (
-    param !== undefined &&
-    element !== null &&
-    element !== undefined &&
-    nameOf(param) === nameOf(element)
-  )
+function isPartition(text: unknown): text is keys.Partition {
+  return keys.PARTITIONS.some((partition) => partition === text)
 }
 
 /** The expressions from which an expression takes its keys, if it builds none itself. */
@@ -76,12 +97,26 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
     : undefined
 }
 
-function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
-  const built = node && builtBy(bundle, node)
-  if (built) return [built]
-  const sources = node && sourcesOf(node, bundle)
-  if (!sources) throw new Error('what is touched is unknown')
-  return sources.flatMap((source) => kindsOf(bundle, source))
+/** Whether it is `(pk) => [pk]`, which puts each key into a list of its own. */
+function isWrapping(node: Expression): boolean {
+  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
+  const [param, element] = [node.params[0], node.body.elements[0]]
+  return (
+    param !== undefined &&
+    element !== null &&
+    element !== undefined &&
+    nameOf(param) === nameOf(element)
+  )
+}
+
+/** `{index, kind}`: keys from the index, items from the table. */
+function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
+  return allAccess(
+    ...shapesOf(bundle, options).map((shape) => ({
+      BatchGetItem: [literal(shape.get('kind'), isPartition)],
+      indexes: [literal(shape.get('index'), isIndex)],
+    })),
+  )
 }
 
 type Shape = ReadonlyMap<unknown, Node>
@@ -114,11 +149,10 @@ function literal<Name extends string>(node: Expression, is: (text: unknown) => t
   throw new Error('an index or a kind is not a literal')
 }
 
-type AccessPoint = (bundle: Bundle, args: readonly Node[]) => TableAccess
-
-function byKey(action: TableAction): AccessPoint {
-  return (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+function isIndex(text: unknown): text is IndexName {
+  return typeof text === 'string' && text in TABLE_SCHEMA.indexes
 }
+
 /** `{index}` or, on the table itself, `{partition}`. */
 function byRange(argument: 0 | 1): AccessPoint {
   return (bundle, args) =>
@@ -130,56 +164,6 @@ function byRange(argument: 0 | 1): AccessPoint {
         return shape.has('fields') ? { QueryFields: kinds } : { Query: kinds }
       }),
     )
-}
-/** `{index, kind}`: keys from the index, items from the table. */
-function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
-  return allAccess(
-    ...shapesOf(bundle, options).map((shape) => ({
-      BatchGetItem: [literal(shape.get('kind'), isPartition)],
-      indexes: [literal(shape.get('index'), isIndex)],
-    })),
-  )
-}
-/** Steps need no further access: the access points that build them have stated it. */
-function bySteps(): TableAccess {
-  return {}
-}
-
-export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
-  put: byKey('PutItem'),
-  update: byKey('UpdateItem'),
-  updateFields: byKey('UpdateFields'),
-  remove: byKey('DeleteItem'),
-  guard: byKey('ConditionCheckItem'),
-  listItems: byList,
-  itemPages: byList,
-  mergedPages: byRange(1),
-  queryAll: byRange(1),
-  queryPages: byRange(1),
-}
-const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
-  get: (bundle, args) => byKey(args.length > 1 ? 'GetFields' : 'GetItem')(bundle, args),
-  getFields: byKey('GetFields'),
-  getMany: byKey('BatchGetItem'),
-  query: byRange(0),
-  write: bySteps,
-  transact: bySteps,
-}
-function isMethod(name: unknown): name is keyof Table {
-  return typeof name === 'string' && name in METHODS
-}
-
-function accessBy(
-  bundle: Bundle,
-  call: ESTree.CallExpression,
-  accessPoint: AccessPoint,
-): TableAccess {
-  if (bundle.isOfTable(call)) return {}
-  try {
-    return accessPoint(bundle, call.arguments)
-  } catch (cause) {
-    throw new Error(`${bundle.moduleAt(call)}: ${bundle.textOf(call)}: ${String(cause)}`, { cause })
-  }
 }
 
 function throughAccessPoint(
@@ -196,6 +180,28 @@ function throughAccessPoint(
   if (mentions.length > calls.length + 1)
     throw new Error(`${name} is handed on as a value: its use cannot be followed`)
   return calls.map((call) => accessBy(bundle, call, accessPoint))
+}
+
+function accessBy(
+  bundle: Bundle,
+  call: ESTree.CallExpression,
+  accessPoint: AccessPoint,
+): TableAccess {
+  if (bundle.isOfTable(call)) return {}
+  try {
+    return accessPoint(bundle, call.arguments)
+  } catch (cause) {
+    throw new Error(`${bundle.moduleAt(call)}: ${bundle.textOf(call)}: ${String(cause)}`, { cause })
+  }
+}
+
+const METHODS: Readonly<Record<keyof Table, AccessPoint>> = {
+  get: (bundle, args) => byKey(args.length > 1 ? 'GetFields' : 'GetItem')(bundle, args),
+  getFields: byKey('GetFields'),
+  getMany: byKey('BatchGetItem'),
+  query: byRange(0),
+  write: bySteps,
+  transact: bySteps,
 }
 
 function throughPort(bundle: Bundle): readonly TableAccess[] {
@@ -225,11 +231,11 @@ function throughPort(bundle: Bundle): readonly TableAccess[] {
   })
 }
 
-/** What the code of a bundle can reach of the table. A key that no key builder makes throws: its kind is unknown. */
-export function reachableTableAccess(code: string): TableAccess {
-  const bundle = openBundle(code)
-  const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
-    throughAccessPoint(bundle, name, accessPoint),
-  )
-  return allAccess(...throughAccessPoints, ...throughPort(bundle))
+function isMethod(name: unknown): name is keyof Table {
+  return typeof name === 'string' && name in METHODS
+}
+
+/** Steps need no further access: the access points that build them have stated it. */
+function bySteps(): TableAccess {
+  return {}
 }

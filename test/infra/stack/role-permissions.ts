@@ -26,6 +26,22 @@ export function roleOf(stage: Stage, name: string) {
   return role?.properties as Role | undefined
 }
 
+/** Every permission of a function: `action on resource`, with `of` the leading keys and `via` the service. */
+export function permissionsOf(stage: Stage, name: string): readonly string[] {
+  return (roleOf(stage, name)?.Policies ?? [])
+    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
+    .flatMap(({ Effect, Action, Resource, Condition: condition }) => {
+      if (Effect !== 'Allow') throw new Error(`${name} has a statement of ${String(Effect)}`)
+      const words = condition ? wordsOf(condition) : ['']
+      return words.flatMap((word) =>
+        [Action]
+          .flat()
+          .flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
+      )
+    })
+    .toSorted()
+}
+
 /** The words for a condition of a role, for each leading key. Throws for a condition that no role may have. */
 function wordsOf(condition: Condition): readonly string[] {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
@@ -63,20 +79,4 @@ function wordsOf(condition: Condition): readonly string[] {
   }
   if (isDeepStrictEqual(condition, ofEndpoint)) return [` for endpoints of ${stage}`]
   throw new Error(`no role has such a condition: ${JSON.stringify(condition)}`)
-}
-
-/** Every permission of a function: `action on resource`, with `of` the leading keys and `via` the service. */
-export function permissionsOf(stage: Stage, name: string): readonly string[] {
-  return (roleOf(stage, name)?.Policies ?? [])
-    .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
-    .flatMap(({ Effect, Action, Resource, Condition: condition }) => {
-      if (Effect !== 'Allow') throw new Error(`${name} has a statement of ${String(Effect)}`)
-      const words = condition ? wordsOf(condition) : ['']
-      return words.flatMap((word) =>
-        [Action]
-          .flat()
-          .flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
-      )
-    })
-    .toSorted()
 }

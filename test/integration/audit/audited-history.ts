@@ -193,29 +193,9 @@ export async function auditedHistory(own?: TestDeps) {
 export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
+
 export async function makeHistory(deps = testDeps()): Promise<void> {
   history = await auditedHistory(deps)
-}
-
-type Row = Readonly<Record<string, unknown>>
-/** The key of a row of the history. */
-export type Place = () => Key | Promise<Key>
-
-async function write(row: Row): Promise<void> {
-  return void (await putRaw(history.deps, row))
-}
-function keyOf({ pk, sk }: Row): Key {
-  return { pk: String(pk), sk: String(sk) }
-}
-async function erase(row: Row): Promise<void> {
-  return void (await history.deps.table.write(remove(keyOf(row), exists)))
-}
-async function firstIn(pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> {
-  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
-    .map(toItem)
-    .find(isIt)
-  if (found === undefined) throw new Error(`there is no such row in ${pk}`)
-  return keyOf(found)
 }
 
 export function paymentCalled(name: string) {
@@ -224,10 +204,11 @@ export function paymentCalled(name: string) {
   return payment
 }
 
-function called<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
-  return (name) => () => keyCalled(name)
-}
+/** The key of a row of the history. */
+export type Place = () => Key | Promise<Key>
+
 export const paymentRow = called((name: string) => paymentKey(paymentCalled(name).paymentId))
+
 /** Of its end, or of a later movement of its money. */
 export function eventRow(name: string, nth = 0): Place {
   return () => eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
@@ -238,6 +219,7 @@ export const settlementRow = called((name: keyof AuditedHistory['settlements']) 
 export const suspenseRow = called((name: keyof AuditedHistory['suspense']) =>
   suspenseKey(history.suspense[name]),
 )
+
 /** The entry of a type that a payment has. */
 export function entryRow(name: string, type: string): Place {
   return async () => {
@@ -251,28 +233,51 @@ export function entryRow(name: string, type: string): Place {
 export function historyClientId() {
   return history.client.clientId
 }
+
 export function clientRow(): Key | Promise<Key> {
   return clientKey(historyClientId())
 }
+
 export function windowRow(): Key | Promise<Key> {
   return windowKey(historyClientId())
 }
+
 export function shardOf(name: string): number {
   return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
 }
 export const shardRow = called((name: string) => shardKey(historyClientId(), shardOf(name)))
+
 export function houseRow(): Key | Promise<Key> {
   return firstIn(
     houseDayPk(history.houseRowAt.slice(0, 10)),
     ({ suspense_id: id }) => id === 'py-held',
   )
 }
+
+type Row = Readonly<Record<string, unknown>>
+
+async function firstIn(pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> {
+  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
+    .map(toItem)
+    .find(isIt)
+  if (found === undefined) throw new Error(`there is no such row in ${pk}`)
+  return keyOf(found)
+}
+
+function keyOf({ pk, sk }: Row): Key {
+  return { pk: String(pk), sk: String(sk) }
+}
+
 export function recordRow(): Key | Promise<Key> {
   return firstIn(auditRecordPk(history.settlements.paid.settlementId))
 }
 
 /** A change of rows past every condition, as a person with access to the table makes it. Answers how it is undone. */
 export type Corruption = () => Promise<() => Promise<void>>
+
+export function change(place: Place, changes: (before: Row) => Row): Corruption {
+  return replace(place, (before) => [{ ...before, ...changes(before) }])
+}
 
 /** Other rows in place of a row, under its key or under others. */
 function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
@@ -288,8 +293,12 @@ function replace(place: Place, alter: (before: Row) => readonly Row[]): Corrupti
   }
 }
 
-export function change(place: Place, changes: (before: Row) => Row): Corruption {
-  return replace(place, (before) => [{ ...before, ...changes(before) }])
+async function erase(row: Row): Promise<void> {
+  return void (await history.deps.table.write(remove(keyOf(row), exists)))
+}
+
+async function write(row: Row): Promise<void> {
+  return void (await putRaw(history.deps, row))
 }
 
 export function set(place: Place, changes: Row): Corruption {
@@ -306,4 +315,8 @@ export function lose(place: Place): Corruption {
 
 export function copy(place: Place, changes: (before: Row) => Row): Corruption {
   return replace(place, (before) => [before, { ...before, ...changes(before) }])
+}
+
+function called<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
+  return (name) => () => keyCalled(name)
 }

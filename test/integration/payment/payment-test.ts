@@ -20,6 +20,14 @@ import {
 import { interceptTable, type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
+export async function aScene<Deps extends TestDeps = TestDeps>(
+  fields: Partial<PaymentRequest> = {},
+  deps = testDeps() as Deps,
+) {
+  const client = await aStoredClient(deps)
+  return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
+}
+
 /** A payment, what happens to it, and what is stored of it. */
 function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) {
   const { paymentId, paymentRequestId } = payment
@@ -45,14 +53,6 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
       cancelPayment(as, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),
   }
-}
-
-export async function aScene<Deps extends TestDeps = TestDeps>(
-  fields: Partial<PaymentRequest> = {},
-  deps = testDeps() as Deps,
-) {
-  const client = await aStoredClient(deps)
-  return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
 
 /** The `it` for tests of a pending payment. After each test its client's books are audited. */

@@ -30,10 +30,6 @@ const FIGURES = [
   'houseMinor',
 ] as const
 
-function shown(figures: readonly number[]) {
-  return figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
-}
-
 /** In the order in which they were written; those of one transaction by their texts. */
 export async function linesIn(deps: TestDeps, client: Client) {
   const keyed = (await entriesIn(deps, client)).map((entry) => {
@@ -41,6 +37,10 @@ export async function linesIn(deps: TestDeps, client: Client) {
     return { key: `${entry.postedAt} ${line}`, line }
   })
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
+}
+
+function shown(figures: readonly number[]) {
+  return figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
 }
 
 /** What is at the provider, what clients were given and have, and what is ours; re-credits repeat what was there. */

@@ -78,14 +78,15 @@ function closing(status: 'failed' | 'expired'): Flow {
   })
 }
 
-type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
-
 function ownRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
   return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
 }
+
 function voidRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
   return { ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' }
 }
+
+type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
 
 /** A row that takes money back, unless the fields say otherwise. */
 function backRow(transactionId: string, amount: number, fields: Partial<ProviderTransaction>): Row {
@@ -100,9 +101,11 @@ function backRow(transactionId: string, amount: number, fields: Partial<Provider
     })
   }
 }
+
 function refundRow(amount: number) {
   return backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
 }
+
 function disputeRow(transactionId: string) {
   return backRow(transactionId, 45_000, {
     reversalKind: 'chargeback',
@@ -136,8 +139,6 @@ function later(payment: Paid, days: number): Paid {
   }
 }
 
-const posted = afterRows(creditedPayment, ownRow)
-
 async function assumed(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
   const paid = await later(creditedPayment, 7)(deps, client)
   await postAssumed(deps, await paymentOf(deps, paid))
@@ -165,6 +166,8 @@ async function twoOfOneShard(deps: MemoryDeps, client: Client): Promise<readonly
     paid.set(shard, next)
   }
 }
+
+const posted = afterRows(creditedPayment, ownRow)
 
 async function settled(
   deps: MemoryDeps,

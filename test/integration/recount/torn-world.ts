@@ -74,19 +74,6 @@ export type Recorded = {
   readonly at: Timestamp
 }
 
-function nameOf({ pk, sk }: Key): string {
-  return `${pk} ${sk}`
-}
-
-/** A copy of the provider, so that calls of one torn world change no other world. */
-function copyOf(provider: FakeProvider): FakeProvider {
-  const copy = fakeProvider()
-  for (const [id, request] of provider.requests) copy.requests.set(id, request)
-  for (const [id, payment] of provider.payments) copy.payments.set(id, payment)
-  copy.transactions.push(...provider.transactions)
-  return copy
-}
-
 export async function recordTransactions(
   deps: MemoryDeps,
   act: (deps: MemoryDeps) => Promise<unknown>,
@@ -119,8 +106,34 @@ export async function recordTransactions(
   return recorded
 }
 
+/** A copy of the provider, so that calls of one torn world change no other world. */
+function copyOf(provider: FakeProvider): FakeProvider {
+  const copy = fakeProvider()
+  for (const [id, request] of provider.requests) copy.requests.set(id, request)
+  for (const [id, payment] of provider.payments) copy.payments.set(id, payment)
+  copy.transactions.push(...provider.transactions)
+  return copy
+}
+
 /** Which items of a transaction a restore brought: `true` for each that is there as the transaction wrote it. */
 type Cut = readonly boolean[]
+
+type TornState = { readonly title: string; readonly world: () => MemoryDeps }
+
+/** Every table that a restore can leave of these transactions, one after the other. */
+export function tornStates(recorded: readonly Recorded[]): readonly TornState[] {
+  const cuts = recorded.reduce<readonly (readonly Cut[])[]>(
+    (before, { written }) =>
+      before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
+    [[]],
+  )
+  const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined) =>
+    `only ${written.flatMap((one, n) => (kept?.[n] ? titleOf(one) : [])).join(', ')}`
+  return cuts.map((kept) => ({
+    title: recorded.map((one, at) => titleOfTorn(one, kept[at])).join('; '),
+    world: () => worldOf(recorded, kept),
+  }))
+}
 
 /** Each item missing, each item alone, each prefix. */
 function cutsOf(count: number): readonly Cut[] {
@@ -138,8 +151,6 @@ function titleOf({ key: { pk, sk } }: Written): string {
   const [kind] = pk.startsWith('JOURNAL') ? ['entry'] : sk.split('#')
   return String(kind).toLowerCase()
 }
-
-type TornState = { readonly title: string; readonly world: () => MemoryDeps }
 
 /** The table after the last of these transactions, with what a restore brought of each. */
 function worldOf(recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDeps {
@@ -162,19 +173,8 @@ function worldOf(recorded: readonly Recorded[], kept: readonly Cut[]): MemoryDep
   return deps
 }
 
-/** Every table that a restore can leave of these transactions, one after the other. */
-export function tornStates(recorded: readonly Recorded[]): readonly TornState[] {
-  const cuts = recorded.reduce<readonly (readonly Cut[])[]>(
-    (before, { written }) =>
-      before.flatMap((kept) => cutsOf(written.length).map((cut) => [...kept, cut])),
-    [[]],
-  )
-  const titleOfTorn = ({ written }: Recorded, kept: Cut | undefined) =>
-    `only ${written.flatMap((one, n) => (kept?.[n] ? titleOf(one) : [])).join(', ')}`
-  return cuts.map((kept) => ({
-    title: recorded.map((one, at) => titleOfTorn(one, kept[at])).join('; '),
-    world: () => worldOf(recorded, kept),
-  }))
+function nameOf({ pk, sk }: Key): string {
+  return `${pk} ${sk}`
 }
 
 /** A client with `endpoints` endpoints, which all get both kinds of events. */

@@ -37,6 +37,17 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
   return apiUrl
 }
 
+/** Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the API's URL. */
+export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
+  const { keys, token } = world.dashboard
+  await putSecrets(region, keys[0] ?? '', [token])
+  const stack = await describedStack(awsClients(region).cloudFormation, STACK)
+  const apiUrl = stack && outputOf(stack, 'ApiUrl')
+  if (apiUrl === undefined) throw new Error('the stack has no output ApiUrl')
+  world.callBack(apiUrl)
+  return apiUrl
+}
+
 /** Puts the provider's key and callback tokens into the stage's secrets in a region. */
 export async function putSecrets(
   region: string,
@@ -53,15 +64,4 @@ export async function putSecrets(
       new PutSecretValueCommand({ SecretId, SecretString: JSON.stringify(value) }),
     )
   }
-}
-
-/** Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the API's URL. */
-export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
-  const { keys, token } = world.dashboard
-  await putSecrets(region, keys[0] ?? '', [token])
-  const stack = await describedStack(awsClients(region).cloudFormation, STACK)
-  const apiUrl = stack && outputOf(stack, 'ApiUrl')
-  if (apiUrl === undefined) throw new Error('the stack has no output ApiUrl')
-  world.callBack(apiUrl)
-  return apiUrl
 }

@@ -14,38 +14,6 @@ import { RESTORED } from './restore-stage.ts'
 
 export const OTHER_REGION = 'ap-southeast-1'
 
-function tables() {
-  return [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
-}
-
-/** The copy of the restored table, as the other region's next generation. */
-const COPY = `${STACK}-3`
-
-async function makeTable(): Promise<void> {
-  const [from, to] = tables()
-  const { Table: table = {} } = await from.send(
-    new dynamodb.DescribeTableCommand({ TableName: RESTORED }),
-  )
-  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes = [] } = table
-  const GlobalSecondaryIndexes = indexes.map(({ IndexName, KeySchema: key, Projection }) => {
-    return { IndexName, KeySchema: key, Projection }
-  })
-  const keys = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes }
-  await to.send(
-    new dynamodb.CreateTableCommand({ TableName: COPY, BillingMode: 'PAY_PER_REQUEST', ...keys }),
-  )
-}
-
-async function copyRows(): Promise<number> {
-  const [client, to] = tables()
-  let copied = 0
-  for await (const { Items = [] } of dynamodb.paginateScan({ client }, { TableName: RESTORED })) {
-    for (const Item of Items) await to.send(new dynamodb.PutItemCommand({ TableName: COPY, Item }))
-    copied += Items.length
-  }
-  return copied
-}
-
 /** Moves the stage to another region, with a copy of the table: docs/operations.md, section 8. */
 export async function loseRegion(
   rehearsal: Rehearsal,
@@ -87,6 +55,38 @@ export async function loseRegion(
     await moved.pay(await moved.create('order-7'))
   }
   await step('there the merchant finds its payment, and another one is paid', goOn)
+}
+
+/** The copy of the restored table, as the other region's next generation. */
+const COPY = `${STACK}-3`
+
+async function makeTable(): Promise<void> {
+  const [from, to] = tables()
+  const { Table: table = {} } = await from.send(
+    new dynamodb.DescribeTableCommand({ TableName: RESTORED }),
+  )
+  const { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes: indexes = [] } = table
+  const GlobalSecondaryIndexes = indexes.map(({ IndexName, KeySchema: key, Projection }) => {
+    return { IndexName, KeySchema: key, Projection }
+  })
+  const keys = { KeySchema, AttributeDefinitions, GlobalSecondaryIndexes }
+  await to.send(
+    new dynamodb.CreateTableCommand({ TableName: COPY, BillingMode: 'PAY_PER_REQUEST', ...keys }),
+  )
+}
+
+function tables() {
+  return [awsClients(REGION).dynamodb, awsClients(OTHER_REGION).dynamodb] as const
+}
+
+async function copyRows(): Promise<number> {
+  const [client, to] = tables()
+  let copied = 0
+  for await (const { Items = [] } of dynamodb.paginateScan({ client }, { TableName: RESTORED })) {
+    for (const Item of Items) await to.send(new dynamodb.PutItemCommand({ TableName: COPY, Item }))
+    copied += Items.length
+  }
+  return copied
 }
 
 /** Destroys a disposable stage, and checks that nothing of it is left. */

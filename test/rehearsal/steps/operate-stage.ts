@@ -19,48 +19,6 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-export function lookUp(
-  { step }: Rehearsal,
-  { merchant, payments, settlement }: Done,
-  apiUrl: string,
-) {
-  return step('a merchant looks up all there is, and has a webhook sent again', async () => {
-    const listed = v.object({ data: v.looseTuple([v.object({ id: v.string() })]) })
-    const {
-      data: [delivery],
-    } = await merchant.get(listed, 'webhook_deliveries')
-    const ids: Readonly<Record<string, string>> = {
-      payments: payments.cancelled.id,
-      settlements: settlement.id,
-      webhook_deliveries: delivery.id,
-    }
-    for (const path of LOOKUPS) {
-      const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
-      // No list is empty here.
-      await merchant.get(
-        v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }),
-        asked,
-      )
-    }
-    const { status } = await merchant.get(PaymentSchema, `payments/${payments.cancelled.id}`)
-    expect(status === 'cancelled', `the cancelled payment is ${status}`)
-    await merchant.get(v.object({ paid_out_minor: v.number() }), 'balance?include=settlements')
-    await merchant.get(
-      v.object({ status: v.literal('manual_paid') }),
-      `settlements/${settlement.id}`,
-    )
-    await merchant.post(v.unknown(), `webhook_deliveries/${delivery.id}/redeliver`)
-    const since = new Date(Date.now() - 86_400_000).toISOString()
-    await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, {
-      since,
-    })
-    const nowhere = await fetch(`${apiUrl}/v2/anything`)
-    expect(nowhere.status === 404, `what is not there answered ${nowhere.status}`)
-    const stranger = await fetch(`${apiUrl}/callbacks/xendit`, { method: 'POST', body: '{}' })
-    expect(stranger.status === 401, `a callback without a token answered ${stranger.status}`)
-  })
-}
-
 /** Operators run every action that no earlier step needed. */
 export function operateStage(
   { step, admin, clock, verdicts }: Rehearsal,
@@ -139,6 +97,48 @@ export function operateStage(
     for (const name of silent.filter((one) => one in RIGHT_PAYLOADS)) {
       await admin(name, Object(filledIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
+  })
+}
+
+export function lookUp(
+  { step }: Rehearsal,
+  { merchant, payments, settlement }: Done,
+  apiUrl: string,
+) {
+  return step('a merchant looks up all there is, and has a webhook sent again', async () => {
+    const listed = v.object({ data: v.looseTuple([v.object({ id: v.string() })]) })
+    const {
+      data: [delivery],
+    } = await merchant.get(listed, 'webhook_deliveries')
+    const ids: Readonly<Record<string, string>> = {
+      payments: payments.cancelled.id,
+      settlements: settlement.id,
+      webhook_deliveries: delivery.id,
+    }
+    for (const path of LOOKUPS) {
+      const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
+      // No list is empty here.
+      await merchant.get(
+        v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }),
+        asked,
+      )
+    }
+    const { status } = await merchant.get(PaymentSchema, `payments/${payments.cancelled.id}`)
+    expect(status === 'cancelled', `the cancelled payment is ${status}`)
+    await merchant.get(v.object({ paid_out_minor: v.number() }), 'balance?include=settlements')
+    await merchant.get(
+      v.object({ status: v.literal('manual_paid') }),
+      `settlements/${settlement.id}`,
+    )
+    await merchant.post(v.unknown(), `webhook_deliveries/${delivery.id}/redeliver`)
+    const since = new Date(Date.now() - 86_400_000).toISOString()
+    await merchant.post(v.unknown(), `webhook_endpoints/${merchant.endpointId}/redeliver`, {
+      since,
+    })
+    const nowhere = await fetch(`${apiUrl}/v2/anything`)
+    expect(nowhere.status === 404, `what is not there answered ${nowhere.status}`)
+    const stranger = await fetch(`${apiUrl}/callbacks/xendit`, { method: 'POST', body: '{}' })
+    expect(stranger.status === 401, `a callback without a token answered ${stranger.status}`)
   })
 }
 

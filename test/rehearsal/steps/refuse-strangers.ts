@@ -13,14 +13,29 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
-function sha256(text: string) {
-  return createHash('sha256').update(text).digest('hex')
-}
-
-function configurationOf(name: string) {
-  return awsClients(REGION).lambda.send(
-    new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-${name}` }),
-  )
+/** Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing. */
+export function refuseStrangers({ step }: Rehearsal): Promise<void> {
+  return step('the judge refuses what is outside of a role, and nothing inside', async () => {
+    const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
+    for (const name of [
+      'api-get-payment',
+      'deliver-webhook',
+      'register-endpoint',
+      'receive-provider-callback',
+    ])
+      credentials.set(name, await credentialsOf(name))
+    const as = (name: string) => ({ region: REGION, credentials: credentials.get(name) })
+    const { Environment: environment } = await configurationOf('deliver-webhook')
+    const { granted, refused } = probesOf(as, environment?.Variables?.[ENV.sealKey] ?? '')
+    for (const [what, call] of granted) {
+      const said = await call().then(() => 'answered', errorName)
+      expect(said === 'answered', `${what} was refused: ${said}`)
+    }
+    for (const [what, call] of refused) {
+      const said = await call().then(() => 'answered', errorName)
+      expect(/AccessDenied/.test(said), `${what} was not refused: ${said}`)
+    }
+  })
 }
 
 /** The credentials that MiniStack gives a function that has run. They are made of the names of function and role. */
@@ -34,35 +49,22 @@ async function credentialsOf(name: string) {
   }
 }
 
-function key(pk: string) {
-  return { pk: { S: pk }, sk: { S: 'none' } }
+function configurationOf(name: string) {
+  return awsClients(REGION).lambda.send(
+    new GetFunctionConfigurationCommand({ FunctionName: `${STACK}-${name}` }),
+  )
 }
+
+function sha256(text: string) {
+  return createHash('sha256').update(text).digest('hex')
+}
+
 const TableName = RESTORED
 
 const NONE = { clientId: 'none', endpointId: 'none' }
 const PAYMENT = key('PAYMENT#none')
 const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' as const }
-function some(...names: readonly string[]) {
-  return {
-    ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
-    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
-  }
-}
-function endpoints(more: Partial<dynamodb.QueryCommandInput> = {}) {
-  return new dynamodb.QueryCommand({
-    TableName,
-    KeyConditionExpression: '#pk = :pk',
-    ExpressionAttributeNames: { '#pk': 'pk', '#url': 'url' },
-    ExpressionAttributeValues: { ':pk': { S: 'ENDPOINTS#none' } },
-    ...more,
-  })
-}
-function get(Key: typeof PAYMENT, more: object = {}) {
-  return new dynamodb.GetItemCommand({ TableName, Key, ...more })
-}
-function batch(...Keys: (typeof PAYMENT)[]) {
-  return new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
-}
+
 const ofIndex = new dynamodb.QueryCommand({
   TableName,
   IndexName: 'by-owner',
@@ -129,27 +131,31 @@ function probesOf(
   } as const
 }
 
-/** Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing. */
-export function refuseStrangers({ step }: Rehearsal): Promise<void> {
-  return step('the judge refuses what is outside of a role, and nothing inside', async () => {
-    const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
-    for (const name of [
-      'api-get-payment',
-      'deliver-webhook',
-      'register-endpoint',
-      'receive-provider-callback',
-    ])
-      credentials.set(name, await credentialsOf(name))
-    const as = (name: string) => ({ region: REGION, credentials: credentials.get(name) })
-    const { Environment: environment } = await configurationOf('deliver-webhook')
-    const { granted, refused } = probesOf(as, environment?.Variables?.[ENV.sealKey] ?? '')
-    for (const [what, call] of granted) {
-      const said = await call().then(() => 'answered', errorName)
-      expect(said === 'answered', `${what} was refused: ${said}`)
-    }
-    for (const [what, call] of refused) {
-      const said = await call().then(() => 'answered', errorName)
-      expect(/AccessDenied/.test(said), `${what} was not refused: ${said}`)
-    }
+function get(Key: typeof PAYMENT, more: object = {}) {
+  return new dynamodb.GetItemCommand({ TableName, Key, ...more })
+}
+
+function key(pk: string) {
+  return { pk: { S: pk }, sk: { S: 'none' } }
+}
+
+function some(...names: readonly string[]) {
+  return {
+    ProjectionExpression: names.map((_, at) => `#n${at}`).join(', '),
+    ExpressionAttributeNames: Object.fromEntries(names.map((name, at) => [`#n${at}`, name])),
+  }
+}
+
+function endpoints(more: Partial<dynamodb.QueryCommandInput> = {}) {
+  return new dynamodb.QueryCommand({
+    TableName,
+    KeyConditionExpression: '#pk = :pk',
+    ExpressionAttributeNames: { '#pk': 'pk', '#url': 'url' },
+    ExpressionAttributeValues: { ':pk': { S: 'ENDPOINTS#none' } },
+    ...more,
   })
+}
+
+function batch(...Keys: (typeof PAYMENT)[]) {
+  return new dynamodb.BatchGetItemCommand({ RequestItems: { [TableName]: { Keys } } })
 }

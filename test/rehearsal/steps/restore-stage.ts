@@ -10,10 +10,6 @@ import { advance, syncCompletely } from './take-payments.ts'
 const TableName = STACK
 export const RESTORED = `${STACK}-2`
 
-function client() {
-  return awsClients(REGION).dynamodb
-}
-
 /** Restores a damaged table by the steps of docs/operations.md, section 7. */
 export async function restoreStage(
   rehearsal: Rehearsal,
@@ -81,6 +77,10 @@ export async function restoreStage(
   }
   await step('the stage is deployed open on it, and what is paid is announced', open)
   return true
+}
+
+function client() {
+  return awsClients(REGION).dynamodb
 }
 
 /** Recounts the torn row: step 5 of that section. */

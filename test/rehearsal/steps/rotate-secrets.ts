@@ -12,14 +12,6 @@ const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-t
 /** A process reads a secret again when a value does not match and its copy is over a minute old, by a clock that no test moves. */
 const ACTS_AFTER_MS = 65_000
 
-/** Whether the API accepts each of these callback tokens now. */
-async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> {
-  const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
-  return found
-    .filter(({ what }) => what.startsWith('callback with token'))
-    .map(({ state }) => state === 'ok')
-}
-
 /** Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while payments are taken. */
 export async function rotateSecrets(
   rehearsal: Rehearsal,
@@ -52,6 +44,14 @@ export async function rotateSecrets(
   const takeOut = () => traffic('taken-out', () => putSecrets(REGION, NEW.key, [NEW.token]))
   await step('the old token is taken out, in mid-traffic: nothing fails', takeOut)
   return true
+}
+
+/** Whether the API accepts each of these callback tokens now. */
+async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<readonly boolean[]> {
+  const found = await checkCallback({ url: `${apiUrl}/callbacks/xendit`, tokens })
+  return found
+    .filter(({ what }) => what.startsWith('callback with token'))
+    .map(({ state }) => state === 'ok')
 }
 
 /** Ends the old key and token. The deployment before this step has started processes that do not know them. */

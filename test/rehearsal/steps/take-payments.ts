@@ -83,12 +83,6 @@ export function advance({ world, clock }: Rehearsal, seconds: number): void {
   clock.advance(seconds)
 }
 
-/** Past every weekend the provider may take to settle, and past the 24 hours of the sweep. */
-const DAYS_TO_PAYOUT = 5
-
-const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
-export type Settlement = v.InferOutput<typeof SettlementSchema>
-
 const SYNC_RUNS = 20
 
 /** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next continues. */
@@ -101,39 +95,8 @@ export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
   throw new Error(`the sync is not complete after ${SYNC_RUNS} runs`)
 }
 
-function recorded(merchant: Merchant, before: readonly Settlement[]) {
-  return eventually('a settlement', async () => {
-    const { data } = await merchant.get(
-      v.object({ data: v.array(SettlementSchema) }),
-      'settlements',
-    )
-    return data.find(({ id }) => before.every((one) => one.id !== id))
-  })
-}
-
-/** Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the bank's reference. */
-async function payOutNow(
-  rehearsal: Rehearsal,
-  { id }: Settlement,
-  reference: string,
-): Promise<void> {
-  const { admin } = rehearsal
-  // It is audited a minute after it was recorded.
-  advance(rehearsal, 120)
-  await admin('check-due-work')
-  const schema = v.object({ csv: v.string(), left_out: v.array(v.object({ reason: v.string() })) })
-  const { csv, left_out: leftOut } = await eventually('an audit of the settlement', async () => {
-    const file = v.parse(
-      schema,
-      await admin('list-settlements', { status: 'recorded', format: 'csv' }),
-    )
-    return file.left_out.some(({ reason }) => reason === 'not audited yet') ? undefined : file
-  })
-  expect(csv.includes(id), `the bank's file leaves the settlement out: ${JSON.stringify(leftOut)}`)
-  const order = { operator: OPERATOR, settlement_id: id, bank_reference: reference }
-  const paid = v.parse(SettlementSchema, await admin('mark-settlement-paid', order))
-  expect(paid.status === 'manual_paid', `the settlement is ${paid.status}`)
-}
+/** Past every weekend the provider may take to settle, and past the 24 hours of the sweep. */
+const DAYS_TO_PAYOUT = 5
 
 /** Days later fees and reversals are final. One settlement is paid out, and another after the bank has refused it once. */
 export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) {
@@ -185,4 +148,41 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
     await payOutNow(rehearsal, found, 'transfer 2')
   })
   return settlement
+}
+
+const SettlementSchema = v.object({ id: v.string(), status: v.string(), net_minor: v.number() })
+export type Settlement = v.InferOutput<typeof SettlementSchema>
+
+function recorded(merchant: Merchant, before: readonly Settlement[]) {
+  return eventually('a settlement', async () => {
+    const { data } = await merchant.get(
+      v.object({ data: v.array(SettlementSchema) }),
+      'settlements',
+    )
+    return data.find(({ id }) => before.every((one) => one.id !== id))
+  })
+}
+
+/** Due work audits the settlement, the bank's file lists it, and an operator marks it paid with the bank's reference. */
+async function payOutNow(
+  rehearsal: Rehearsal,
+  { id }: Settlement,
+  reference: string,
+): Promise<void> {
+  const { admin } = rehearsal
+  // It is audited a minute after it was recorded.
+  advance(rehearsal, 120)
+  await admin('check-due-work')
+  const schema = v.object({ csv: v.string(), left_out: v.array(v.object({ reason: v.string() })) })
+  const { csv, left_out: leftOut } = await eventually('an audit of the settlement', async () => {
+    const file = v.parse(
+      schema,
+      await admin('list-settlements', { status: 'recorded', format: 'csv' }),
+    )
+    return file.left_out.some(({ reason }) => reason === 'not audited yet') ? undefined : file
+  })
+  expect(csv.includes(id), `the bank's file leaves the settlement out: ${JSON.stringify(leftOut)}`)
+  const order = { operator: OPERATOR, settlement_id: id, bank_reference: reference }
+  const paid = v.parse(SettlementSchema, await admin('mark-settlement-paid', order))
+  expect(paid.status === 'manual_paid', `the settlement is ${paid.status}`)
 }

@@ -73,22 +73,6 @@ export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): P
   })
 }
 
-/** What an update changes of each function: its code and its settings, as one text. */
-async function deployedNow(): Promise<string> {
-  const { lambda } = awsClients(REGION)
-  const lines: string[] = []
-  for (const spec of MANIFEST) {
-    const asked = new GetFunctionConfigurationCommand({ FunctionName: functionName(STAGE, spec) })
-    const {
-      CodeSha256: code,
-      LoggingConfig: logging,
-      MemorySize: memory,
-    } = await lambda.send(asked)
-    lines.push(`${spec.name} ${code} ${logging?.ApplicationLogLevel} ${memory}`)
-  }
-  return lines.join('\n')
-}
-
 /** A worker of the release is broken. This shows only after all functions have changed: the rollback takes all back. */
 export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
@@ -110,4 +94,20 @@ export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): 
       expect((await deployedNow()) === before, 'a function is not what it was before the update')
     },
   )
+}
+
+/** What an update changes of each function: its code and its settings, as one text. */
+async function deployedNow(): Promise<string> {
+  const { lambda } = awsClients(REGION)
+  const lines: string[] = []
+  for (const spec of MANIFEST) {
+    const asked = new GetFunctionConfigurationCommand({ FunctionName: functionName(STAGE, spec) })
+    const {
+      CodeSha256: code,
+      LoggingConfig: logging,
+      MemorySize: memory,
+    } = await lambda.send(asked)
+    lines.push(`${spec.name} ${code} ${logging?.ApplicationLogLevel} ${memory}`)
+  }
+  return lines.join('\n')
 }

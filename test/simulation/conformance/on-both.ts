@@ -21,24 +21,6 @@ export type Asked =
   | { readonly kind: 'transact'; readonly steps: readonly Step[] }
   | { readonly kind: 'query'; readonly query: QueryInput }
 
-export function get(key: Key): Asked {
-  return { kind: 'get', key }
-}
-export function batch(...keys: readonly Key[]): Asked {
-  return { kind: 'batch', keys }
-}
-export function query(asked: QueryInput): Asked {
-  return { kind: 'query', query: asked }
-}
-export function transact(...steps: readonly Step[]): Asked {
-  return { kind: 'transact', steps }
-}
-
-/** A key that no other test has. */
-export function aKey(): Key {
-  return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
-}
-
 /** The answer of a request, or the name of its error. */
 export type Answer =
   | {
@@ -49,6 +31,44 @@ export type Answer =
       readonly cursor?: Item
     }
   | undefined
+
+/** Sends the same requests to both, which must answer the same. Returns the answers. */
+export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
+  const { model, local } = bothTables()
+  const answers: Answer[] = []
+  for (const asked of sequence) {
+    const answer = await ask(local, asked)
+    expect({ asked, answer: await ask(model, asked) }).toStrictEqual({ asked, answer })
+    answers.push(answer)
+  }
+  return answers
+}
+
+let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
+
+/** Both sides of the port, below the retries that they share. */
+export function bothTables() {
+  if (opened) return opened
+  const { endpoint, tableName: name } = dynamoDb()
+  const requestHandler = { requestTimeout: 60_000, connectionTimeout: 60_000 }
+  // A retry would hide the result of a request. A busy machine may answer late.
+  const client = dynamoDbClient({ ...localAws(endpoint), maxAttempts: 1, requestHandler })
+  const model = memoryRequests(createMemoryTable({ indexes: 'immediate' }))
+  opened = { model, local: dynamoDbRequests({ client, name }) }
+  return opened
+}
+
+export async function ask(table: TableRequests, asked: Asked): Promise<Answer> {
+  try {
+    const answer = (await send(table, asked)) as Answer
+    if (asked.kind !== 'batch' || !answer?.items) return answer
+    // A batch read has no order.
+    const keyOf = ({ pk, sk }: Item) => `${String(pk)} ${String(sk)}`
+    return { ...answer, items: answer.items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) }
+  } catch (error) {
+    return { error: errorOf(error) }
+  }
+}
 
 function send(table: TableRequests, asked: Asked): Promise<unknown> {
   switch (asked.kind) {
@@ -79,42 +99,25 @@ function errorOf(error: unknown): string {
   return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
 }
 
-export async function ask(table: TableRequests, asked: Asked): Promise<Answer> {
-  try {
-    const answer = (await send(table, asked)) as Answer
-    if (asked.kind !== 'batch' || !answer?.items) return answer
-    // A batch read has no order.
-    const keyOf = ({ pk, sk }: Item) => `${String(pk)} ${String(sk)}`
-    return { ...answer, items: answer.items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)) }
-  } catch (error) {
-    return { error: errorOf(error) }
-  }
+export function get(key: Key): Asked {
+  return { kind: 'get', key }
 }
 
-let opened: { readonly model: TableRequests; readonly local: TableRequests } | undefined
-
-/** Both sides of the port, below the retries that they share. */
-export function bothTables() {
-  if (opened) return opened
-  const { endpoint, tableName: name } = dynamoDb()
-  const requestHandler = { requestTimeout: 60_000, connectionTimeout: 60_000 }
-  // A retry would hide the result of a request. A busy machine may answer late.
-  const client = dynamoDbClient({ ...localAws(endpoint), maxAttempts: 1, requestHandler })
-  const model = memoryRequests(createMemoryTable({ indexes: 'immediate' }))
-  opened = { model, local: dynamoDbRequests({ client, name }) }
-  return opened
+export function batch(...keys: readonly Key[]): Asked {
+  return { kind: 'batch', keys }
 }
 
-/** Sends the same requests to both, which must answer the same. Returns the answers. */
-export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
-  const { model, local } = bothTables()
-  const answers: Answer[] = []
-  for (const asked of sequence) {
-    const answer = await ask(local, asked)
-    expect({ asked, answer: await ask(model, asked) }).toStrictEqual({ asked, answer })
-    answers.push(answer)
-  }
-  return answers
+export function query(asked: QueryInput): Asked {
+  return { kind: 'query', query: asked }
+}
+
+export function transact(...steps: readonly Step[]): Asked {
+  return { kind: 'transact', steps }
+}
+
+/** A key that no other test has. */
+export function aKey(): Key {
+  return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
 }
 
 /** All pages of a query, or the first that is refused. */

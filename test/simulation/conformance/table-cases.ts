@@ -27,17 +27,11 @@ export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 
 function updates(name: string, words: string, ...asked: readonly Changes[]): TableCase {
   return [`an update of ${name}`, words, (there) => asked.map((changes) => update(there, changes))]
 }
+
 function puts(name: string, words: string, ...items: readonly object[]): TableCase {
   return [`a put of ${name}`, words, (_, b) => items.map((item) => put(b, item))]
 }
 
-const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
-const MANY = Array.from({ length: 101 }, () => aKey())
-const MAX_BYTES = 400 * 1_024
-/** Fields that give an item with a key of `aKey` exactly this size. */
-function filling(bytes: number) {
-  return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
-}
 function indexKeys(entityBytes: number, idBytes: number) {
   return {
     owner: 'x'.repeat(2_000),
@@ -46,6 +40,16 @@ function indexKeys(entityBytes: number, idBytes: number) {
     id: 'x'.repeat(idBytes),
   }
 }
+
+const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
+const MANY = Array.from({ length: 101 }, () => aKey())
+const MAX_BYTES = 400 * 1_024
+
+/** Fields that give an item with a key of `aKey` exactly this size. */
+function filling(bytes: number) {
+  return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
+}
+
 const LEFT_OUT = {
   a: [1, undefined, 2],
   b: { c: undefined, d: 1 },

@@ -45,6 +45,49 @@ function scheduled(faults?: Partial<Faults>): Prepare {
   }
 }
 
+async function scheduledMessage(play: Play, key?: string): Promise<ReceivedMessage> {
+  const { world } = play
+  world.paused.add('webhooks')
+  await credited(play, key)
+  const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
+  if (!message) throw new Error('no delivery was sent')
+  world.paused.delete('webhooks')
+  return message
+}
+
+/** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
+function scheduledToSlow(slow: boolean) {
+  return async (play: Play) => {
+    const message = await scheduledMessage(play)
+    const body = JSON.parse(message.body) as {
+      readonly client_id: string
+      readonly endpoint_id: string
+    }
+    const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
+    play.world.table.requests.write(
+      update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists),
+    )
+    return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
+  }
+}
+
+/** An abandoned delivery that its merchant redelivers while no worker runs. */
+async function abandoned(play: Play): Promise<string> {
+  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as {
+    readonly delivery_id: string
+  }
+  const change = {
+    set: { status: 'skipped' },
+    remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'],
+  }
+  play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
+  return id
+}
+
+function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
+  return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+}
+
 /** The messages of deliveries that are at the last attempt of their round. */
 async function atTheirLast(play: Play, ...keys: readonly string[]): Promise<readonly object[]> {
   const { world } = play
@@ -72,47 +115,17 @@ async function alertsDue(play: Play): Promise<void> {
   await pass(play, 901_000)
 }
 
-/** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
-function scheduledToSlow(slow: boolean) {
-  return async (play: Play) => {
-    const message = await scheduledMessage(play)
-    const body = JSON.parse(message.body) as {
-      readonly client_id: string
-      readonly endpoint_id: string
-    }
-    const key = { pk: `ENDPOINTS#${body.client_id}`, sk: `ENDPOINT#${body.endpoint_id}` }
-    play.world.table.requests.write(
-      update(key, { set: { slowSince: '2026-11-02T03:00:00.000Z' } }, exists),
-    )
-    return sqsEvent([{ ...message, body: JSON.stringify({ ...body, ...(slow && { slow }) }) }])
-  }
+function messageOf(body: object): object {
+  return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 
-async function scheduledMessage(play: Play, key?: string): Promise<ReceivedMessage> {
-  const { world } = play
-  world.paused.add('webhooks')
-  await credited(play, key)
-  const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
-  if (!message) throw new Error('no delivery was sent')
-  world.paused.delete('webhooks')
-  return message
-}
+/** A credited payment whose row the provider settles meanwhile. */
+const unposted = later(credited, 26 * HOUR_MS)
 
-/** An abandoned delivery that its merchant redelivers while no worker runs. */
-async function abandoned(play: Play): Promise<string> {
-  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as {
-    readonly delivery_id: string
-  }
-  const change = {
-    set: { status: 'skipped' },
-    remove: ['nextAttemptAt', 'state', 'work', 'slot', 'dueAt'],
-  }
-  play.world.table.requests.write(update({ pk: `DELIVERY#${id}`, sk: 'DELIVERY' }, change, exists))
-  return id
-}
-
-function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
-  return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
+/** Funds that are posted and may be settled. */
+async function aged(play: Play): Promise<void> {
+  await unposted(play)
+  await syncNow(play)
 }
 
 const deliver = run('deliver-webhook')
@@ -140,44 +153,10 @@ function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 }
 
-/** A credited payment that the provider voids. */
-async function voided(play: Play): Promise<void> {
-  const id = await credited(play)
-  play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
-}
-
-/** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
-async function disputeWon(play: Play): Promise<void> {
-  const id = await credited(play)
-  const take = (kind: string) =>
-    play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
-  take('chargeback')
-  await pass(play, HOUR_MS)
-  await syncNow(play)
-  take('chargeback_reversal')
-}
-
-/** A credited payment whose row the provider settles meanwhile. */
-const unposted = later(credited, 26 * HOUR_MS)
-
-/** Funds that are posted and may be settled. */
-async function aged(play: Play): Promise<void> {
-  await unposted(play)
-  await syncNow(play)
-}
-
 /** More of them than one run sums. */
 async function agedInNumbers(play: Play): Promise<void> {
   for (const key of ['first', 'second', 'third']) await credited(play, key)
   await aged(play)
-}
-
-async function settled(play: Play): Promise<string> {
-  await aged(play)
-  await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
-  const [settlement] = rowsOf(play.world, 'SETTLEMENT')
-  if (settlement === undefined) throw new Error('nothing was settled')
-  return text(settlement, 'settlement_id')
 }
 
 /** A settlement that was audited a minute after its record. */
@@ -188,8 +167,16 @@ async function audited(play: Play): Promise<string> {
   return id
 }
 
-function messageOf(body: object): object {
-  return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
+async function settled(play: Play): Promise<string> {
+  await aged(play)
+  await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
+  const [settlement] = rowsOf(play.world, 'SETTLEMENT')
+  if (settlement === undefined) throw new Error('nothing was settled')
+  return text(settlement, 'settlement_id')
+}
+
+function onPrepared(name: string, more: object = {}) {
+  return run(name, (_, id) => ({ ...onSettlement(id), ...more }))
 }
 
 /** A settlement after these actions of operators. */
@@ -211,9 +198,23 @@ function synced(prepare: Prepare): Prepare {
   }
 }
 
-function onPrepared(name: string, more: object = {}) {
-  return run(name, (_, id) => ({ ...onSettlement(id), ...more }))
+/** A credited payment that the provider voids. */
+async function voided(play: Play): Promise<void> {
+  const id = await credited(play)
+  play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
+
+/** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
+async function disputeWon(play: Play): Promise<void> {
+  const id = await credited(play)
+  const take = (kind: string) =>
+    play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
+  take('chargeback')
+  await pass(play, HOUR_MS)
+  await syncNow(play)
+  take('chargeback_reversal')
+}
+
 const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
 
 const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))

@@ -43,22 +43,17 @@ export function later(prepare: Prepare, ms: number): Prepare {
   }
 }
 
+export const HOUR_MS = 3_600_000
+
+export function pass({ world }: Play, ms: number): Promise<void> {
+  return world.scheduler.runFor(ms)
+}
+
 /** Without callbacks and schedules: only messages start a function. */
 export function alone({ world }: Play, more: Partial<Faults> = {}): void {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 
-export const HOUR_MS = 3_600_000
-export function pass({ world }: Play, ms: number): Promise<void> {
-  return world.scheduler.runFor(ms)
-}
-
-const VA = JSON.stringify({
-  method: 'virtual_account',
-  channel_code: 'BNI',
-  amount: 300_000,
-  currency: 'IDR',
-})
 const QRIS = JSON.stringify({
   method: 'qris',
   amount: 300_000,
@@ -74,16 +69,20 @@ export function tenantOf({ tenants: [, tenant] }: Play): Tenant {
 export function forClient(play: Play) {
   return { operator: 'sim', client_id: tenantOf(play).clientId }
 }
+
 export function onSettlement(settlement_id: unknown) {
   return { operator: 'sim', notes: 'simulated', settlement_id }
 }
 
+const VA = JSON.stringify({
+  method: 'virtual_account',
+  channel_code: 'BNI',
+  amount: 300_000,
+  currency: 'IDR',
+})
+
 export function create(play: Play, body = VA, options: InvokeOptions = {}, key = 'flow-key') {
   return createAs(play, tenantOf(play), key, body, options)
-}
-
-function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
-  return http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 }
 
 export async function created(play: Play, body = VA, key?: string): Promise<string> {
@@ -137,6 +136,10 @@ export function handedOut(queue: QueueName, prepare: (play: Play) => Promise<unk
     world.paused.delete(queue)
     return sqsEvent(messages.slice(0, 1))
   }
+}
+
+function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
+  return http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 }
 
 /** A payment after its expiry time that no worker has expired yet. */

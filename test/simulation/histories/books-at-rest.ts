@@ -37,23 +37,6 @@ export async function agedProblems(play: Play): Promise<readonly string[]> {
   return [...problems, ...(await booksProblems(play))]
 }
 
-/** The captures that the gateway can know of: by a shown row, or by a request that it asks about. */
-function captured(world: World): ReadonlyMap<string, number> {
-  const { provider, unshownRows } = world
-  const requests = provider.findPaymentRequests('')
-  const isAskedFor = (id: string): boolean => {
-    const request = requests.find(({ latest_payment_id: latest }) => latest === id)
-    const credited = paymentOfReference(world, request?.reference_id)?.[
-      'credited_provider_payment_id'
-    ]
-    return request !== undefined && (credited === undefined || credited === id)
-  }
-  const known = provider
-    .capturedPayments()
-    .filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
-  return new Map(known.map(({ id, amount }) => [id, amount]))
-}
-
 export function seenBy({ world, tenants, seen }: Play): Seen {
   return {
     webhooks: world.merchants.received,
@@ -86,6 +69,23 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
       ]),
     ],
   }
+}
+
+/** The captures that the gateway can know of: by a shown row, or by a request that it asks about. */
+function captured(world: World): ReadonlyMap<string, number> {
+  const { provider, unshownRows } = world
+  const requests = provider.findPaymentRequests('')
+  const isAskedFor = (id: string): boolean => {
+    const request = requests.find(({ latest_payment_id: latest }) => latest === id)
+    const credited = paymentOfReference(world, request?.reference_id)?.[
+      'credited_provider_payment_id'
+    ]
+    return request !== undefined && (credited === undefined || credited === id)
+  }
+  const known = provider
+    .capturedPayments()
+    .filter(({ id }) => !unshownRows.has(id) || isAskedFor(id))
+  return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
 /** At rest: the audits of all clients and the books find nothing, and the house's journal agrees with its totals. */

@@ -18,20 +18,6 @@ const CHANNELS = [
   { method: 'qris' },
 ] as const
 
-function bodyFor({ world }: Play, tenant: Tenant): string {
-  return JSON.stringify({
-    ...world.prng.pick(CHANNELS),
-    amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
-    currency: 'IDR',
-    customer: tenant.personal,
-    ...(world.prng.chance(0.5) && { external_reference: `order-${world.prng.int(1, 9)}` }),
-    ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
-    ...(world.prng.chance(0.2) && {
-      metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' },
-    }),
-  })
-}
-
 export async function sendCreate(
   play: Play,
   tenant: Tenant,
@@ -57,6 +43,20 @@ export async function create(play: Play): Promise<void> {
   const body = bodyFor(play, tenant)
   const twins = key !== undefined && play.world.prng.chance(0.25) ? play.world.prng.int(2, 4) : 1
   await Promise.all(Array.from({ length: twins }, () => sendCreate(play, tenant, key, body)))
+}
+
+function bodyFor({ world }: Play, tenant: Tenant): string {
+  return JSON.stringify({
+    ...world.prng.pick(CHANNELS),
+    amount: world.prng.pick([1, 9_999, 100_000, 250_000, 1_234_567]),
+    currency: 'IDR',
+    customer: tenant.personal,
+    ...(world.prng.chance(0.5) && { external_reference: `order-${world.prng.int(1, 9)}` }),
+    ...(world.prng.chance(0.2) && { expires_in_seconds: world.prng.int(30, 7_200) }),
+    ...(world.prng.chance(0.2) && {
+      metadata: { order: world.prng.int(1, 9), big: '12345678901234567890' },
+    }),
+  })
 }
 
 /** A merchant without an answer lists the payment of its key, which is that key's for ever. Then it tries again. */
@@ -124,16 +124,6 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
 
 export type NewCreate = ReturnType<typeof newCreate>
 
-/** Faults of the provider when a create asks for a request. */
-export const CREATE_FAULTS = [
-  { fault: 'timeout_after_commit' },
-  { fault: 'timeout_after_commit' },
-  { fault: 'timeout' },
-  { fault: 'http_503' },
-  { fault: 'http_500' },
-  { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
-]
-
 /** When the last push of a payment may end: a minute from its claim, from the end of its call, or from its lease. */
 export function pushEndsMs({ row }: NewCreate): readonly number[] {
   const attempts = row()['provider_attempts'] as
@@ -149,24 +139,15 @@ export function pushEndsMs({ row }: NewCreate): readonly number[] {
   return ends.map((at) => Date.parse(at) + 60_000).filter((ms) => !Number.isNaN(ms))
 }
 
-/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
-function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate): number {
-  const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
-  if (ends.length === 0 || prng.chance(0.5))
-    return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])
-  return Math.max(0, prng.pick(ends) - scheduler.nowMs() + prng.int(-60, 60))
-}
-
-/** A customer pays, or an operator refreshes, while the payment is created. */
-function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
-  const { prng, provider } = play
-  if (requests().length > 0 && prng.chance(0.4)) {
-    const { payment_request_id: id, request_amount: asked } = prng.pick(requests())
-    const amount = prng.chance(0.2) ? wrongAmount(play.world, asked) : asked
-    customerPays(play, () => provider.simulatePayment(id, { amount }))
-  }
-  if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
-}
+/** Faults of the provider when a create asks for a request. */
+export const CREATE_FAULTS = [
+  { fault: 'timeout_after_commit' },
+  { fault: 'timeout_after_commit' },
+  { fault: 'timeout' },
+  { fault: 'http_503' },
+  { fault: 'http_500' },
+  { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
+]
 
 /** A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a push ends. */
 export async function createStubbornly(play: Play): Promise<void> {
@@ -203,4 +184,23 @@ export async function createStubbornly(play: Play): Promise<void> {
   await Promise.all(sent)
   for (const request of wanted.requests())
     if (prng.chance(0.4)) payOne(play, request, { wrong: 0.2 })
+}
+
+/** A customer pays, or an operator refreshes, while the payment is created. */
+function meanwhile(play: Play, { paymentId, requests }: NewCreate): void {
+  const { prng, provider } = play
+  if (requests().length > 0 && prng.chance(0.4)) {
+    const { payment_request_id: id, request_amount: asked } = prng.pick(requests())
+    const amount = prng.chance(0.2) ? wrongAmount(play.world, asked) : asked
+    customerPays(play, () => provider.simulatePayment(id, { amount }))
+  }
+  if (prng.chance(0.15)) void operate(play.world, 'refresh-payment', { payment_id: paymentId })
+}
+
+/** When a merchant retries: at once, in seconds, or when a lease or a push ends. */
+function untilNextMs({ prng, scheduler }: Play, wanted: NewCreate): number {
+  const ends = [wanted.leaseEndMs(), ...pushEndsMs(wanted)].filter((ms) => ms > scheduler.nowMs())
+  if (ends.length === 0 || prng.chance(0.5))
+    return prng.pick([prng.int(0, 60), prng.int(500, 5_000)])
+  return Math.max(0, prng.pick(ends) - scheduler.nowMs() + prng.int(-60, 60))
 }

@@ -7,10 +7,6 @@ import { paymentOfReference } from '../world/rows.ts'
 import { count, hasFault, trace, type World } from '../world/world.ts'
 import type { Play } from './operations.ts'
 
-function openRequests({ world }: Play) {
-  return world.provider.findPaymentRequests('').filter(isOpen)
-}
-
 /** A rupiah less, or more. */
 export function wrongAmount({ prng }: World, amount: number): number {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
@@ -39,6 +35,10 @@ export async function pay(play: Play): Promise<void> {
   const act = () => world.provider.simulatePayment(paid.payment_request_id, { amount })
   const could = payWithRowFaults(world, paid, () => customerPays(play, act))
   if (could) bookExtraRow(world, paid)
+}
+
+function openRequests({ world }: Play) {
+  return world.provider.findPaymentRequests('').filter(isOpen)
 }
 
 /** A customer's action. False if the provider refused it. */

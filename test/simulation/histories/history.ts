@@ -46,10 +46,6 @@ export function operationsOf(seed: number): number {
   return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
 }
 
-const HOUR_MS = 3_600_000
-/** After the faults stop, all work must end within this simulated time. */
-const REST_MS = 8 * 24 * HOUR_MS
-
 /** Connects a world with two merchants and no faults. `parts`: the number of parts of the second merchant's ledger. */
 export async function startPlay(options: WorldOptions, parts = 1): Promise<Play> {
   const world = createWorld(options)
@@ -73,6 +69,10 @@ export async function startPlay(options: WorldOptions, parts = 1): Promise<Play>
     restProblems,
   }
 }
+
+const HOUR_MS = 3_600_000
+/** After the faults stop, all work must end within this simulated time. */
+const REST_MS = 8 * 24 * HOUR_MS
 
 /** Runs without faults until no work is left. Then checks every promise and runs the gateway's own audit. */
 export async function rest(play: Play): Promise<readonly string[]> {
@@ -110,46 +110,8 @@ function pacedRequests(world: World, tenant: Tenant) {
   }
 }
 
-/** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
-function digestOf(items: readonly RawItem[], play: Play): string {
-  return createHash('sha256')
-    .update(
-      JSON.stringify(items, (_, value: unknown) =>
-        value instanceof Set
-          ? [...value].map(String).toSorted((a, b) => a.localeCompare(b))
-          : value,
-      ),
-    )
-    .update(JSON.stringify(play.world.merchants.received))
-    .update(play.world.logLines.join('\n'))
-    .digest('hex')
-}
-
 /** The times before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
 const GAPS_MS = [10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]
-
-/** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
-const STEPS_WITHOUT_PAYMENTS = 6
-
-async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
-  const { world } = play
-  const problems: string[] = []
-  for (let step = 0; step < STEPS_WITHOUT_PAYMENTS && problems.length === 0; step++) {
-    reverseRandomPayment(world, 0.4)
-    const operation = world.scenePrng.pick([
-      settle,
-      payOut,
-      payOut,
-      concurrentOperators,
-      concurrentOperators,
-      requestOtherTenantsData,
-    ])
-    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
-    await world.scheduler.runFor(world.scenePrng.int(1, 20) * HOUR_MS)
-    problems.push(...world.problems, ...problemsOf(world.table.items(), seenBy(play)))
-  }
-  return problems
-}
 
 /** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
 const ARRANGEMENTS = [
@@ -201,4 +163,42 @@ export async function runHistory(options: HistoryOptions) {
     story: world.story,
     digest: digestOf(world.table.items(), play),
   }
+}
+
+/** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
+const STEPS_WITHOUT_PAYMENTS = 6
+
+async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
+  const { world } = play
+  const problems: string[] = []
+  for (let step = 0; step < STEPS_WITHOUT_PAYMENTS && problems.length === 0; step++) {
+    reverseRandomPayment(world, 0.4)
+    const operation = world.scenePrng.pick([
+      settle,
+      payOut,
+      payOut,
+      concurrentOperators,
+      concurrentOperators,
+      requestOtherTenantsData,
+    ])
+    operation(play).catch((error: unknown) => problems.push(`an operation threw: ${String(error)}`))
+    await world.scheduler.runFor(world.scenePrng.int(1, 20) * HOUR_MS)
+    problems.push(...world.problems, ...problemsOf(world.table.items(), seenBy(play)))
+  }
+  return problems
+}
+
+/** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
+function digestOf(items: readonly RawItem[], play: Play): string {
+  return createHash('sha256')
+    .update(
+      JSON.stringify(items, (_, value: unknown) =>
+        value instanceof Set
+          ? [...value].map(String).toSorted((a, b) => a.localeCompare(b))
+          : value,
+      ),
+    )
+    .update(JSON.stringify(play.world.merchants.received))
+    .update(play.world.logLines.join('\n'))
+    .digest('hex')
 }

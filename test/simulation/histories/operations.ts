@@ -38,6 +38,53 @@ export type Play = Scene & {
 
 export type Operation = (play: Play) => Promise<void>
 
+export async function settle({ world, tenants }: Play): Promise<void> {
+  await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
+}
+
+/** How likely each operation is, as weights. */
+const OPERATIONS: readonly (readonly [number, Operation])[] = [
+  [24, create],
+  [10, retryCreate],
+  [4, replayCreate],
+  [26, pay],
+  [3, decline],
+  [8, cancel],
+  [6, read],
+  [4, settle],
+  [4, payOut],
+  [3, refresh],
+  [2, growClient],
+  [11, changeEndpoints],
+  [5, changeKeys],
+  [3, resolveSuspense],
+  [2, payOutTwice],
+  [3, adjust],
+  [1, holdPayouts],
+  [5, bookConflictingRow],
+  [4, reverseTogether],
+  [4, requestOtherTenantsData],
+  [13, createStubbornly],
+  [5, overtakeCreate],
+  [4, pushAgain],
+  [8, actNearExpiry],
+  [6, impairEndpoint],
+  [9, redeliverRepeatedly],
+  [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
+  [3, concurrentOperators],
+  [2, resumeLate],
+  [2, payUnasked],
+  [2, overlappingReversals],
+]
+
+const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) =>
+  Array.from({ length: weight }, () => operation),
+)
+
+export function drawOperation({ prng }: World): Operation {
+  return prng.pick(WEIGHTED)
+}
+
 function knownPayment(play: Play) {
   const tenant = play.world.prng.pick(play.tenants)
   const ids = [...(play.seen.known.get(tenant.clientId) ?? [])]
@@ -96,54 +143,7 @@ async function read(play: Play): Promise<void> {
   await http(play, target.tenant, 'api-get-balance')
 }
 
-export async function settle({ world, tenants }: Play): Promise<void> {
-  await operate(world, 'trigger-settlement', { client_id: world.prng.pick(tenants).clientId })
-}
-
 async function refresh(play: Play): Promise<void> {
   const target = knownPayment(play)
   if (target) await operate(play.world, 'refresh-payment', { payment_id: target.id })
-}
-
-/** How likely each operation is, as weights. */
-const OPERATIONS: readonly (readonly [number, Operation])[] = [
-  [24, create],
-  [10, retryCreate],
-  [4, replayCreate],
-  [26, pay],
-  [3, decline],
-  [8, cancel],
-  [6, read],
-  [4, settle],
-  [4, payOut],
-  [3, refresh],
-  [2, growClient],
-  [11, changeEndpoints],
-  [5, changeKeys],
-  [3, resolveSuspense],
-  [2, payOutTwice],
-  [3, adjust],
-  [1, holdPayouts],
-  [5, bookConflictingRow],
-  [4, reverseTogether],
-  [4, requestOtherTenantsData],
-  [13, createStubbornly],
-  [5, overtakeCreate],
-  [4, pushAgain],
-  [8, actNearExpiry],
-  [6, impairEndpoint],
-  [9, redeliverRepeatedly],
-  [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
-  [3, concurrentOperators],
-  [2, resumeLate],
-  [2, payUnasked],
-  [2, overlappingReversals],
-]
-
-const WEIGHTED = OPERATIONS.flatMap(([weight, operation]) =>
-  Array.from({ length: weight }, () => operation),
-)
-
-export function drawOperation({ prng }: World): Operation {
-  return prng.pick(WEIGHTED)
 }

@@ -63,61 +63,8 @@ export async function overtakeCreate(play: Play): Promise<void> {
   await send()
 }
 
-/** Faults of the provider's answer to a cancel, and to a question. */
-const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
-const QUESTIONS = ['timeout', 'http_503']
 /** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
-
-function fails({ world }: Play, target: 'cancel' | 'get') {
-  return world.provider.orderFault({
-    target,
-    fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS),
-  })
-}
-
-/** What merchant, customer, operator and provider may do at one of these moments. */
-function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
-  const { world, prng, provider } = play
-  const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
-  const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
-  const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
-  const severalActors = () => {
-    if (prng.chance(0.6)) pay({ unannounced: 0.3 })
-    return Promise.all(
-      [refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()),
-    )
-  }
-  const cancelAcross = async () => {
-    const first = cancel()
-    await waitFor(play.world, prng.int(100, 900))
-    await Promise.all([first, cancel()])
-  }
-  const cancelUnanswered = () => {
-    provider.orderFault({ target: 'cancel', fault: 'timeout_after_commit' })
-    return cancel()
-  }
-  const payLate = () => pay({ unannounced: 0.6, late: 0.5, unseen: 0.3 })
-  const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
-  const once = [cancel, refresh, payLate, failsLater('get')]
-  const twice = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
-  const payAtOnce = () => pay({ unannounced: 0, unseen: 0 })
-  return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
-}
-
-const MAX_RIVALS = 12
-
-/** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
-function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
-  let left = MAX_RIVALS
-  let isUnderWay = false
-  return async () => {
-    if (isUnderWay || left-- <= 0) return
-    isUnderWay = true
-    await world.prng.pick(acts)()
-    isUnderWay = false
-  }
-}
 
 /** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
 export async function actNearExpiry(play: Play): Promise<void> {
@@ -156,6 +103,60 @@ export async function actNearExpiry(play: Play): Promise<void> {
   if (prng.chance(0.5)) await refresh()
   if (prng.chance(0.3)) pay({ late: 1, unannounced: 0.2 })
   if (prng.chance(0.3)) await cancel()
+}
+
+/** What merchant, customer, operator and provider may do at one of these moments. */
+function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
+  const { world, prng, provider } = play
+  const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
+  const refresh = () => operate(world, 'refresh-payment', { payment_id: id })
+  const pay = (how: Parameters<typeof payOne>[2]) => payOne(play, requests().at(-1), how)
+  const severalActors = () => {
+    if (prng.chance(0.6)) pay({ unannounced: 0.3 })
+    return Promise.all(
+      [refresh, refresh, cancel, cancel].filter(() => prng.chance(0.6)).map((act) => act()),
+    )
+  }
+  const cancelAcross = async () => {
+    const first = cancel()
+    await waitFor(play.world, prng.int(100, 900))
+    await Promise.all([first, cancel()])
+  }
+  const cancelUnanswered = () => {
+    provider.orderFault({ target: 'cancel', fault: 'timeout_after_commit' })
+    return cancel()
+  }
+  const payLate = () => pay({ unannounced: 0.6, late: 0.5, unseen: 0.3 })
+  const failsLater = (target: 'cancel' | 'get') => () => fails(play, target)
+  const once = [cancel, refresh, payLate, failsLater('get')]
+  const twice = [cancelAcross, cancelUnanswered, severalActors, failsLater('cancel')]
+  const payAtOnce = () => pay({ unannounced: 0, unseen: 0 })
+  return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
+}
+
+/** Faults of the provider's answer to a cancel, and to a question. */
+const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
+const QUESTIONS = ['timeout', 'http_503']
+
+function fails({ world }: Play, target: 'cancel' | 'get') {
+  return world.provider.orderFault({
+    target,
+    fault: world.prng.pick(target === 'cancel' ? CANCELS : QUESTIONS),
+  })
+}
+
+const MAX_RIVALS = 12
+
+/** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
+function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
+  let left = MAX_RIVALS
+  let isUnderWay = false
+  return async () => {
+    if (isUnderWay || left-- <= 0) return
+    isUnderWay = true
+    await world.prng.pick(acts)()
+    isUnderWay = false
+  }
 }
 
 /** Faults of the provider's answers about the last push. */

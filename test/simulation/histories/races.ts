@@ -17,18 +17,6 @@ import type { Play } from './operations.ts'
 /** As long as one call. */
 const CALL_MS = 20
 
-/** Whether some money of a client can be settled now. */
-function isToSettle(world: World, clientId: string): boolean {
-  const window = windowRow(world, clientId)
-  const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
-  return rowsOf(world, 'PAYMENT').some(
-    (item) =>
-      item['client_id'] === clientId &&
-      text(item, 'paid_at') >= text(window, 'settled_until') &&
-      text(item, 'paid_at') < dayAgo,
-  )
-}
-
 /** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
 export function arrangeRaces(play: Play, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
@@ -63,8 +51,53 @@ export function arrangeRaces(play: Play, happens: Happens): void {
   })
 }
 
+/** Whether some money of a client can be settled now. */
+function isToSettle(world: World, clientId: string): boolean {
+  const window = windowRow(world, clientId)
+  const dayAgo = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
+  return rowsOf(world, 'PAYMENT').some(
+    (item) =>
+      item['client_id'] === clientId &&
+      text(item, 'paid_at') >= text(window, 'settled_until') &&
+      text(item, 'paid_at') < dayAgo,
+  )
+}
+
 /** What other actors may do to an item, by its id. */
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
+
+const ACTIONS: Readonly<Record<string, Actions>> = {
+  PAYMENT: ofPayment,
+  DELIVERY: ofDelivery,
+  LEDGER: ofLedger,
+  SETTLEMENT: ofSettlement,
+  SUSPENSE: (play) => [() => reverseRandomPayment(play.world, 1)],
+  ENDPOINTS: (play) => [() => changeEndpoints(play)],
+  CLIENT: (play) => [() => changeKeys(play)],
+  APIKEY: (play) => [() => changeKeys(play)],
+}
+
+/** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
+export function changeDuringWrites(play: Play): void {
+  const { world } = play
+  let running = 0
+
+  world.onOvertaken.push((process, keys) => {
+    // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
+    const isTelling =
+      process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
+    const actions = keys.flatMap(({ pk }) => {
+      const [kind = '', ...id] = pk.split('#')
+      return isTelling ? [] : (ACTIONS[kind]?.(play, id.join('#')) ?? [])
+    })
+    // Each action writes too, and may lead to the next: without a limit they would never end.
+    if (running >= 2 || actions.length === 0 || world.scenePrng.chance(0.5)) return
+    running++
+    count(world.tally, `interfered with ${process.name}`)
+    reportSituation(world, 'another caller changes the item that is being written')
+    void Promise.resolve(world.prng.pick(actions)()).finally(() => running--)
+  })
+}
 
 /** Customer, provider, merchant and operator. */
 function ofPayment(play: Play, id: string): readonly (() => unknown)[] {
@@ -133,39 +166,6 @@ function ofSettlement(play: Play, id: string): readonly (() => unknown)[] {
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)
   return [...acts, ...acts, () => payOut(play), () => reverseRandomPayment(world, 1)]
-}
-
-const ACTIONS: Readonly<Record<string, Actions>> = {
-  PAYMENT: ofPayment,
-  DELIVERY: ofDelivery,
-  LEDGER: ofLedger,
-  SETTLEMENT: ofSettlement,
-  SUSPENSE: (play) => [() => reverseRandomPayment(play.world, 1)],
-  ENDPOINTS: (play) => [() => changeEndpoints(play)],
-  CLIENT: (play) => [() => changeKeys(play)],
-  APIKEY: (play) => [() => changeKeys(play)],
-}
-
-/** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
-export function changeDuringWrites(play: Play): void {
-  const { world } = play
-  let running = 0
-
-  world.onOvertaken.push((process, keys) => {
-    // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
-    const isTelling =
-      process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
-    const actions = keys.flatMap(({ pk }) => {
-      const [kind = '', ...id] = pk.split('#')
-      return isTelling ? [] : (ACTIONS[kind]?.(play, id.join('#')) ?? [])
-    })
-    // Each action writes too, and may lead to the next: without a limit they would never end.
-    if (running >= 2 || actions.length === 0 || world.scenePrng.chance(0.5)) return
-    running++
-    count(world.tally, `interfered with ${process.name}`)
-    reportSituation(world, 'another caller changes the item that is being written')
-    void Promise.resolve(world.prng.pick(actions)()).finally(() => running--)
-  })
 }
 
 /** Functions that are not repeated here, because each repetition is a new action. */

@@ -18,14 +18,6 @@ export function watchPromises(world: World): () => readonly string[] {
 /** Due work checks a payment within this time. */
 const SOON_MS = 2 * 60_000
 
-/** The payment and the capture that a callback names. */
-function announcedBy(body: string) {
-  const { event, data } = Object(JSON.parse(body))
-  if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
-  const { payment_id: capturedId, reference_id: reference } = Object(data)
-  return { paymentId: String(reference).slice(0, 36), capturedId: String(capturedId) }
-}
-
 /** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
 function watchAcknowledged(world: World): void {
   world.onCallback.push((body, token, status) => {
@@ -52,41 +44,12 @@ function watchAcknowledged(world: World): void {
   })
 }
 
-/** The next sweep, and time for it. */
-const SWEEP_MS = 25 * 3_600_000
-
-function feeProblems(
-  world: World,
-  payment: RawItem,
-  isReported: (cause: string) => boolean,
-): readonly string[] {
-  const pk = text(payment, 'pk')
-  const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
-  if (!isFinal(payment))
-    return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
-  // An actual fee was compared with the provider's row when it was written.
-  if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
-  if (!isReported('fee_assumed') && !isReported('transaction_missing'))
-    return [`${pk}: operators had no alert about a fee that was assumed`]
-  const row = settledRowOf(world, payment)
-  if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []
-  if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
-  return keptBy(row) !== payment['provider_fee_minor'] && !isReported('fee_changed')
-    ? [`${pk}: operators had no alert about a fee that differs`]
-    : []
-}
-
-/** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
-function watchFees(world: World) {
-  return (): readonly string[] => {
-    const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
-    return rowsOf(world, 'PAYMENT')
-      .filter(({ status }) => status === 'succeeded')
-      .flatMap((payment) => {
-        const id = text(payment, 'pk').slice('PAYMENT#'.length)
-        return feeProblems(world, payment, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
-      })
-  }
+/** The payment and the capture that a callback names. */
+function announcedBy(body: string) {
+  const { event, data } = Object(JSON.parse(body))
+  if (!/^payment\.(capture|succeeded)$/.test(String(event))) return undefined
+  const { payment_id: capturedId, reference_id: reference } = Object(data)
+  return { paymentId: String(reference).slice(0, 36), capturedId: String(capturedId) }
 }
 
 const MINUTE_MS = 60_000
@@ -94,22 +57,6 @@ const MINUTE_MS = 60_000
 const TRIED_MS = 90_000
 /** The longest time from the read of a floor to the record of a settlement: that of its function. */
 const RECORDING_MS = 5 * MINUTE_MS
-
-/** At rest: what is due to a client and in no settlement is not above its floor. */
-function unsettledProblems(world: World): readonly string[] {
-  const { windows } = booksOf(world.table.items('LEDGER#'))
-  const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
-  return windows.flatMap((window) => {
-    const clientId = clientOf(window)
-    const floor = amount(clientRow(world, clientId), 'settlement_floor_minor')
-    const unsettled = sweptBy(
-      { swept_from: text(window, 'settled_until'), swept_until: now },
-      entriesOf(world, clientId),
-    )
-    const due = sum(unsettled, 'net_minor')
-    return due > floor ? [`${due} of ${clientId} are never settled, and its floor is ${floor}`] : []
-  })
-}
 
 /**
  * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is above the floor, and
@@ -166,4 +113,57 @@ function watchSettling(world: World): () => readonly string[] {
   })
 
   return () => unsettledProblems(world)
+}
+
+/** At rest: what is due to a client and in no settlement is not above its floor. */
+function unsettledProblems(world: World): readonly string[] {
+  const { windows } = booksOf(world.table.items('LEDGER#'))
+  const now = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
+  return windows.flatMap((window) => {
+    const clientId = clientOf(window)
+    const floor = amount(clientRow(world, clientId), 'settlement_floor_minor')
+    const unsettled = sweptBy(
+      { swept_from: text(window, 'settled_until'), swept_until: now },
+      entriesOf(world, clientId),
+    )
+    const due = sum(unsettled, 'net_minor')
+    return due > floor ? [`${due} of ${clientId} are never settled, and its floor is ${floor}`] : []
+  })
+}
+
+/** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
+function watchFees(world: World) {
+  return (): readonly string[] => {
+    const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
+    return rowsOf(world, 'PAYMENT')
+      .filter(({ status }) => status === 'succeeded')
+      .flatMap((payment) => {
+        const id = text(payment, 'pk').slice('PAYMENT#'.length)
+        return feeProblems(world, payment, (cause) => reported.has(`SUSPENSE#${id}#${cause}`))
+      })
+  }
+}
+
+/** The next sweep, and time for it. */
+const SWEEP_MS = 25 * 3_600_000
+
+function feeProblems(
+  world: World,
+  payment: RawItem,
+  isReported: (cause: string) => boolean,
+): readonly string[] {
+  const pk = text(payment, 'pk')
+  const isLate = world.scheduler.nowMs() > ms(payment, 'paid_at') + HELD_MS + SWEEP_MS
+  if (!isFinal(payment))
+    return isLate ? [`${pk}: its fee is neither final nor assumed by its day`] : []
+  // An actual fee was compared with the provider's row when it was written.
+  if (payment['fee_status'] !== 'assumed' || isVoidedOpen(payment)) return []
+  if (!isReported('fee_assumed') && !isReported('transaction_missing'))
+    return [`${pk}: operators had no alert about a fee that was assumed`]
+  const row = settledRowOf(world, payment)
+  if (row?.status !== 'SUCCESS' || world.unshownRows.has(row.product_id)) return []
+  if (payment['late_row_at'] === undefined) return [`${pk}: the row that came late is not booked`]
+  return keptBy(row) !== payment['provider_fee_minor'] && !isReported('fee_changed')
+    ? [`${pk}: operators had no alert about a fee that differs`]
+    : []
 }

@@ -9,19 +9,6 @@ import type { World } from '../world/world.ts'
 
 const CLOSED = ['failed', 'expired', 'cancelled']
 
-/** Whether the provider accepts money for a request at this moment. */
-function isPayable({ provider, scheduler }: World, requestId: string): boolean {
-  const record = provider.storedRequest(requestId)
-  return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
-}
-
-/** Whether a request was paid in time, with the amount asked for. */
-function isPaid({ provider }: World, requestId: string): boolean {
-  const request = provider.storedRequest(requestId)?.request
-  const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
-  return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
-}
-
 /** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
 export function watchClosing(world: World): void {
   const refused = new Set<string>()
@@ -52,6 +39,19 @@ export function watchClosing(world: World): void {
   })
 }
 
+/** Whether a request was paid in time, with the amount asked for. */
+function isPaid({ provider }: World, requestId: string): boolean {
+  const request = provider.storedRequest(requestId)?.request
+  const captured = provider.capturedPayments().find(({ id }) => id === request?.latest_payment_id)
+  return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
+}
+
+/** Whether the provider accepts money for a request at this moment. */
+function isPayable({ provider, scheduler }: World, requestId: string): boolean {
+  const record = provider.storedRequest(requestId)
+  return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
+}
+
 const REFERENCE = /^([0-9a-f-]{36})-(\d+)$/
 
 type Created = {
@@ -60,16 +60,6 @@ type Created = {
   readonly attempt?: number
   /** The payment was paid through another attempt, so its own request must be cancelled. */
   readonly isSpent?: true
-}
-
-function createdBy({ method, path, outcome }: ProviderAnswer): Created | undefined {
-  if (method !== 'POST' || path !== '/v3/payment_requests') return undefined
-  if (outcome.kind !== 'answered' || outcome.status >= 300) return undefined
-  const { payment_request_id: requestId, reference_id: reference } = Object(outcome.json)
-  const [, paymentId, attempt] = REFERENCE.exec(String(reference)) ?? []
-  return paymentId === undefined
-    ? undefined
-    : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
 
 /** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
@@ -163,24 +153,17 @@ export function watchOrphans(world: World): () => readonly string[] {
     })
 }
 
-const PUSHED = 'OVO'
-
-/** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
-function watchLeases(world: World): void {
-  world.onAsked.push((_, method, path, body) => {
-    const reference =
-      method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
-    const payment = paymentOfReference(world, reference)
-    if (payment?.['status'] !== 'creating') return
-    if ((Object(payment['request']).channelCode ?? payment['channel_code']) !== PUSHED) return
-    const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
-    if (
-      !isIts ||
-      Date.parse(text(payment, 'lease_until')) + world.apartMs < world.scheduler.nowMs()
-    )
-      world.problems.push(`${reference} is pushed after its lease`)
-  })
+function createdBy({ method, path, outcome }: ProviderAnswer): Created | undefined {
+  if (method !== 'POST' || path !== '/v3/payment_requests') return undefined
+  if (outcome.kind !== 'answered' || outcome.status >= 300) return undefined
+  const { payment_request_id: requestId, reference_id: reference } = Object(outcome.json)
+  const [, paymentId, attempt] = REFERENCE.exec(String(reference)) ?? []
+  return paymentId === undefined
+    ? undefined
+    : { requestId: String(requestId), paymentId, attempt: Number(attempt) }
 }
+
+const PUSHED = 'OVO'
 
 /** By when the provider shows the row of a payment. */
 const SHOWN_MS = 3 * 60_000
@@ -215,4 +198,21 @@ export function watchPushes(world: World): () => readonly string[] {
       })
     })
   }
+}
+
+/** Checked when a push leaves: a worker that was frozen sends none after its lease has expired. */
+function watchLeases(world: World): void {
+  world.onAsked.push((_, method, path, body) => {
+    const reference =
+      method === 'POST' && path === '/v3/payment_requests' ? String(Object(body).reference_id) : ''
+    const payment = paymentOfReference(world, reference)
+    if (payment?.['status'] !== 'creating') return
+    if ((Object(payment['request']).channelCode ?? payment['channel_code']) !== PUSHED) return
+    const isIts = reference === `${reference.slice(0, 36)}-${text(payment, 'attempt')}`
+    if (
+      !isIts ||
+      Date.parse(text(payment, 'lease_until')) + world.apartMs < world.scheduler.nowMs()
+    )
+      world.problems.push(`${reference} is pushed after its lease`)
+  })
 }

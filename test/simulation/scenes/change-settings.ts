@@ -8,14 +8,11 @@ import type { Scene } from './http.ts'
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
 
-async function issue(world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') {
-  const reply = await operate(world, 'issue-api-key', { client_id: clientId, permissions })
-  if (reply?.status !== 200) return undefined
-  return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
-}
-
-function isTaken(reply: HttpReply | undefined): boolean {
-  return reply !== undefined && reply.status < 300
+/** Keys are rotated and restricted, clients changed and disabled, during all other work. */
+export async function changeKeys(play: Scene): Promise<void> {
+  const { world, tenants } = play
+  if (!hasFault(world, 'clientChanges')) return
+  await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
 }
 
 /** The merchant replaces its key. Soon the old one is refused. */
@@ -34,6 +31,16 @@ async function rotate({ world }: Scene, tenant: Tenant): Promise<void> {
   await waitFor(world, ACTS_MS)
   if (isTaken(await requestAs(world, { apiKey: old }, 'api-get-balance')))
     world.problems.push(`a key of ${tenant.clientId} is taken after it was revoked`)
+}
+
+async function issue(world: World, { clientId }: Tenant, permissions: 'full' | 'read_only') {
+  const reply = await operate(world, 'issue-api-key', { client_id: clientId, permissions })
+  if (reply?.status !== 200) return undefined
+  return { apiKey: String(reply.body['api_key']), keyId: String(reply.body['key_id']) }
+}
+
+function isTaken(reply: HttpReply | undefined): boolean {
+  return reply !== undefined && reply.status < 300
 }
 
 /** A key that may only read asks for a payment. */
@@ -82,13 +89,6 @@ async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
   tenant.isBeingChanged = false
 }
 
-/** Keys are rotated and restricted, clients changed and disabled, during all other work. */
-export async function changeKeys(play: Scene): Promise<void> {
-  const { world, tenants } = play
-  if (!hasFault(world, 'clientChanges')) return
-  await world.prng.pick([rotate, rotate, restrict, changeClient])(play, world.prng.pick(tenants))
-}
-
 /** An operator enters another account. */
 export function changeAccount(world: World, clientId: string) {
   const bank = {
@@ -97,48 +97,6 @@ export function changeAccount(world: World, clientId: string) {
     bank_account_name: 'PT Berdua',
   }
   return operate(world, 'update-client', { client_id: clientId, bank })
-}
-
-type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
-
-/** An operator's action on an endpoint. Its answer may be lost. */
-function ask(
-  world: World,
-  action: string,
-  tenant: Tenant,
-  endpoint: SimEndpoint,
-  fields: object = {},
-) {
-  return operate(world, action, {
-    client_id: tenant.clientId,
-    endpoint_id: endpoint.endpointId,
-    ...fields,
-  })
-}
-
-function update(what: string, fields: object): Change {
-  return async ({ world }, tenant, endpoint) => {
-    const reply = await ask(world, 'update-endpoint', tenant, endpoint, fields)
-    if (reply?.status === 200) count(world.tally, `endpoint ${what}`)
-  }
-}
-
-async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
-  const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
-  if (reply?.status !== 200) return
-  count(world.tally, 'endpoint deleted')
-  endpoint.isGone = true
-}
-
-/** The new endpoint is registered first, as in a rotation of its secret. Without an answer it is not used. */
-async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
-  const { world } = play
-  const made = await addEndpoint(world, tenant.clientId)
-  if (made) {
-    tenant.endpoints.push(made)
-    count(world.tally, 'endpoint replaced')
-  }
-  await remove(play, tenant, endpoint)
 }
 
 const CHANGES = [
@@ -163,6 +121,48 @@ export async function changeEndpoints(play: Scene): Promise<void> {
     await prng.pick(CHANGES)(play, tenant, endpoint)
   })
   await Promise.all(operators)
+}
+
+type Change = (play: Scene, tenant: Tenant, endpoint: SimEndpoint) => Promise<void>
+
+function update(what: string, fields: object): Change {
+  return async ({ world }, tenant, endpoint) => {
+    const reply = await ask(world, 'update-endpoint', tenant, endpoint, fields)
+    if (reply?.status === 200) count(world.tally, `endpoint ${what}`)
+  }
+}
+
+/** An operator's action on an endpoint. Its answer may be lost. */
+function ask(
+  world: World,
+  action: string,
+  tenant: Tenant,
+  endpoint: SimEndpoint,
+  fields: object = {},
+) {
+  return operate(world, action, {
+    client_id: tenant.clientId,
+    endpoint_id: endpoint.endpointId,
+    ...fields,
+  })
+}
+
+async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
+  const reply = await ask(world, 'delete-endpoint', tenant, endpoint)
+  if (reply?.status !== 200) return
+  count(world.tally, 'endpoint deleted')
+  endpoint.isGone = true
+}
+
+/** The new endpoint is registered first, as in a rotation of its secret. Without an answer it is not used. */
+async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
+  const { world } = play
+  const made = await addEndpoint(world, tenant.clientId)
+  if (made) {
+    tenant.endpoints.push(made)
+    count(world.tally, 'endpoint replaced')
+  }
+  await remove(play, tenant, endpoint)
 }
 
 const MINUTE_MS = 60_000

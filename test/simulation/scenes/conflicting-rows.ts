@@ -5,6 +5,36 @@ import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { count, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
+/** The provider books a row that contradicts the payment's own, or money of no payment. */
+export async function bookConflictingRow(play: Scene): Promise<void> {
+  const { scenePrng, provider, unshownRows } = play.world
+  const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
+  // It must not replace an own row that is never shown.
+  const paid = provider
+    .findPaymentRequests('')
+    .filter(
+      ({ latest_payment_id: id = '', request_amount: amount }) =>
+        captured.get(id) === amount && !unshownRows.has(id),
+    )
+  if (paid.length === 0 || scenePrng.chance(0.2)) return bookUnknown(play)
+  // A payment that waits for its money or for its final fee: the gateway believes the next row.
+  const open = paid.filter(({ reference_id: reference }) => {
+    const payment = paymentOfReference(play.world, reference)
+    return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
+  })
+  bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
+}
+
+/** The provider books money that belongs to no payment. */
+function bookUnknown({ world, scenePrng, provider }: Scene): void {
+  const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
+  const product = `py-${scenePrng.uuid()}`
+  const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
+  world.reversalRowIds.push(type === 'PAYMENT' ? product : row.id)
+  trace(world, () => `the provider books money of no payment: ${product}`)
+  count(world.tally, 'conflicting row: money of no payment')
+}
+
 /** A reference of another product, or one like ours: of a pending payment, but of none of its attempts. */
 function drawReference(world: World): { readonly reference_id: string; readonly amount: number } {
   const { scenePrng } = world
@@ -19,14 +49,22 @@ function drawReference(world: World): { readonly reference_id: string; readonly 
   }
 }
 
-/** The provider books money that belongs to no payment. */
-function bookUnknown({ world, scenePrng, provider }: Scene): void {
-  const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
-  const product = `py-${scenePrng.uuid()}`
-  const row = provider.bookTransaction({ type, product_id: product, ...drawReference(world) })
-  world.reversalRowIds.push(type === 'PAYMENT' ? product : row.id)
-  trace(world, () => `the provider books money of no payment: ${product}`)
-  count(world.tally, 'conflicting row: money of no payment')
+function bookBeside(world: World, paid: PaymentRequest): void {
+  const { scenePrng, provider, scheduler, tally } = world
+  const { latest_payment_id: id = '', reference_id } = paid
+  const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
+  const own = provider.transactionRecords().find((record) => record.row.product_id === id)
+  // Often at the moment when the payment's own row is settled.
+  const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
+  const book = () => {
+    const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
+    provider.bookTransaction({ ...like, reference_id, product_id: id, ...row })
+    trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
+    count(tally, `conflicting row: ${what}`)
+  }
+  if (settlesInMs > 0 && scenePrng.chance(0.8))
+    scheduler.after(settlesInMs + scenePrng.int(0, 60_000), book)
+  else book()
 }
 
 type ConflictingRow = readonly [what: string, row: object]
@@ -52,49 +90,31 @@ function drawConflictingRow(world: World, reference: string, asked: number): Con
   return scenePrng.pick(known === undefined ? always : [...always, changed, changed, changed])
 }
 
-function bookBeside(world: World, paid: PaymentRequest): void {
-  const { scenePrng, provider, scheduler, tally } = world
-  const { latest_payment_id: id = '', reference_id } = paid
-  const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
-  const own = provider.transactionRecords().find((record) => record.row.product_id === id)
-  // Often at the moment when the payment's own row is settled.
-  const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
-  const book = () => {
-    const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }
-    provider.bookTransaction({ ...like, reference_id, product_id: id, ...row })
-    trace(world, () => `the provider books a row of ${what} for ${reference_id}`)
-    count(tally, `conflicting row: ${what}`)
-  }
-  if (settlesInMs > 0 && scenePrng.chance(0.8))
-    scheduler.after(settlesInMs + scenePrng.int(0, 60_000), book)
-  else book()
-}
-
-/** The provider books a row that contradicts the payment's own, or money of no payment. */
-export async function bookConflictingRow(play: Scene): Promise<void> {
-  const { scenePrng, provider, unshownRows } = play.world
-  const captured = new Map(provider.capturedPayments().map(({ id, amount }) => [id, amount]))
-  // It must not replace an own row that is never shown.
-  const paid = provider
-    .findPaymentRequests('')
-    .filter(
-      ({ latest_payment_id: id = '', request_amount: amount }) =>
-        captured.get(id) === amount && !unshownRows.has(id),
-    )
-  if (paid.length === 0 || scenePrng.chance(0.2)) return bookUnknown(play)
-  // A payment that waits for its money or for its final fee: the gateway believes the next row.
-  const open = paid.filter(({ reference_id: reference }) => {
-    const payment = paymentOfReference(play.world, reference)
-    return payment?.['status'] === 'pending' || payment?.['fee_status'] === 'estimated'
-  })
-  bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
-}
-
 /** Shorter and longer than the five minutes of a slice's lease. */
 const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 
 /** Shorter than a settlement run. */
 const SETTLING_MS = 250
+
+/** A sync or a settlement run is frozen. */
+export async function resumeLate(scene: Scene): Promise<void> {
+  const { world, tenants, prng } = scene
+  if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
+  const forMs = prng.pick(FROZEN_MS)
+  const freeze = { afterMs: prng.int(5, SETTLING_MS), forMs }
+  return freezeRun(scene, 'a settlement run is frozen during its work', freeze, (options) =>
+    operate(world, 'trigger-settlement', { client_id: prng.pick(tenants).clientId }, options),
+  )
+}
+
+function freezeSync(scene: Scene, afterMs: number): Promise<void> {
+  return freezeRun(
+    scene,
+    'a sync is frozen during its work',
+    { afterMs, forMs: scene.prng.pick(FROZEN_MS) },
+    (options) => invoke(scene.world, 'sync-provider-transactions', {}, options),
+  )
+}
 
 /** A run is frozen some time after its start. It continues minutes later with its old read, beside another one. */
 async function freezeRun(
@@ -110,28 +130,29 @@ async function freezeRun(
   await begin()
 }
 
-function freezeSync(scene: Scene, afterMs: number): Promise<void> {
-  return freezeRun(
-    scene,
-    'a sync is frozen during its work',
-    { afterMs, forMs: scene.prng.pick(FROZEN_MS) },
-    (options) => invoke(scene.world, 'sync-provider-transactions', {}, options),
-  )
-}
+const CLOSED = ['expired', 'cancelled', 'failed']
 
-/** A sync or a settlement run is frozen. */
-export async function resumeLate(scene: Scene): Promise<void> {
-  const { world, tenants, prng } = scene
-  if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))
-  const forMs = prng.pick(FROZEN_MS)
-  const freeze = { afterMs: prng.int(5, SETTLING_MS), forMs }
-  return freezeRun(scene, 'a settlement run is frozen during its work', freeze, (options) =>
-    operate(world, 'trigger-settlement', { client_id: prng.pick(tenants).clientId }, options),
+/** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
+export async function payUnasked(scene: Scene): Promise<void> {
+  const { world, scenePrng, prng } = scene
+  const all = world.provider.findPaymentRequests('')
+  // Unpaid requests of payments that have ended without money. Due work no longer checks these.
+  const late = all.filter(
+    ({ reference_id: reference, latest_payment_id: paid }) =>
+      paid === undefined &&
+      CLOSED.includes(String(paymentOfReference(world, reference)?.['status'])),
   )
+  const isLate = late.length > 0 && prng.chance(0.8)
+  const requests = isLate ? late : all.filter(({ status }) => status === 'REQUIRES_ACTION')
+  const freeze = prng.chance(0.4)
+  const settlesInSeconds = freeze ? scenePrng.int(20, 140) : scenePrng.int(60, 5_000)
+  const paid = requests
+    .slice(-prng.int(1, 3))
+    .filter((request) => pay(world, request, isLate, settlesInSeconds))
+  if (freeze && paid.length > 0) await freezeSync(scene, prng.int(100, 900))
 }
 
 const HOUR_MS = 3_600_000
-const CLOSED = ['expired', 'cancelled', 'failed']
 
 /** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
 function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSeconds: number) {
@@ -163,24 +184,4 @@ function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSe
   trace(world, () => `${amount} is paid on ${id}, and the provider answers nothing about it`)
   reportSituation(world, 'a payment is made while the provider does not answer about it')
   return true
-}
-
-/** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
-export async function payUnasked(scene: Scene): Promise<void> {
-  const { world, scenePrng, prng } = scene
-  const all = world.provider.findPaymentRequests('')
-  // Unpaid requests of payments that have ended without money. Due work no longer checks these.
-  const late = all.filter(
-    ({ reference_id: reference, latest_payment_id: paid }) =>
-      paid === undefined &&
-      CLOSED.includes(String(paymentOfReference(world, reference)?.['status'])),
-  )
-  const isLate = late.length > 0 && prng.chance(0.8)
-  const requests = isLate ? late : all.filter(({ status }) => status === 'REQUIRES_ACTION')
-  const freeze = prng.chance(0.4)
-  const settlesInSeconds = freeze ? scenePrng.int(20, 140) : scenePrng.int(60, 5_000)
-  const paid = requests
-    .slice(-prng.int(1, 3))
-    .filter((request) => pay(world, request, isLate, settlesInSeconds))
-  if (freeze && paid.length > 0) await freezeSync(scene, prng.int(100, 900))
 }

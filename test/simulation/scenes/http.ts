@@ -25,28 +25,6 @@ export type Happens = (probability: number) => boolean
 const CREATE = 'api-create-payment'
 const TERMINAL = ['succeeded', 'failed', 'expired', 'cancelled']
 
-/**
- * A terminal status in an answer is the stored one, and a payment that had ended before the request is shown with that
- * end, also by a replay of its create. A cancel that succeeds shows a cancelled payment.
- */
-function statusProblems(
-  { world }: Scene,
-  functionName: string,
-  was: string,
-  { status, body }: HttpReply,
-) {
-  const { id, status: shown } = body
-  const row = paymentRow(world, id)
-  if (status !== 200 || row === undefined) return []
-  const [kept, isCancel] = [text(row, 'status'), functionName === 'api-cancel-payment']
-  if (functionName === CREATE && TERMINAL.includes(was))
-    reportSituation(world, 'a create is replayed after its payment has ended')
-  const mustBeKept = TERMINAL.includes(String(shown)) || TERMINAL.includes(was) || isCancel
-  return mustBeKept && (kept !== shown || (isCancel && shown !== 'cancelled'))
-    ? [`${functionName} showed ${String(id)} as ${String(shown)}, which is ${kept}`]
-    : []
-}
-
 /** A merchant's request, with the checks that every answer must pass. */
 export async function http(
   play: Scene,
@@ -75,6 +53,28 @@ export async function http(
     play.world.problems.push(`${tenant.clientId} is refused with its own key`)
   if (reply) play.world.problems.push(...statusProblems(play, functionName, was, reply))
   return reply
+}
+
+/**
+ * A terminal status in an answer is the stored one, and a payment that had ended before the request is shown with that
+ * end, also by a replay of its create. A cancel that succeeds shows a cancelled payment.
+ */
+function statusProblems(
+  { world }: Scene,
+  functionName: string,
+  was: string,
+  { status, body }: HttpReply,
+) {
+  const { id, status: shown } = body
+  const row = paymentRow(world, id)
+  if (status !== 200 || row === undefined) return []
+  const [kept, isCancel] = [text(row, 'status'), functionName === 'api-cancel-payment']
+  if (functionName === CREATE && TERMINAL.includes(was))
+    reportSituation(world, 'a create is replayed after its payment has ended')
+  const mustBeKept = TERMINAL.includes(String(shown)) || TERMINAL.includes(was) || isCancel
+  return mustBeKept && (kept !== shown || (isCancel && shown !== 'cancelled'))
+    ? [`${functionName} showed ${String(id)} as ${String(shown)}, which is ${kept}`]
+    : []
 }
 
 /** A merchant's create, with its idempotency key if it has one. */

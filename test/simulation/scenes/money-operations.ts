@@ -22,16 +22,6 @@ const STOPS: Readonly<Record<string, Reported>> = {
   findings: 'a payout is stopped by open findings',
 }
 
-function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {
-  for (const name of Object.keys(Object(confirm))) {
-    const stop = STOPS[name]
-    if (stop) reportSituation(world, stop)
-  }
-  if (retryAt !== undefined) reportSituation(world, 'a payout waits for its audit')
-  if (String(message).startsWith('payouts of this client are on hold'))
-    reportSituation(world, 'a payout is stopped by a hold')
-}
-
 /** An operator pays out a settlement. A refusal may say when to try again, or which figures to confirm. */
 export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<void> {
   const id = text(settlement, 'settlement_id')
@@ -60,9 +50,14 @@ export async function payOutNow({ world }: Scene, settlement: RawItem): Promise<
   }
 }
 
-/** Recorded settlements, as the table has them. */
-function recordedOf(world: World): readonly RawItem[] {
-  return rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
+function noteRefusal(world: World, { message, confirm, retry_at: retryAt }: RawItem): void {
+  for (const name of Object.keys(Object(confirm))) {
+    const stop = STOPS[name]
+    if (stop) reportSituation(world, stop)
+  }
+  if (retryAt !== undefined) reportSituation(world, 'a payout waits for its audit')
+  if (String(message).startsWith('payouts of this client are on hold'))
+    reportSituation(world, 'a payout is stopped by a hold')
 }
 
 /** An operator pays out a recorded settlement, or notes that the bank refused it and perhaps re-credits it. */
@@ -78,6 +73,11 @@ export async function payOut(scene: Scene): Promise<void> {
     await operate(world, 'recredit-settlement', { ...named, notes: 'again' })
 }
 
+/** Recorded settlements, as the table has them. */
+function recordedOf(world: World): readonly RawItem[] {
+  return rowsOf(world, 'SETTLEMENT', { status: 'recorded' })
+}
+
 /** The same transfer never pays out two settlements. */
 export async function payOutTwice(scene: Scene): Promise<void> {
   const { world } = scene
@@ -91,19 +91,6 @@ export async function payOutTwice(scene: Scene): Promise<void> {
     reportSituation(world, 'a bank reference is used a second time')
   if (replies.every((reply) => reply?.status === 200))
     world.problems.push('one transfer has paid out two settlements')
-}
-
-/** Pending and available of a client. */
-function balanceOf(world: World, clientId: string): number {
-  const shards = world.table
-    .items(`LEDGER#${clientId}`)
-    .filter(({ sk }) => String(sk).startsWith('SHARD#'))
-  const window = windowRow(world, clientId)
-  return (
-    sum(shards, 'credited_minor') -
-    amount(window, 'in_settlement_minor') -
-    amount(window, 'paid_out_minor')
-  )
 }
 
 /** An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once by one reference. */
@@ -134,6 +121,19 @@ export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void
   const written = entriesOf(world, clientId).filter(({ entry_id: id }) => ids.includes(id))
   if (replies.some((reply) => reply?.status === 200) && written.length !== 1)
     world.problems.push(`${asked.reference} of ${clientId} is ${written.length} entries`)
+}
+
+/** Pending and available of a client. */
+function balanceOf(world: World, clientId: string): number {
+  const shards = world.table
+    .items(`LEDGER#${clientId}`)
+    .filter(({ sk }) => String(sk).startsWith('SHARD#'))
+  const window = windowRow(world, clientId)
+  return (
+    sum(shards, 'credited_minor') -
+    amount(window, 'in_settlement_minor') -
+    amount(window, 'paid_out_minor')
+  )
 }
 
 /** An operator puts the payouts of a client on hold, and later releases them. */
@@ -196,29 +196,6 @@ export function settlementActions(
   ]
 }
 
-function settlementsOf(world: World, clientId: string): readonly RawItem[] {
-  return rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
-    ({ status }) => status !== 'manual_paid',
-  )
-}
-
-/** Longer than a settlement takes from the read of the floor to its record. */
-const FLOOR_MS = 6 * 60_000
-
-/** An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is settled. */
-async function raiseFloor(world: World, clientId: string): Promise<void> {
-  const settledUntil = text(windowRow(world, clientId), 'settled_until')
-  const due = entriesOf(world, clientId).filter(
-    (entry) => text(entry, 'eligible_at') >= settledUntil,
-  )
-  const floor = sum(due, 'net_minor')
-  if (floor <= 0) return
-  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
-  await waitFor(world, FLOOR_MS)
-  await operate(world, 'trigger-settlement', { client_id: clientId })
-  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: 0 })
-}
-
 /** Operators pay out, refuse, re-credit and settle one client's money at once, while the sync reads reversals. */
 export async function concurrentOperators(scene: Scene): Promise<void> {
   const { world, tenants, scenePrng, prng } = scene
@@ -250,6 +227,29 @@ export async function concurrentOperators(scene: Scene): Promise<void> {
     if (prng.chance(0.5)) await raiseFloor(world, clientId)
     await waitFor(world, prng.pick([100, 2_000, 600_000]))
   }
+}
+
+function settlementsOf(world: World, clientId: string): readonly RawItem[] {
+  return rowsOf(world, 'SETTLEMENT', { client_id: clientId, recredited_at: undefined }).filter(
+    ({ status }) => status !== 'manual_paid',
+  )
+}
+
+/** Longer than a settlement takes from the read of the floor to its record. */
+const FLOOR_MS = 6 * 60_000
+
+/** An operator sets the floor to exactly what is due. The floor must be exceeded, so nothing is settled. */
+async function raiseFloor(world: World, clientId: string): Promise<void> {
+  const settledUntil = text(windowRow(world, clientId), 'settled_until')
+  const due = entriesOf(world, clientId).filter(
+    (entry) => text(entry, 'eligible_at') >= settledUntil,
+  )
+  const floor = sum(due, 'net_minor')
+  if (floor <= 0) return
+  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: floor })
+  await waitFor(world, FLOOR_MS)
+  await operate(world, 'trigger-settlement', { client_id: clientId })
+  await operate(world, 'update-client', { client_id: clientId, settlement_floor_minor: 0 })
 }
 
 const BACK = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']

@@ -9,31 +9,10 @@ import { count, noteFault, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const MOVEMENT_TYPES = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
-function often(type: string) {
-  return [type, type, type]
-}
-const TYPES = [
-  ...often('PAYMENT'),
-  ...MOVEMENT_TYPES,
-  'ADJUSTMENT_DEDUCT',
-  ...often('WITHDRAWAL'),
-  'UNKNOWN_TYPE',
-]
-const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
-
-/** Statuses of a payment row that pays no money. */
-const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
 const DAY_SECONDS = 86_400
 /** After the day of the assumed fee. A history ends with eight days, so the row is still read. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
-
-/** The delay of a fee. It is often after the day of the assumed fee. */
-function lateSeconds({ scenePrng }: World): number {
-  return scenePrng.chance(0.6)
-    ? scenePrng.int(...LATEST_FEE_SECONDS)
-    : scenePrng.int(60, LATEST_FEE_SECONDS[1])
-}
 
 /** Faults of the next payment's row: the fault's name in the world, its name in the simulator, and its value. */
 const ROW_FAULTS = [
@@ -42,23 +21,6 @@ const ROW_FAULTS = [
   ['rowTwice', 'duplicate', () => undefined],
   ['rowMissing', 'missing', () => undefined],
 ] as const
-
-/**
- * Whether the gateway still asks the provider about this request. Otherwise only the row shows that the customer paid.
- */
-function isAskedAbout(
-  world: World,
-  { payment_request_id: id, reference_id: reference }: Paid,
-): boolean {
-  const payment = paymentOfReference(world, reference)
-  const request = world.provider.storedRequest(id)?.request
-  return (
-    payment?.['status'] === 'pending' &&
-    payment['payment_request_id'] === id &&
-    request !== undefined &&
-    isOpen(request)
-  )
-}
 
 /** The provider withholds a row for this time: it ends after the day of the assumed fee, before the last check. */
 const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
@@ -93,6 +55,42 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
   return hasPaid
 }
 
+/** The delay of a fee. It is often after the day of the assumed fee. */
+function lateSeconds({ scenePrng }: World): number {
+  return scenePrng.chance(0.6)
+    ? scenePrng.int(...LATEST_FEE_SECONDS)
+    : scenePrng.int(60, LATEST_FEE_SECONDS[1])
+}
+
+/**
+ * Whether the gateway still asks the provider about this request. Otherwise only the row shows that the customer paid.
+ */
+function isAskedAbout(
+  world: World,
+  { payment_request_id: id, reference_id: reference }: Paid,
+): boolean {
+  const payment = paymentOfReference(world, reference)
+  const request = world.provider.storedRequest(id)?.request
+  return (
+    payment?.['status'] === 'pending' &&
+    payment['payment_request_id'] === id &&
+    request !== undefined &&
+    isOpen(request)
+  )
+}
+
+const TYPES = [
+  ...often('PAYMENT'),
+  ...MOVEMENT_TYPES,
+  'ADJUSTMENT_DEDUCT',
+  ...often('WITHDRAWAL'),
+  'UNKNOWN_TYPE',
+]
+const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
+
+/** Statuses of a payment row that pays no money. */
+const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
+
 /** Books a further row of any type and status, which may name the payment. It must not move money or hide other rows. */
 export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>): void {
   const { scenePrng, provider } = world
@@ -110,35 +108,12 @@ export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference
   count(world.tally, `odd row booked: ${type}`)
 }
 
+function often(type: string) {
+  return [type, type, type]
+}
+
 const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback', 'chargeback'] as const
 const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
-
-/** Draws the stage first, so that payments at rare stages are as frequent as others. */
-function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem | undefined {
-  const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
-  return payments.length === 0
-    ? undefined
-    : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
-}
-
-/** The provider voids the row of a reversal or of a won dispute, which undoes it. */
-function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
-  const rows = world.provider
-    .transactionRecords()
-    .filter(
-      ({ row }) =>
-        row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS',
-    )
-  if (rows.length === 0) return false
-  const { id, row } = world.scenePrng.pick(rows)
-  world.provider.reversePayment(requestId, {
-    kind: world.scenePrng.pick(['voided', 'reversed']),
-    transaction_id: id,
-  })
-  trace(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
-  count(world.tally, `movement voided: ${row.type}`)
-  return true
-}
 
 /** The limit leaves room for the movements of other scenes. */
 const MAX_MOVEMENTS = 8
@@ -189,6 +164,33 @@ export function reverseRandomPayment(
   } catch {
     count(world.tally, 'reversal refused')
   }
+}
+
+/** Draws the stage first, so that payments at rare stages are as frequent as others. */
+function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem | undefined {
+  const byStage = Map.groupBy(payments, (payment) => stageOf(world, payment))
+  return payments.length === 0
+    ? undefined
+    : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
+}
+
+/** The provider voids the row of a reversal or of a won dispute, which undoes it. */
+function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
+  const rows = world.provider
+    .transactionRecords()
+    .filter(
+      ({ row }) =>
+        row.product_id === paidId && MOVEMENT_TYPES.includes(row.type) && row.status === 'SUCCESS',
+    )
+  if (rows.length === 0) return false
+  const { id, row } = world.scenePrng.pick(rows)
+  world.provider.reversePayment(requestId, {
+    kind: world.scenePrng.pick(['voided', 'reversed']),
+    transaction_id: id,
+  })
+  trace(world, () => `the ${row.type} ${id} of ${requestId} is voided`)
+  count(world.tally, `movement voided: ${row.type}`)
+  return true
 }
 
 /** Several reversals of one payment within hours. The sync reads them one by one, or several at once. */

@@ -6,6 +6,33 @@ import type { Tenant } from '../world/tenants.ts'
 import { count } from '../world/world.ts'
 import { http, type Scene } from './http.ts'
 
+/** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
+export async function requestOtherTenantsData(play: Scene): Promise<void> {
+  const { world, tenants, seen } = play
+  const target = world.prng.pick(tenants)
+  const otherTenant = tenants.find((tenant) => tenant !== target)
+  if (otherTenant === undefined) return
+  const [payment] = seen.known.get(target.clientId) ?? []
+  const settlement = ownId(play, target, 'SETTLEMENT')
+  const delivery = ownId(play, target, 'DELIVERY')
+  if (payment !== undefined) await askFor(play, otherTenant, 'api-get-payment', { id: payment })
+  if (settlement !== undefined) {
+    await askFor(play, otherTenant, 'api-get-settlement', { id: settlement })
+    await askFor(play, otherTenant, 'api-list-settlement-payments', { id: settlement })
+  }
+  if (delivery !== undefined) {
+    await askFor(play, otherTenant, 'api-get-webhook-delivery', { id: delivery })
+    await askFor(play, otherTenant, 'api-redeliver-webhook', { id: delivery })
+  }
+  await askForEndpoint(play, otherTenant, target)
+  const revoked = await operate(world, 'revoke-api-key', {
+    client_id: otherTenant.clientId,
+    key_id: target.keyId,
+  })
+  if (revoked?.status === 200)
+    world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
+}
+
 function ownId(
   { world }: Scene,
   { clientId }: Tenant,
@@ -33,11 +60,6 @@ async function askFor(
     play.world.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
-/** An answer to the question itself: no limit, no refused key, no failure. */
-function isDecided(reply: HttpReply | undefined): reply is HttpReply {
-  return reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
-}
-
 /** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
 async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> {
   const { prng } = play
@@ -54,29 +76,7 @@ async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant):
     )
 }
 
-/** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
-export async function requestOtherTenantsData(play: Scene): Promise<void> {
-  const { world, tenants, seen } = play
-  const target = world.prng.pick(tenants)
-  const otherTenant = tenants.find((tenant) => tenant !== target)
-  if (otherTenant === undefined) return
-  const [payment] = seen.known.get(target.clientId) ?? []
-  const settlement = ownId(play, target, 'SETTLEMENT')
-  const delivery = ownId(play, target, 'DELIVERY')
-  if (payment !== undefined) await askFor(play, otherTenant, 'api-get-payment', { id: payment })
-  if (settlement !== undefined) {
-    await askFor(play, otherTenant, 'api-get-settlement', { id: settlement })
-    await askFor(play, otherTenant, 'api-list-settlement-payments', { id: settlement })
-  }
-  if (delivery !== undefined) {
-    await askFor(play, otherTenant, 'api-get-webhook-delivery', { id: delivery })
-    await askFor(play, otherTenant, 'api-redeliver-webhook', { id: delivery })
-  }
-  await askForEndpoint(play, otherTenant, target)
-  const revoked = await operate(world, 'revoke-api-key', {
-    client_id: otherTenant.clientId,
-    key_id: target.keyId,
-  })
-  if (revoked?.status === 200)
-    world.problems.push(`a key of ${target.clientId} was revoked as ${otherTenant.clientId}'s`)
+/** An answer to the question itself: no limit, no refused key, no failure. */
+function isDecided(reply: HttpReply | undefined): reply is HttpReply {
+  return reply !== undefined && reply.status < 500 && ![401, 429].includes(reply.status)
 }

@@ -11,17 +11,6 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-/** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
-function rounds(play: Scene, tenant: Tenant, id: string, endpointId: string) {
-  const { world } = play
-  const own = { client_id: tenant.clientId }
-  const since = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
-  const merchant = () => http(play, tenant, 'api-redeliver-webhook', { id })
-  const operator = () => operate(world, 'redeliver', { ...own, delivery_id: id })
-  const inBulk = () => operate(world, 'redeliver', { ...own, endpoint_id: endpointId, since })
-  return [merchant, merchant, operator, operator, inBulk]
-}
-
 /** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
 export async function redeliverRepeatedly(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
@@ -55,6 +44,17 @@ export async function redeliverRepeatedly(play: Scene): Promise<void> {
     world.problems.push(`${id} was sent again as if it were of ${otherTenant.clientId}`)
 }
 
+/** All ways to begin a round of a delivery: by its merchant, by an operator, and in bulk. */
+function rounds(play: Scene, tenant: Tenant, id: string, endpointId: string) {
+  const { world } = play
+  const own = { client_id: tenant.clientId }
+  const since = new Date(world.scheduler.nowMs() - DAY_MS).toISOString()
+  const merchant = () => http(play, tenant, 'api-redeliver-webhook', { id })
+  const operator = () => operate(world, 'redeliver', { ...own, delivery_id: id })
+  const inBulk = () => operate(world, 'redeliver', { ...own, endpoint_id: endpointId, since })
+  return [merchant, merchant, operator, operator, inBulk]
+}
+
 /** How close to the alert about an abandoned delivery a redelivery comes. */
 const NEAR_MS = 3_000
 
@@ -80,10 +80,6 @@ export function arrangeRounds(play: Scene, happens: Happens): void {
   })
 }
 
-/** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
-const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
-const SHORT_MS = DOWN_MS.slice(0, 2)
-
 /** Begins a round of a delivery in one of the ways, after some time. */
 function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
   const tenant = tenantOf(play, row['client_id'])
@@ -91,6 +87,10 @@ function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
   const ways = rounds(play, tenant, text(row, 'delivery_id'), text(row, 'endpoint_id'))
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.scenePrng.pick(ways)())
 }
+
+/** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
+const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
+const SHORT_MS = DOWN_MS.slice(0, 2)
 
 /** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
 export function breakAlertTopic(play: Scene, happens: Happens): void {

@@ -17,14 +17,6 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/** An idempotency key whose payment is credited in this shard. */
-function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
-  for (;;) {
-    const key = `many-${prng.uuid()}`
-    if (slotOf(paymentIdForKey(clientId, key), LEDGER_SHARDS) === shard) return key
-  }
-}
-
 /** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
 export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
   const { world, scenePrng, prng, provider, scheduler } = scene
@@ -54,6 +46,14 @@ export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): 
       payWithRowFaults(world, made, () => provider.simulatePayment(requestId) !== undefined)
       count(world.tally, 'sold to several at once')
     })
+  }
+}
+
+/** An idempotency key whose payment is credited in this shard. */
+function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
+  for (;;) {
+    const key = `many-${prng.uuid()}`
+    if (slotOf(paymentIdForKey(clientId, key), LEDGER_SHARDS) === shard) return key
   }
 }
 

@@ -26,36 +26,39 @@ const RARE_FAULTS: Partial<Readonly<Record<keyof Faults, Within>>> = {
   wrongAmount: 250,
 }
 
-function changesStatus(from: string, to: string) {
-  return ({ before, after }: Write): boolean => before['status'] === from && after['status'] === to
+const OF_SETTLEMENTS: Situations<Write> = {
+  'the sweep records a settlement': [25, (write) => write.isNew && !isTriggered(write)],
+  'an operator’s trigger records a settlement': [25, (write) => write.isNew && isTriggered(write)],
+  'a reversal is settled beside payments': [
+    25,
+    (write) =>
+      write.isNew &&
+      typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
+  ],
+  'a re-credit is settled again': [
+    25,
+    (write) => write.isNew && typesIn(write).includes('recredit'),
+  ],
+  'a settlement is paid out': [25, changesStatus('recorded', 'manual_paid')],
+  'a settlement fails': [25, changesStatus('recorded', 'failed')],
+  'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
 }
+
+/** Every kind of reversal and won dispute, at every stage. */
+const REVERSAL_CELLS: readonly string[] = [
+  'voided whole',
+  'reversed whole',
+  'row voided',
+  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => [
+    `${kind} whole`,
+    `${kind} in part`,
+  ]),
+].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
 
 const [isStillCreating, succeeds] = [
   changesStatus('creating', 'creating'),
   changesStatus('pending', 'succeeded'),
 ]
-function isTakenOver(write: Write) {
-  return isStillCreating(write) && isChanged(write, 'attempt')
-}
-function succeedsAfter(name: string) {
-  return (write: Write) => succeeds(write) && write.before[name] !== undefined
-}
-function isFoundBy(name: string) {
-  return (write: Write) => succeeds(write) && write.worker?.name === name
-}
-function isPosted({ before, after }: Write) {
-  return (
-    after['status'] === 'succeeded' &&
-    before['open_at'] !== undefined &&
-    after['open_at'] === undefined
-  )
-}
-function isVoid({ after }: Write) {
-  return after['voided_open'] === true
-}
-function isAssumed({ after }: Write) {
-  return after['fee_status'] === 'assumed'
-}
 
 const OF_PAYMENTS: Situations<Write> = {
   'a payment is created': [25, changesStatus('creating', 'pending')],
@@ -115,27 +118,11 @@ const OF_PAYMENTS: Situations<Write> = {
   ],
 }
 
-function isMoneyFor(status: string) {
-  return ({ world, isNew, after }: Write): boolean =>
-    isNew &&
-    after['kind'] === 'money' &&
-    after['cause'] !== 'wrong_amount' &&
-    paymentRow(world, after['payment_id'])?.['status'] === status
-}
-
 const OF_SUSPENSE: Situations<Write> = {
   'money arrives for an expired payment': [250, isMoneyFor('expired')],
   'money arrives for a cancelled payment': [1_000, isMoneyFor('cancelled')],
   'money arrives for a failed payment': [1_000, isMoneyFor('failed')],
   'a payment is captured a second time': [250, isMoneyFor('succeeded')],
-}
-
-function changesDelivery(was: string, is: string) {
-  return ({ before, after, isNew }: Write): boolean =>
-    !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
-}
-function isRound({ before, after, isNew }: Write) {
-  return !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
 }
 
 const OF_DELIVERIES: Situations<Write> = {
@@ -148,31 +135,6 @@ const OF_DELIVERIES: Situations<Write> = {
       worker?.name === 'check-due-deliveries' &&
       amount(after, 'resends') > amount(before, 'resends'),
   ],
-}
-
-function typesIn({ world, after }: Write) {
-  return sweptBy(after, entriesOf(world, after['client_id'])).map(({ type }) => String(type))
-}
-function isTriggered({ after }: Write) {
-  return after['triggered_by'] === 'manual'
-}
-
-const OF_SETTLEMENTS: Situations<Write> = {
-  'the sweep records a settlement': [25, (write) => write.isNew && !isTriggered(write)],
-  'an operator’s trigger records a settlement': [25, (write) => write.isNew && isTriggered(write)],
-  'a reversal is settled beside payments': [
-    25,
-    (write) =>
-      write.isNew &&
-      typesIn(write).some((type) => ['refund', 'chargeback', 'reversal'].includes(type)),
-  ],
-  'a re-credit is settled again': [
-    25,
-    (write) => write.isNew && typesIn(write).includes('recredit'),
-  ],
-  'a settlement is paid out': [25, changesStatus('recorded', 'manual_paid')],
-  'a settlement fails': [25, changesStatus('recorded', 'failed')],
-  'a settlement is re-credited': [25, (write) => isGiven(write, 'recredited_at')],
 }
 
 const OF_OTHERS: Situations<Write> = {
@@ -212,17 +174,6 @@ const SUMMED = 'a window is summed over several runs'
 /** Another request is shown, or the payment is paid. */
 const UNNEEDED = 'a request that its payment does not need is cancelled'
 
-/** Every kind of reversal and won dispute, at every stage. */
-const REVERSAL_CELLS: readonly string[] = [
-  'voided whole',
-  'reversed whole',
-  'row voided',
-  ...['refund', 'chargeback', 'dispute_won'].flatMap((kind) => [
-    `${kind} whole`,
-    `${kind} in part`,
-  ]),
-].flatMap((way) => STAGES.map((stage) => `reversal: ${way}, ${stage}`))
-
 export const SITUATIONS: ReadonlyMap<string, Within> = new Map([
   ...(Object.keys(NO_FAULTS) as (keyof Faults)[]).map(
     (name) => [`fault ${name}`, RARE_FAULTS[name] ?? 25] as const,
@@ -241,18 +192,6 @@ export function missingSituations(tally: Tally, histories: number): readonly str
   return [...SITUATIONS]
     .filter(([name, within]) => within <= histories && !tally.has(name))
     .map(([name]) => name)
-}
-
-type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
-
-function movementsOf(payment: RawItem): readonly Moved[] {
-  return (payment['movements'] ?? []) as readonly Moved[]
-}
-
-function wayOf(payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string {
-  if (type === 'reversal' && isOwnRow !== true) return 'row voided'
-  if (type === 'reversal') return `${text(Object(payment['reversal']), 'kind')} whole`
-  return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
 }
 
 /** Counts each situation when it happens. */
@@ -284,4 +223,73 @@ export function watchSituations(world: World): void {
     const isNeeded = payment?.['payment_request_id'] === id && payment?.['status'] !== 'succeeded'
     if (payment && !isNeeded) met(UNNEEDED)
   })
+}
+
+type Moved = { readonly type: string; readonly amountMinor: number; readonly isOwnRow?: boolean }
+
+function movementsOf(payment: RawItem): readonly Moved[] {
+  return (payment['movements'] ?? []) as readonly Moved[]
+}
+
+function wayOf(payment: RawItem, { type, amountMinor, isOwnRow }: Moved): string {
+  if (type === 'reversal' && isOwnRow !== true) return 'row voided'
+  if (type === 'reversal') return `${text(Object(payment['reversal']), 'kind')} whole`
+  return `${type} ${amountMinor < Number(payment['notional_minor']) ? 'in part' : 'whole'}`
+}
+
+function changesStatus(from: string, to: string) {
+  return ({ before, after }: Write): boolean => before['status'] === from && after['status'] === to
+}
+
+function isTakenOver(write: Write) {
+  return isStillCreating(write) && isChanged(write, 'attempt')
+}
+
+function succeedsAfter(name: string) {
+  return (write: Write) => succeeds(write) && write.before[name] !== undefined
+}
+
+function isFoundBy(name: string) {
+  return (write: Write) => succeeds(write) && write.worker?.name === name
+}
+
+function isPosted({ before, after }: Write) {
+  return (
+    after['status'] === 'succeeded' &&
+    before['open_at'] !== undefined &&
+    after['open_at'] === undefined
+  )
+}
+
+function isVoid({ after }: Write) {
+  return after['voided_open'] === true
+}
+
+function isAssumed({ after }: Write) {
+  return after['fee_status'] === 'assumed'
+}
+
+function isMoneyFor(status: string) {
+  return ({ world, isNew, after }: Write): boolean =>
+    isNew &&
+    after['kind'] === 'money' &&
+    after['cause'] !== 'wrong_amount' &&
+    paymentRow(world, after['payment_id'])?.['status'] === status
+}
+
+function changesDelivery(was: string, is: string) {
+  return ({ before, after, isNew }: Write): boolean =>
+    !isNew && deliveryStatus(before) === was && deliveryStatus(after) === is
+}
+
+function isRound({ before, after, isNew }: Write) {
+  return !isNew && deliveryStatus(before) !== 'scheduled' && deliveryStatus(after) === 'scheduled'
+}
+
+function typesIn({ world, after }: Write) {
+  return sweptBy(after, entriesOf(world, after['client_id'])).map(({ type }) => String(type))
+}
+
+function isTriggered({ after }: Write) {
+  return after['triggered_by'] === 'manual'
 }

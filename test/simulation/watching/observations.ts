@@ -62,9 +62,6 @@ export function observeAnswer(
   }
 }
 
-/** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
-const NEAR_MS = 60_000
-
 export function askedFor(
   { scheduler }: World,
   { clientId }: Tenant,
@@ -79,6 +76,9 @@ export function askedFor(
       : 1 + Math.floor(Buffer.byteLength(body) / (6 * 1_024))
   return { clientId, atMs: scheduler.nowMs(), weight, name, answered: false }
 }
+
+/** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
+const NEAR_MS = 60_000
 
 /** A client gets a 429 only after more requests than its own limit, or its share of the quota, allows. */
 export function refusalProblems(

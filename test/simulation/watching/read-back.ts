@@ -21,23 +21,6 @@ type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | un
 
 type Shown = Readonly<Record<string, unknown>>
 
-function pick(item: RawItem, names: string): Shown {
-  return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
-}
-
-/** What is shown in another way than it is stored. */
-function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
-  return Object.entries(stored)
-    .filter(([name, value]) => shown[name] !== value)
-    .map(
-      ([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`,
-    )
-}
-
-function dayBefore(at: unknown): string {
-  return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
-}
-
 /** By kind: what the API shows of a row. */
 const SHOWN = {
   payment: (row: RawItem) => ({
@@ -70,16 +53,6 @@ const SHOWN = {
 
 type Kind = keyof typeof SHOWN
 
-const LISTS = {
-  payment: 'api-list-payments',
-  settlement: 'api-list-settlements',
-  delivery: 'api-list-webhook-deliveries',
-} as const satisfies Record<Kind, string>
-
-function idOf(kind: Kind, item: RawItem) {
-  return String(SHOWN[kind](item).id)
-}
-
 /** Something as it was shown, against its item. */
 export function differences(
   kind: Kind,
@@ -89,6 +62,74 @@ export function differences(
 ): readonly string[] {
   return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
 }
+
+/** What is shown in another way than it is stored. */
+function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
+  return Object.entries(stored)
+    .filter(([name, value]) => shown[name] !== value)
+    .map(
+      ([name, value]) => `${who}: ${name} is ${String(shown[name])}, is stored as ${String(value)}`,
+    )
+}
+
+function idOf(kind: Kind, item: RawItem) {
+  return String(SHOWN[kind](item).id)
+}
+
+function pick(item: RawItem, names: string): Shown {
+  return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
+}
+
+function dayBefore(at: unknown): string {
+  return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
+}
+
+/** At rest: every payment, settlement and delivery in its list, page by page, and the balance. */
+export async function readBackProblems(
+  items: readonly RawItem[],
+  { clientId }: Tenant,
+  ask: Ask,
+): Promise<readonly string[]> {
+  const own = ownBooks(items, clientId)
+  return [
+    ...(await listProblems(ask, 'payment', own.payments)),
+    ...(await countProblems(ask, own.payments)),
+    ...(await referenceProblems(ask, own.payments, own.references)),
+    ...(await listProblems(ask, 'settlement', own.settlements)),
+    ...(await listProblems(ask, 'delivery', own.deliveries)),
+    ...(await balanceProblems(ask, own)),
+  ]
+}
+
+function ownBooks(items: readonly RawItem[], clientId: string) {
+  const books = booksOf(items)
+  const own = ({ client_id: owner }: RawItem) => owner === clientId
+  const references = books.payments
+    .flatMap(({ external_reference: reference }) => reference ?? [])
+    .map(String)
+  return {
+    references: new Set(references),
+    ledger: [...books.shards, ...books.windows].filter((item) => clientOf(item) === clientId),
+    entries: books.entries
+      .filter((entry) => clientOf(entry) === clientId)
+      .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1)),
+    payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
+    settlements: newestFirst('settlement', 'swept_until', books.settlements.filter(own)),
+    deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
+  }
+}
+
+function newestFirst(kind: Kind, by: string, items: readonly RawItem[]) {
+  return items.toSorted(
+    (a, b) => text(b, by).localeCompare(text(a, by)) || idOf(kind, b).localeCompare(idOf(kind, a)),
+  )
+}
+
+const LISTS = {
+  payment: 'api-list-payments',
+  settlement: 'api-list-settlements',
+  delivery: 'api-list-webhook-deliveries',
+} as const satisfies Record<Kind, string>
 
 type Filter = Readonly<Record<string, string>>
 
@@ -104,6 +145,14 @@ async function listProblems(ask: Ask, kind: Kind, stored: readonly RawItem[], fi
   return listed.map(({ id }) => String(id)).join() === stored.map((item) => idOf(kind, item)).join()
     ? stored.flatMap((item, at) => differences(kind, listed[at], item, 'listed '))
     : [`${LISTS[kind]} ${JSON.stringify(filter)} has ${listed.length}, stored are ${stored.length}`]
+}
+
+async function countProblems(ask: Ask, payments: readonly RawItem[], filter: Filter = {}) {
+  const first = await ask('api-list-payments', { query: filter })
+  const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
+  return total === payments.length
+    ? []
+    : [`the list counts ${total} payments, stored are ${payments.length}`]
 }
 
 /** The list by each reference that a merchant has used, with any status and with one. */
@@ -122,14 +171,6 @@ async function referenceProblems(
     problems.push(...(await countProblems(ask, meant, filter)))
   }
   return problems
-}
-
-async function countProblems(ask: Ask, payments: readonly RawItem[], filter: Filter = {}) {
-  const first = await ask('api-list-payments', { query: filter })
-  const { total } = (first?.body['pagination'] ?? {}) as { readonly total?: number }
-  return total === payments.length
-    ? []
-    : [`the list counts ${total} payments, stored are ${payments.length}`]
 }
 
 async function balanceProblems(
@@ -155,45 +196,4 @@ async function balanceProblems(
     : [
         `the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`,
       ]
-}
-
-function newestFirst(kind: Kind, by: string, items: readonly RawItem[]) {
-  return items.toSorted(
-    (a, b) => text(b, by).localeCompare(text(a, by)) || idOf(kind, b).localeCompare(idOf(kind, a)),
-  )
-}
-
-function ownBooks(items: readonly RawItem[], clientId: string) {
-  const books = booksOf(items)
-  const own = ({ client_id: owner }: RawItem) => owner === clientId
-  const references = books.payments
-    .flatMap(({ external_reference: reference }) => reference ?? [])
-    .map(String)
-  return {
-    references: new Set(references),
-    ledger: [...books.shards, ...books.windows].filter((item) => clientOf(item) === clientId),
-    entries: books.entries
-      .filter((entry) => clientOf(entry) === clientId)
-      .toSorted((a, b) => (text(a, 'sk') < text(b, 'sk') ? -1 : 1)),
-    payments: newestFirst('payment', 'created_at', books.payments.filter(own)),
-    settlements: newestFirst('settlement', 'swept_until', books.settlements.filter(own)),
-    deliveries: newestFirst('delivery', 'created_at', books.deliveries.filter(own)),
-  }
-}
-
-/** At rest: every payment, settlement and delivery in its list, page by page, and the balance. */
-export async function readBackProblems(
-  items: readonly RawItem[],
-  { clientId }: Tenant,
-  ask: Ask,
-): Promise<readonly string[]> {
-  const own = ownBooks(items, clientId)
-  return [
-    ...(await listProblems(ask, 'payment', own.payments)),
-    ...(await countProblems(ask, own.payments)),
-    ...(await referenceProblems(ask, own.payments, own.references)),
-    ...(await listProblems(ask, 'settlement', own.settlements)),
-    ...(await listProblems(ask, 'delivery', own.deliveries)),
-    ...(await balanceProblems(ask, own)),
-  ]
 }

@@ -16,30 +16,24 @@ import {
 } from '../world/rules.ts'
 import { addTo, type World } from '../world/world.ts'
 
-function rememberedOf(item: RawItem) {
-  return [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
-}
-/** The provider may have a request of it. */
-function mayExist(item: RawItem) {
-  return item['may_exist_upstream'] === true
-}
-function wasRefused(item: RawItem) {
-  return (
-    ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)
-      ?.outcome === 'refused'
-  )
-}
-
-function isDue(item: RawItem) {
-  return item['work'] === 'payment' && item['due_at'] !== undefined
-}
-
 /** By process: the payments and requests about which the provider has answered it. */
 const asked = new WeakMap<Process, Set<string>>()
 
-/** Whether the writer has asked. The unfinished work of another process asked under that process's name. */
-function hasAskedAbout({ world, worker }: Write, id: string): boolean {
-  return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
+const always: Rules = {
+  'is credited with money that the provider did not capture in this amount': (write) =>
+    becomes(write, 'status', 'succeeded') &&
+    !write.world.provider
+      .capturedPayments()
+      .some(
+        ({ id, amount }) =>
+          id === write.after['credited_provider_payment_id'] &&
+          amount === write.after['notional_minor'],
+      ),
+  'forgets a capture before its worker asked about it': (write) =>
+    ['creating', 'pending'].includes(text(write.after, 'status')) &&
+    rememberedOf(write.before).some(
+      (id) => !rememberedOf(write.after).includes(id) && !hasAskedAbout(write, id),
+    ),
 }
 
 const whileCreating: Rules = {
@@ -81,57 +75,10 @@ const whilePending: Rules = {
     !hasAskedAbout(write, text(write.after, 'payment_request_id')),
 }
 
-const always: Rules = {
-  'is credited with money that the provider did not capture in this amount': (write) =>
-    becomes(write, 'status', 'succeeded') &&
-    !write.world.provider
-      .capturedPayments()
-      .some(
-        ({ id, amount }) =>
-          id === write.after['credited_provider_payment_id'] &&
-          amount === write.after['notional_minor'],
-      ),
-  'forgets a capture before its worker asked about it': (write) =>
-    ['creating', 'pending'].includes(text(write.after, 'status')) &&
-    rememberedOf(write.before).some(
-      (id) => !rememberedOf(write.after).includes(id) && !hasAskedAbout(write, id),
-    ),
-}
-
 const BY_STATUS: Readonly<Record<string, Rules>> = {
   'creating creating': whileCreating,
   'creating pending': { ...uponCommit, ...alwaysDue },
   'pending pending': whilePending,
-}
-
-export function isFinal({ fee_status: status }: RawItem) {
-  return status === 'actual' || status === 'assumed'
-}
-/** Its own row was voided before it was posted: it has no final fee, and needs none. */
-export function isVoidedOpen({ voided_open: isVoid }: RawItem) {
-  return isVoid === true
-}
-
-/** The provider's settled row of the money that the payment was credited with. */
-export function settledRowOf({ provider }: World, payment: RawItem) {
-  const found = provider.transactionRecords().find(
-    ({ row }) =>
-      row.type === 'PAYMENT' &&
-      row.product_id === payment['credited_provider_payment_id'] &&
-      row.amount === payment['notional_minor'] &&
-      row.currency === 'IDR' &&
-      // A row that a scene booked beside the capture has none.
-      row.product_data !== null,
-  )
-  return found?.settleAtMs === undefined ? found?.row : undefined
-}
-
-/** The fee that the provider kept by that row. */
-export function keptBy({
-  amount: gross,
-  net_amount: net,
-}: NonNullable<ReturnType<typeof settledRowOf>>) {
-  return gross - net
 }
 
 /** How long a payment waits for its settled row before its fee is assumed. */
@@ -162,30 +109,6 @@ const ofFees: Rules = {
     becomes(write, 'fee_status', 'assumed') &&
     !isVoidedOpen(write.after) &&
     write.nowMs < ms(write.after, 'paid_at') + HELD_MS - CLOCK_MS,
-}
-
-type Movement = {
-  readonly type: string
-  readonly transactionId: string
-  readonly amountMinor: number
-  readonly providerMinor: number
-}
-
-function movementsOf(item: RawItem): readonly Movement[] {
-  return (item['movements'] ?? []) as readonly Movement[]
-}
-function newMovements({ before, after }: Write) {
-  return movementsOf(after).slice(movementsOf(before).length)
-}
-
-/** A row of the provider's, which may be shown under a second id. */
-function rowOf(
-  { world: { provider } }: Write,
-  { transactionId: id }: Pick<Movement, 'transactionId'>,
-) {
-  return provider
-    .transactionRecords()
-    .find((record) => record.id === id || record.duplicateId === id)?.row
 }
 
 /** What moved the money is what the provider's own rows say. */
@@ -232,4 +155,85 @@ export function watchPayments(world: World): void {
     const ofRows = is === '' || is === 'creating' ? {} : { ...ofFees, ...ofMovements }
     return isNew || isAnew ? ofRows : { ...BY_STATUS[`${was} ${is}`], ...always, ...ofRows }
   })
+}
+
+/** The provider's settled row of the money that the payment was credited with. */
+export function settledRowOf({ provider }: World, payment: RawItem) {
+  const found = provider.transactionRecords().find(
+    ({ row }) =>
+      row.type === 'PAYMENT' &&
+      row.product_id === payment['credited_provider_payment_id'] &&
+      row.amount === payment['notional_minor'] &&
+      row.currency === 'IDR' &&
+      // A row that a scene booked beside the capture has none.
+      row.product_data !== null,
+  )
+  return found?.settleAtMs === undefined ? found?.row : undefined
+}
+
+/** The fee that the provider kept by that row. */
+export function keptBy({
+  amount: gross,
+  net_amount: net,
+}: NonNullable<ReturnType<typeof settledRowOf>>) {
+  return gross - net
+}
+
+export function isFinal({ fee_status: status }: RawItem) {
+  return status === 'actual' || status === 'assumed'
+}
+
+/** Its own row was voided before it was posted: it has no final fee, and needs none. */
+export function isVoidedOpen({ voided_open: isVoid }: RawItem) {
+  return isVoid === true
+}
+
+function newMovements({ before, after }: Write) {
+  return movementsOf(after).slice(movementsOf(before).length)
+}
+
+type Movement = {
+  readonly type: string
+  readonly transactionId: string
+  readonly amountMinor: number
+  readonly providerMinor: number
+}
+
+function movementsOf(item: RawItem): readonly Movement[] {
+  return (item['movements'] ?? []) as readonly Movement[]
+}
+
+/** A row of the provider's, which may be shown under a second id. */
+function rowOf(
+  { world: { provider } }: Write,
+  { transactionId: id }: Pick<Movement, 'transactionId'>,
+) {
+  return provider
+    .transactionRecords()
+    .find((record) => record.id === id || record.duplicateId === id)?.row
+}
+
+function rememberedOf(item: RawItem) {
+  return [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
+}
+
+/** Whether the writer has asked. The unfinished work of another process asked under that process's name. */
+function hasAskedAbout({ world, worker }: Write, id: string): boolean {
+  return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
+}
+
+/** The provider may have a request of it. */
+function mayExist(item: RawItem) {
+  return item['may_exist_upstream'] === true
+}
+
+function wasRefused(item: RawItem) {
+  return (
+    ((item['provider_attempts'] ?? []) as readonly { readonly outcome: string }[]).at(-1)
+      ?.outcome === 'refused'
+  )
+}
+
+function isDue(item: RawItem) {
+  return item['work'] === 'payment' && item['due_at'] !== undefined
 }

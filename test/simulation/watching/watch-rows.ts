@@ -47,18 +47,6 @@ const ofEveryRow: Rules = {
 
 type Parts = { readonly number: number; readonly before: number; readonly from: string }
 
-function partsOf(item: RawItem): Parts | undefined {
-  return item['ledger_parts'] as Parts | undefined
-}
-function numberAt(item: RawItem, at?: string): number {
-  const { number, before, from } = partsOf(item) ?? { number: 1, before: 1, from: '' }
-  return at !== undefined && at < from ? before : number
-}
-
-function isGrown({ before, after, isNew }: Write) {
-  return !isNew && numberAt(before) !== numberAt(after)
-}
-
 /** No part is used before its readers know of it. */
 const ofClients: Rules = {
   'has fewer parts until its new ones are in force': (write) => {
@@ -85,21 +73,6 @@ const ofClaims: Rules = {
 
 const OVERLAP_MS = 2 * 60_000
 
-/** From one time to another, without a gap. */
-function isCovered({ written }: Write, from: string, to: string): boolean {
-  const slices = written.flatMap(({ before, after }) =>
-    before === undefined && after?.['kind'] === 'head' ? [after] : [],
-  )
-  let until = from || to
-  for (const slice of slices.toSorted((one, other) =>
-    text(one, 'from').localeCompare(text(other, 'from')),
-  )) {
-    if (text(slice, 'from') > until) return false
-    until = text(slice, 'to')
-  }
-  return until >= to
-}
-
 /** The rounds of the sync pass nothing over. */
 const ofHead: Rules = {
   'moves without counting one round up': (write) =>
@@ -118,6 +91,29 @@ const ofHead: Rules = {
 const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
+
+/** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
+const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
+
+const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
+  watchAnnouncements,
+  watchLanes,
+  watchTransitions,
+  watchPayments,
+  watchAttempts,
+  watchClaimedAlerts,
+  watchSuspense,
+  watchErrors,
+]
+
+/**
+ * Checks what neither one write's condition nor the recount after it can see: the order of writes, calls and time. What a
+ * condition guards has a test in which the condition refuses.
+ */
+export function watchRows(world: World): void {
+  const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
+  for (const watch of WATCHERS) watch(world, endpoints)
+}
 
 /** Checked at every write: what is final stays, parts and the sync's head move in order, nothing is deleted too early. */
 function watchTransitions(world: World): void {
@@ -169,19 +165,6 @@ function watchSuspense(world: World): void {
   })
 }
 
-/** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
-const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
-
-function isUnforeseen(error: Error): boolean {
-  return (
-    error instanceof TypeError ||
-    error instanceof RangeError ||
-    error instanceof ReferenceError ||
-    UNFORESEEN.includes(error.name) ||
-    error.message.startsWith('InvalidParameter')
-  )
-}
-
 /** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
 function watchErrors(world: World): void {
   const metBy = new WeakMap<Error, Process>()
@@ -201,22 +184,40 @@ function watchErrors(world: World): void {
   })
 }
 
-const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
-  watchAnnouncements,
-  watchLanes,
-  watchTransitions,
-  watchPayments,
-  watchAttempts,
-  watchClaimedAlerts,
-  watchSuspense,
-  watchErrors,
-]
+function isUnforeseen(error: Error): boolean {
+  return (
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    UNFORESEEN.includes(error.name) ||
+    error.message.startsWith('InvalidParameter')
+  )
+}
 
-/**
- * Checks what neither one write's condition nor the recount after it can see: the order of writes, calls and time. What a
- * condition guards has a test in which the condition refuses.
- */
-export function watchRows(world: World): void {
-  const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
-  for (const watch of WATCHERS) watch(world, endpoints)
+function partsOf(item: RawItem): Parts | undefined {
+  return item['ledger_parts'] as Parts | undefined
+}
+
+function numberAt(item: RawItem, at?: string): number {
+  const { number, before, from } = partsOf(item) ?? { number: 1, before: 1, from: '' }
+  return at !== undefined && at < from ? before : number
+}
+
+function isGrown({ before, after, isNew }: Write) {
+  return !isNew && numberAt(before) !== numberAt(after)
+}
+
+/** From one time to another, without a gap. */
+function isCovered({ written }: Write, from: string, to: string): boolean {
+  const slices = written.flatMap(({ before, after }) =>
+    before === undefined && after?.['kind'] === 'head' ? [after] : [],
+  )
+  let until = from || to
+  for (const slice of slices.toSorted((one, other) =>
+    text(one, 'from').localeCompare(text(other, 'from')),
+  )) {
+    if (text(slice, 'from') > until) return false
+    until = text(slice, 'to')
+  }
+  return until >= to
 }

@@ -6,18 +6,6 @@ import { deliveryRow } from '../world/rows.ts'
 import { isChanged, ms, onWrite, type States } from '../world/rules.ts'
 import type { World } from '../world/world.ts'
 
-function isOn(endpoint: RawItem): boolean {
-  return endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
-}
-
-/** Whether it subscribes to such events, enabled or not. */
-function wants(endpoint: RawItem, eventName: string): boolean {
-  const types = endpoint['event_types'] as readonly string[]
-  const [type = ''] = eventName.split('#')
-  const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
-  return endpoint['deleted_at'] === undefined && isNamed
-}
-
 /** A commit keeps its time for tries of a minute, and its last try takes 17 s. */
 const LATEST_COMMIT_MS = 77_000
 /** The longest time between the read of the endpoints and the time of the commit. */
@@ -26,15 +14,6 @@ const READ_BEFORE_MS = 5_000
 const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
 /** Functions that make a delivery of a stored event. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
-
-function newRows(
-  written: readonly TableChange[],
-  isMeant: (sk: string) => boolean,
-): readonly RawItem[] {
-  return written.flatMap(({ key, before, after }) =>
-    before === undefined && after && isMeant(key.sk) ? [after] : [],
-  )
-}
 
 /** Checked at every write: an event comes with its payment, and with a delivery to each endpoint that wants it. */
 export function watchAnnouncements(world: World, { of, since }: States): void {
@@ -77,6 +56,23 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
         world.problems.push(`delivery ${text(row, 'delivery_id')} is made without its event`)
     }
   })
+}
+
+/** Whether it subscribes to such events, enabled or not. */
+function wants(endpoint: RawItem, eventName: string): boolean {
+  const types = endpoint['event_types'] as readonly string[]
+  const [type = ''] = eventName.split('#')
+  const isNamed = types.includes(type) || (types.includes('*') && type !== 'payment.reversed')
+  return endpoint['deleted_at'] === undefined && isNamed
+}
+
+function newRows(
+  written: readonly TableChange[],
+  isMeant: (sk: string) => boolean,
+): readonly RawItem[] {
+  return written.flatMap(({ key, before, after }) =>
+    before === undefined && after && isMeant(key.sk) ? [after] : [],
+  )
 }
 
 type Claim = { readonly token: unknown; readonly untilMs: number; hasPosted: boolean }
@@ -126,6 +122,10 @@ export function watchAttempts(world: World, { since }: States): void {
       if (deliveryRow(world, id)?.['claim_token'] === token)
         report(id, 'stays claimed after its worker ended')
   })
+}
+
+function isOn(endpoint: RawItem): boolean {
+  return endpoint['enabled'] === true && endpoint['deleted_at'] === undefined
 }
 
 /** The least time between two alerts about one endpoint. */

@@ -32,24 +32,6 @@ export function functionOf(name: string): HostedHandler {
   return loaded
 }
 
-function start(world: World, loaded: HostedHandler, process: Process): Environment {
-  const { spec, withDeps } = loaded
-  const environment: Environment = {
-    loaded,
-    timeoutMs: spec.timeoutSeconds * 1_000,
-    handle: (event, context) => handler(event, context as Context),
-    clockStops: hasFault(world, 'monotonicStops'),
-    stoppedMs: 0,
-    frozenAtMs: 0,
-    process,
-  }
-  const monotonicMs = () => world.scheduler.nowMs() - environment.stoppedMs
-  const deps = simDeps(world, () => environment.process, monotonicMs)
-  // No function has more access than its role on AWS.
-  const handler = withDeps({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
-  return environment
-}
-
 /** An environment for one invocation: a warm one if Lambda has kept any. */
 export function takeEnvironment(
   world: World,
@@ -69,6 +51,34 @@ export function takeEnvironment(
   return idle
 }
 
+/** The frozen warm environments of each function, by world. */
+const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
+
+function idleOf(world: World, loaded: HostedHandler): Environment[] {
+  const ofWorld = IDLE.get(world) ?? new Map<HostedHandler, Environment[]>()
+  const idle = ofWorld.get(loaded) ?? []
+  IDLE.set(world, ofWorld.set(loaded, idle))
+  return idle
+}
+
+function start(world: World, loaded: HostedHandler, process: Process): Environment {
+  const { spec, withDeps } = loaded
+  const environment: Environment = {
+    loaded,
+    timeoutMs: spec.timeoutSeconds * 1_000,
+    handle: (event, context) => handler(event, context as Context),
+    clockStops: hasFault(world, 'monotonicStops'),
+    stoppedMs: 0,
+    frozenAtMs: 0,
+    process,
+  }
+  const monotonicMs = () => world.scheduler.nowMs() - environment.stoppedMs
+  const deps = simDeps(world, () => environment.process, monotonicMs)
+  // No function has more access than its role on AWS.
+  const handler = withDeps({ ...deps, ...grantedDeps(SIM_STAGE, spec, deps) })
+  return environment
+}
+
 /** Freezes the environment after an invocation, until the next one or longer. A killed one never comes back. */
 export function putBack(world: World, environment: Environment, asideMs = 0): void {
   environment.process.freeze()
@@ -78,14 +88,4 @@ export function putBack(world: World, environment: Environment, asideMs = 0): vo
   }
   if (asideMs > 0) world.scheduler.after(asideMs, wait)
   else wait()
-}
-
-/** The frozen warm environments of each function, by world. */
-const IDLE = new WeakMap<World, Map<HostedHandler, Environment[]>>()
-
-function idleOf(world: World, loaded: HostedHandler): Environment[] {
-  const ofWorld = IDLE.get(world) ?? new Map<HostedHandler, Environment[]>()
-  const idle = ofWorld.get(loaded) ?? []
-  IDLE.set(world, ofWorld.set(loaded, idle))
-  return idle
 }

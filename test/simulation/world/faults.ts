@@ -80,16 +80,16 @@ const WORST = {
 
 export type Faults = Readonly<Record<keyof typeof WORST, number>>
 
-function each(draw: (worst: number) => number): Faults {
-  return Object.fromEntries(
-    Object.entries(WORST).map(([name, worst]) => [name, draw(worst)]),
-  ) as Faults
-}
-
 export const NO_FAULTS = each(() => 0)
 
 /** Swarm testing: each history draws its faults and their rates, because many faults at once hide each other. */
 export function drawFaults(prng: Prng): Faults {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))
+}
+
+function each(draw: (worst: number) => number): Faults {
+  return Object.fromEntries(
+    Object.entries(WORST).map(([name, worst]) => [name, draw(worst)]),
+  ) as Faults
 }

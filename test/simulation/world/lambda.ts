@@ -12,16 +12,6 @@ export type Invocation =
   /** No concurrency was left: nothing was started. */
   | { readonly kind: 'throttled' }
 
-/** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
-function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boolean {
-  if (reservedConcurrency !== undefined) return false
-  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000))
-    return false
-  if (world.prng.chance(0.3)) return false
-  noteFault(world, 'concurrencyTaken')
-  return true
-}
-
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /**
@@ -94,6 +84,16 @@ export function invoke(
         (error: unknown) => returned({ kind: 'failed', error }),
       )
   })
+}
+
+/** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
+function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boolean {
+  if (reservedConcurrency !== undefined) return false
+  if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000))
+    return false
+  if (world.prng.chance(0.3)) return false
+  noteFault(world, 'concurrencyTaken')
+  return true
 }
 
 /** The platform may answer instead of an HTTP handler before its timeout. The handler is then frozen. */

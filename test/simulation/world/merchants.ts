@@ -18,19 +18,6 @@ const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { minMs: 5_000, maxMs: 9_900 }
 
-function outcome(
-  status: number | undefined,
-  error: WebhookResult['error'],
-  durationMs: number,
-): WebhookResult {
-  return {
-    httpStatus: status,
-    error,
-    responseBody: status === undefined ? undefined : 'ok',
-    durationMs,
-  }
-}
-
 /** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
 export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => void) {
   const received: ReceivedWebhook[] = []
@@ -85,5 +72,18 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
         },
       }
     },
+  }
+}
+
+function outcome(
+  status: number | undefined,
+  error: WebhookResult['error'],
+  durationMs: number,
+): WebhookResult {
+  return {
+    httpStatus: status,
+    error,
+    responseBody: status === undefined ? undefined : 'ok',
+    durationMs,
   }
 }

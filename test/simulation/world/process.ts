@@ -9,10 +9,6 @@ export type CrashPoint = { readonly await: number; readonly side: 'before' | 'af
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
 export type Process = ReturnType<typeof startProcess>
 
-function never<T>(): Promise<T> {
-  return new Promise<T>(() => undefined)
-}
-
 type Host = {
   readonly scheduler: Scheduler
   readonly prng: Prng
@@ -124,6 +120,10 @@ export function startProcess(
         if (alive) scheduler.after(ms, () => within(() => alive && over()))
       }),
   }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined)
 }
 
 /** A process, and the unfinished ones of its environment that continue under its name. */

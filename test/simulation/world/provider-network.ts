@@ -11,114 +11,6 @@ import { count, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
 
-/** The request that a cancel names. */
-export function cancelledRequest(method: string, path: string): string | undefined {
-  return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
-}
-
-type Answered = Extract<HttpOutcome, { kind: 'answered' }>
-
-function answered(status: number, json: unknown): Answered {
-  return { kind: 'answered', status, json }
-}
-
-/** A 429, with the time to wait if that is below a minute. */
-function limited(resetMs: number): Answered {
-  const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
-  return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
-}
-
-/** Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no quota. */
-function takeFromQuota(world: World, operation: string): RateLimit | undefined {
-  if (world.faults.providerQuota === 0) return undefined
-  const nowMs = world.scheduler.nowMs()
-  const during = (world.providerCalls.get(operation) ?? []).filter(
-    (atMs) => atMs > nowMs - MINUTE_MS,
-  )
-  const resetMs = (during[0] ?? nowMs) + MINUTE_MS - nowMs
-  const remaining = world.callsPerMinute - during.length - 1
-  if (remaining >= 0) during.push(nowMs)
-  world.providerCalls.set(operation, during)
-  return { remaining, resetMs }
-}
-
-/** The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of another call. */
-function slowKey({ method, url, body }: HttpCall): string {
-  return method === 'POST' && url.pathname === REQUESTS
-    ? textIn(body, 'reference_id').slice(0, 36)
-    : (cancelledRequest(method, url.pathname) ?? url.pathname)
-}
-
-function textIn(json: unknown, field: string): string {
-  return String(Object(json)[field])
-}
-
-/** A read may come from a replica that lacks the changes of the last minute. */
-function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered): Answered {
-  if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
-    world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
-  }
-  if (method !== 'GET' || !url.pathname.startsWith(`${REQUESTS}/`) || fresh.status !== 200)
-    return fresh
-  const updated = textIn(fresh.json, 'updated')
-  const former = world.formerRequests.get(url.pathname)
-  const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
-  if (
-    isYoung &&
-    former !== undefined &&
-    textIn(former, 'updated') !== updated &&
-    hasFault(world, 'providerStale')
-  ) {
-    return { ...fresh, json: former }
-  }
-  world.formerRequests.set(url.pathname, fresh.json)
-  return fresh
-}
-
-/** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
-function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
-  const query = new URLSearchParams(searchParams)
-  if (pathname !== '/transactions') return query
-  query.set(
-    'limit',
-    String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)),
-  )
-  if (world.faults.rowsBehindMs === 0) return query
-  const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
-  if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
-  const until = new Date(untilMs).toISOString()
-  const young = new URLSearchParams({ 'updated[gte]': until, limit: '1' })
-  if (world.provider.listTransactions(young).data.length > 0) noteFault(world, 'rowsBehindMs')
-  query.set('updated[lte]', until)
-  return query
-}
-
-/** For a while the provider refuses every second call, each with another time to wait. */
-function isBusy(world: World): boolean {
-  return (
-    isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) &&
-    world.prng.chance(0.5)
-  )
-}
-
-/** The answer instead of one that the provider withholds from every caller for hours or days. */
-function withheldAnswer(
-  world: World,
-  { method, url: { pathname, searchParams } }: HttpCall,
-): Answered | undefined {
-  const isList = pathname === '/transactions'
-  const subject = isList
-    ? `fee of ${searchParams.get('product_id') ?? ''}`
-    : (pathname.split('/')[3] ?? '')
-  const withheld = method === 'GET' ? world.withheld.get(subject) : undefined
-  if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
-  count(world.tally, `withheld: ${withheld.says}`)
-  if (withheld.says === 'too often') return limited(world.prng.int(100, 90_000))
-  return withheld.says === 'nothing'
-    ? answered(503, { error_code: 'SERVICE_UNAVAILABLE' })
-    : answered(404, { error_code: 'DATA_NOT_FOUND' })
-}
-
 /** The provider's network: the real adapter on one side, the simulator's core on the other. */
 export function providerNetwork(world: World, process: () => Process) {
   return async (asked: HttpCall): Promise<HttpOutcome> => {
@@ -177,4 +69,112 @@ export function providerNetwork(world: World, process: () => Process) {
       listen(own, { method, path: url.pathname, query: url.searchParams, outcome })
     return outcome
   }
+}
+
+/** The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of another call. */
+function slowKey({ method, url, body }: HttpCall): string {
+  return method === 'POST' && url.pathname === REQUESTS
+    ? textIn(body, 'reference_id').slice(0, 36)
+    : (cancelledRequest(method, url.pathname) ?? url.pathname)
+}
+
+function textIn(json: unknown, field: string): string {
+  return String(Object(json)[field])
+}
+
+/** The request that a cancel names. */
+export function cancelledRequest(method: string, path: string): string | undefined {
+  return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
+}
+
+type Answered = Extract<HttpOutcome, { kind: 'answered' }>
+
+function answered(status: number, json: unknown): Answered {
+  return { kind: 'answered', status, json }
+}
+
+/** For a while the provider refuses every second call, each with another time to wait. */
+function isBusy(world: World): boolean {
+  return (
+    isFaultOn(world, 'provider busy', 4 * world.faults.providerRateLimit, 5_000, 3 * MINUTE_MS) &&
+    world.prng.chance(0.5)
+  )
+}
+
+/** A 429, with the time to wait if that is below a minute. */
+function limited(resetMs: number): Answered {
+  const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
+  return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
+}
+
+/** Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no quota. */
+function takeFromQuota(world: World, operation: string): RateLimit | undefined {
+  if (world.faults.providerQuota === 0) return undefined
+  const nowMs = world.scheduler.nowMs()
+  const during = (world.providerCalls.get(operation) ?? []).filter(
+    (atMs) => atMs > nowMs - MINUTE_MS,
+  )
+  const resetMs = (during[0] ?? nowMs) + MINUTE_MS - nowMs
+  const remaining = world.callsPerMinute - during.length - 1
+  if (remaining >= 0) during.push(nowMs)
+  world.providerCalls.set(operation, during)
+  return { remaining, resetMs }
+}
+
+/** The answer instead of one that the provider withholds from every caller for hours or days. */
+function withheldAnswer(
+  world: World,
+  { method, url: { pathname, searchParams } }: HttpCall,
+): Answered | undefined {
+  const isList = pathname === '/transactions'
+  const subject = isList
+    ? `fee of ${searchParams.get('product_id') ?? ''}`
+    : (pathname.split('/')[3] ?? '')
+  const withheld = method === 'GET' ? world.withheld.get(subject) : undefined
+  if (withheld === undefined || withheld.untilMs <= world.scheduler.nowMs()) return undefined
+  count(world.tally, `withheld: ${withheld.says}`)
+  if (withheld.says === 'too often') return limited(world.prng.int(100, 90_000))
+  return withheld.says === 'nothing'
+    ? answered(503, { error_code: 'SERVICE_UNAVAILABLE' })
+    : answered(404, { error_code: 'DATA_NOT_FOUND' })
+}
+
+/** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
+function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
+  const query = new URLSearchParams(searchParams)
+  if (pathname !== '/transactions') return query
+  query.set(
+    'limit',
+    String(Math.min(Number(query.get('limit') ?? world.rowsAPage), world.rowsAPage)),
+  )
+  if (world.faults.rowsBehindMs === 0) return query
+  const untilMs = world.scheduler.nowMs() - lag(world, world.faults.rowsBehindMs)
+  if (Date.parse(query.get('updated[lte]') ?? '') <= untilMs) return query
+  const until = new Date(untilMs).toISOString()
+  const young = new URLSearchParams({ 'updated[gte]': until, limit: '1' })
+  if (world.provider.listTransactions(young).data.length > 0) noteFault(world, 'rowsBehindMs')
+  query.set('updated[lte]', until)
+  return query
+}
+
+/** A read may come from a replica that lacks the changes of the last minute. */
+function perhapsStale(world: World, { method, url }: HttpCall, fresh: Answered): Answered {
+  if (method === 'POST' && url.pathname === REQUESTS && fresh.status === 201) {
+    world.formerRequests.set(`${REQUESTS}/${textIn(fresh.json, 'payment_request_id')}`, fresh.json)
+  }
+  if (method !== 'GET' || !url.pathname.startsWith(`${REQUESTS}/`) || fresh.status !== 200)
+    return fresh
+  const updated = textIn(fresh.json, 'updated')
+  const former = world.formerRequests.get(url.pathname)
+  const isYoung = world.scheduler.nowMs() - Date.parse(updated) < MINUTE_MS
+  if (
+    isYoung &&
+    former !== undefined &&
+    textIn(former, 'updated') !== updated &&
+    hasFault(world, 'providerStale')
+  ) {
+    return { ...fresh, json: former }
+  }
+  world.formerRequests.set(url.pathname, fresh.json)
+  return fresh
 }

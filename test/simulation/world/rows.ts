@@ -6,23 +6,38 @@ import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
 
+/** All rows of a kind with these values, without the other items of their partitions. */
+export function rowsOf(
+  { table }: WithTable,
+  kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
+  having: Readonly<Record<string, unknown>> = {},
+): readonly StoredItem[] {
+  return table
+    .items(`${kind}#`)
+    .filter((row) =>
+      Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value),
+    )
+}
+
+export const deliveryRow = rowOf('DELIVERY')
+export const suspenseRow = rowOf('SUSPENSE')
+
+export function clientRow(world: WithTable, id: unknown): StoredItem {
+  return rowOf('CLIENT')(world, id) ?? {}
+}
+
 /** Items with their own partition, whose sort key is their kind. */
 function rowOf(kind: string) {
   return ({ table }: WithTable, id: unknown): StoredItem | undefined =>
     table.item({ pk: `${kind}#${String(id)}`, sk: kind })
 }
 
-export const paymentRow = rowOf('PAYMENT')
-export const deliveryRow = rowOf('DELIVERY')
-export const suspenseRow = rowOf('SUSPENSE')
-export function clientRow(world: WithTable, id: unknown): StoredItem {
-  return rowOf('CLIENT')(world, id) ?? {}
-}
-
 /** The window of a client: what is settled and paid out. */
 export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
   return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 }
+
+export const paymentRow = rowOf('PAYMENT')
 
 /** The payment of a reference at the provider. */
 export function paymentOfReference(
@@ -44,19 +59,6 @@ export function onCancel(
   })
 }
 
-/** All rows of a kind with these values, without the other items of their partitions. */
-export function rowsOf(
-  { table }: WithTable,
-  kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
-  having: Readonly<Record<string, unknown>> = {},
-): readonly StoredItem[] {
-  return table
-    .items(`${kind}#`)
-    .filter((row) =>
-      Object.entries({ sk: kind, ...having }).every(([name, value]) => row[name] === value),
-    )
-}
-
 /** A delivery has its status in `status`, which an index lists, or in `state`. */
 export function deliveryStatus(row: StoredItem = {}): string {
   return text(row, 'status') || text(row, 'state')
@@ -66,9 +68,6 @@ export function deliveryStatus(row: StoredItem = {}): string {
 export function entriesOf({ table }: WithTable, clientId: unknown): readonly RawItem[] {
   return booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
 }
-
-/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
-export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 
 /** The settlement that contains the payment's own entry; undefined before there is one. */
 export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
@@ -81,6 +80,9 @@ export function settlementOf(world: WithTable, payment: RawItem): RawItem | unde
     (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),
   )
 }
+
+/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
+export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 
 export function stageOf(world: WithTable, payment: RawItem): (typeof STAGES)[number] {
   if (text(payment, 'posted_at') === '') return 'open'

@@ -1,10 +1,5 @@
 type Event = { readonly timeMs: number; readonly run: () => void; cancelled: boolean }
 
-/** Runs all promises that can continue: the next tick comes after all microtasks, always in the same order. */
-function settle() {
-  return new Promise<void>((resolve) => process.nextTick(resolve))
-}
-
 /** Simulated time. Everything that happens is an event here, and only events advance the clock. */
 export type Scheduler = ReturnType<typeof createScheduler>
 
@@ -56,4 +51,9 @@ export function createScheduler(startMs: number) {
     runFor: (ms: number) => runUntil(now + ms),
     steps: () => steps,
   }
+}
+
+/** Runs all promises that can continue: the next tick comes after all microtasks, always in the same order. */
+function settle() {
+  return new Promise<void>((resolve) => process.nextTick(resolve))
 }

@@ -16,62 +16,6 @@ import {
   type World,
 } from './world.ts'
 
-function simQueues(world: World, process: () => Process): Deps['queues'] {
-  return {
-    send: async (queue, ...messages) => {
-      for (const message of messages) {
-        await process().call(`send to ${queue}`, () => {
-          const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
-          if (isDown) noteFault(world, 'queuesDown')
-          if (isDown || hasFault(world, 'queueSendFails'))
-            throw new Error('the queue cannot be reached')
-          world.queues[queue].send({
-            ...message,
-            body: JSON.stringify(message.body),
-            nowMs: world.scheduler.nowMs(),
-          })
-          for (const listen of world.onSent) listen(queue, message, process())
-        })
-      }
-    },
-  }
-}
-
-/** The length of a signing secret that KMS encrypted, in base64. */
-const SEALED_LENGTH = 272
-
-function simSealer(world: World, process: () => Process): Deps['sealer'] {
-  return {
-    seal: (secret, { clientId, endpointId }) =>
-      process().call('seal', () => {
-        const sealed = `sealed-${world.seals.size}`.padEnd(SEALED_LENGTH, '=')
-        world.seals.set(sealed, { secret, clientId, endpointId })
-        return sealed
-      }),
-    unseal: (sealed, owner) =>
-      process().call('unseal', () => {
-        if (hasFault(world, 'unsealFails')) throw new Error('the key cannot be used')
-        const seal = world.seals.get(sealed)
-        return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId
-          ? seal.secret
-          : undefined
-      }),
-  }
-}
-
-function simLog(world: World, process: () => Process): Deps['log'] {
-  const line =
-    (level: string) =>
-    (code: string, fields: object = {}, cause?: unknown) => {
-      count(world.tally, `log ${code}`)
-      const text = JSON.stringify({ level, code, ...fields })
-      if (cause !== undefined) for (const listen of world.onError) listen(process(), cause)
-      world.logLines.push(text)
-      trace(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
-    }
-  return { info: line('info'), warn: line('warn'), error: line('error') }
-}
-
 /** Everything a handler may touch. Each call is an await at which the process can die. */
 export function simDeps(
   world: World,
@@ -138,4 +82,60 @@ export function simDeps(
     newId: prng.uuid,
     randomBytes: prng.bytes,
   })
+}
+
+function simLog(world: World, process: () => Process): Deps['log'] {
+  const line =
+    (level: string) =>
+    (code: string, fields: object = {}, cause?: unknown) => {
+      count(world.tally, `log ${code}`)
+      const text = JSON.stringify({ level, code, ...fields })
+      if (cause !== undefined) for (const listen of world.onError) listen(process(), cause)
+      world.logLines.push(text)
+      trace(world, () => `  ${text}${cause instanceof Error ? ` ${cause.message}` : ''}`)
+    }
+  return { info: line('info'), warn: line('warn'), error: line('error') }
+}
+
+function simQueues(world: World, process: () => Process): Deps['queues'] {
+  return {
+    send: async (queue, ...messages) => {
+      for (const message of messages) {
+        await process().call(`send to ${queue}`, () => {
+          const isDown = queuesDownUntilMs(world) > world.scheduler.nowMs()
+          if (isDown) noteFault(world, 'queuesDown')
+          if (isDown || hasFault(world, 'queueSendFails'))
+            throw new Error('the queue cannot be reached')
+          world.queues[queue].send({
+            ...message,
+            body: JSON.stringify(message.body),
+            nowMs: world.scheduler.nowMs(),
+          })
+          for (const listen of world.onSent) listen(queue, message, process())
+        })
+      }
+    },
+  }
+}
+
+/** The length of a signing secret that KMS encrypted, in base64. */
+const SEALED_LENGTH = 272
+
+function simSealer(world: World, process: () => Process): Deps['sealer'] {
+  return {
+    seal: (secret, { clientId, endpointId }) =>
+      process().call('seal', () => {
+        const sealed = `sealed-${world.seals.size}`.padEnd(SEALED_LENGTH, '=')
+        world.seals.set(sealed, { secret, clientId, endpointId })
+        return sealed
+      }),
+    unseal: (sealed, owner) =>
+      process().call('unseal', () => {
+        if (hasFault(world, 'unsealFails')) throw new Error('the key cannot be used')
+        const seal = world.seals.get(sealed)
+        return seal?.clientId === owner.clientId && seal.endpointId === owner.endpointId
+          ? seal.secret
+          : undefined
+      }),
+  }
 }

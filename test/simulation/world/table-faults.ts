@@ -23,97 +23,7 @@ const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
 const metadata = { $metadata: {} }
 
-/** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
-function isThrottled(world: World, index: string): boolean {
-  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000))
-    return false
-  if (world.prng.chance(0.5)) return false
-  noteFault(world, 'indexThrottled')
-  return true
-}
-
-/** The attributes that a step writes or removes. */
-function touchedBy(step: Step): ReadonlySet<string> {
-  if (step.kind === 'put') return new Set(Object.keys(step.item))
-  if (step.kind !== 'update') return new Set()
-  const { set = {}, setIfAbsent = {}, remove = [] } = step.changes
-  return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
-}
-
-function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
-  if (world.faults.indexThrottled === 0) return false
-  const indexes = steps.flatMap((step) => {
-    const touched = touchedBy(step)
-    return Object.entries(TABLE_SCHEMA.indexes).filter(([, { partition, sort }]) =>
-      [...partition, ...sort].some((attribute) => touched.has(attribute)),
-    )
-  })
-  return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
-}
-
-/** One page, which DynamoDB may end early because a megabyte is full. */
-function page(world: World, input: QueryInput): QueryPage {
-  if (input.index !== undefined && isThrottled(world, input.index))
-    throw new Error('the index was throttled')
-  const isCut =
-    world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
-  const found = world.table.requests.query(
-    isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input,
-  )
-  if (!isCut || !found.cursor) return found
-  noteFault(world, 'pageCut')
-  // A ledger is far below a megabyte, so no table ends its page early. Here the read fails instead.
-  if (String(input.partition[0]).startsWith('LEDGER#'))
-    throw new Error('the page of a ledger was not read')
-  return found
-}
-
-/** A batch read that leaves some keys unprocessed. */
-function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
-  if (keys.length < 2 || !hasFault(world, 'batchCut'))
-    return world.table.requests.batchGet(keys, reads)
-  const taken = world.prng.int(1, keys.length - 1)
-  return {
-    ...world.table.requests.batchGet(keys.slice(0, taken), reads),
-    unprocessed: keys.slice(taken),
-  }
-}
-
 type Applied = { readonly applied: boolean }
-
-/** Whether a transaction is one of the next on its item that get no answer. */
-function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
-  const pk =
-    steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
-  const ails = impaired.get(pk ?? '')
-  if (pk === undefined || ails === undefined) return false
-  if (ails.lost > 1) impaired.set(pk, { ...ails, lost: ails.lost - 1 })
-  else impaired.delete(pk)
-  return true
-}
-
-/** A write, or a fault instead of it or after it. */
-function written<Answer extends Applied>(
-  world: World,
-  steps: readonly Step[],
-  run: () => Answer,
-): Answer {
-  if (isLeftUnanswered(world, steps)) {
-    if (world.prng.chance(0.5)) run()
-    noteFault(world, 'tableAnswerLost')
-    count(world.tally, 'sometimes: the table does not answer a write of a create')
-    throw new Error('no answer at any try')
-  }
-  if (hasFault(world, 'tableConflict')) {
-    throw new TransactionConflictException({
-      message: 'another transaction is under way',
-      ...metadata,
-    })
-  }
-  const answer = run()
-  if (answer.applied && hasFault(world, 'tableAnswerLost')) throw new Error('no answer at any try')
-  return answer
-}
 
 /** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
 export function faultyRequests(world: World, process: () => Process): TableRequests {
@@ -192,4 +102,94 @@ export function faultyRequests(world: World, process: () => Process): TableReque
     write: (step) => sendTwice('write', [step], () => requests.write(step)),
     transact: (steps) => sendTwice('transact', steps, () => requests.transact(steps)),
   }
+}
+
+function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
+  if (world.faults.indexThrottled === 0) return false
+  const indexes = steps.flatMap((step) => {
+    const touched = touchedBy(step)
+    return Object.entries(TABLE_SCHEMA.indexes).filter(([, { partition, sort }]) =>
+      [...partition, ...sort].some((attribute) => touched.has(attribute)),
+    )
+  })
+  return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
+}
+
+/** The attributes that a step writes or removes. */
+function touchedBy(step: Step): ReadonlySet<string> {
+  if (step.kind === 'put') return new Set(Object.keys(step.item))
+  if (step.kind !== 'update') return new Set()
+  const { set = {}, setIfAbsent = {}, remove = [] } = step.changes
+  return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
+}
+
+/** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
+function isThrottled(world: World, index: string): boolean {
+  if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000))
+    return false
+  if (world.prng.chance(0.5)) return false
+  noteFault(world, 'indexThrottled')
+  return true
+}
+
+/** A write, or a fault instead of it or after it. */
+function written<Answer extends Applied>(
+  world: World,
+  steps: readonly Step[],
+  run: () => Answer,
+): Answer {
+  if (isLeftUnanswered(world, steps)) {
+    if (world.prng.chance(0.5)) run()
+    noteFault(world, 'tableAnswerLost')
+    count(world.tally, 'sometimes: the table does not answer a write of a create')
+    throw new Error('no answer at any try')
+  }
+  if (hasFault(world, 'tableConflict')) {
+    throw new TransactionConflictException({
+      message: 'another transaction is under way',
+      ...metadata,
+    })
+  }
+  const answer = run()
+  if (answer.applied && hasFault(world, 'tableAnswerLost')) throw new Error('no answer at any try')
+  return answer
+}
+
+/** Whether a transaction is one of the next on its item that get no answer. */
+function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
+  const pk =
+    steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))
+  const ails = impaired.get(pk ?? '')
+  if (pk === undefined || ails === undefined) return false
+  if (ails.lost > 1) impaired.set(pk, { ...ails, lost: ails.lost - 1 })
+  else impaired.delete(pk)
+  return true
+}
+
+/** A batch read that leaves some keys unprocessed. */
+function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
+  if (keys.length < 2 || !hasFault(world, 'batchCut'))
+    return world.table.requests.batchGet(keys, reads)
+  const taken = world.prng.int(1, keys.length - 1)
+  return {
+    ...world.table.requests.batchGet(keys.slice(0, taken), reads),
+    unprocessed: keys.slice(taken),
+  }
+}
+
+/** One page, which DynamoDB may end early because a megabyte is full. */
+function page(world: World, input: QueryInput): QueryPage {
+  if (input.index !== undefined && isThrottled(world, input.index))
+    throw new Error('the index was throttled')
+  const isCut =
+    world.faults.pageCut > 0 && input.limit > 1 && world.prng.chance(world.faults.pageCut)
+  const found = world.table.requests.query(
+    isCut ? { ...input, limit: world.prng.int(1, input.limit - 1) } : input,
+  )
+  if (!isCut || !found.cursor) return found
+  noteFault(world, 'pageCut')
+  // A ledger is far below a megabyte, so no table ends its page early. Here the read fails instead.
+  if (String(input.partition[0]).startsWith('LEDGER#'))
+    throw new Error('the page of a ledger was not read')
+  return found
 }

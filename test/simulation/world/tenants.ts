@@ -28,11 +28,6 @@ export function liveEndpoints({ endpoints }: Tenant): readonly SimEndpoint[] {
   return endpoints.filter(({ isGone }) => isGone !== true)
 }
 
-function okBody(reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> {
-  if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
-  return reply.body
-}
-
 /** Registers an endpoint with a URL of its own. Undefined if the operator got no answer. */
 export async function addEndpoint(
   world: World,
@@ -92,4 +87,9 @@ export async function addTenant(
       phone: `+62812000${number}${number}${number}${number}`,
     },
   }
+}
+
+function okBody(reply: Awaited<ReturnType<typeof operate>>): Record<string, unknown> {
+  if (reply?.status !== 200) throw new Error(`an operator action failed: ${JSON.stringify(reply)}`)
+  return reply.body
 }

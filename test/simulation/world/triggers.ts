@@ -17,6 +17,15 @@ import { count, hasFault, lag, queuesDownUntilMs, type World, waitFor } from './
 
 const QUEUE_CONSUMERS = 5
 
+/** Connects everything that starts a function without a caller. */
+export function connectSources(world: World): void {
+  connectIndexes(world)
+  connectExpiry(world)
+  for (const { name, trigger } of MANIFEST)
+    for (const source of queuesOf(trigger)) connectQueue(world, name, source)
+  connectSchedules(world)
+}
+
 /** Indexes show a change later than the table. The changes of one item arrive in order. */
 function connectIndexes(world: World) {
   const lastMs = new Map<string, number>()
@@ -29,6 +38,25 @@ function connectIndexes(world: World) {
     lastMs.set(item, atMs)
     if (atMs - world.scheduler.nowMs() > 1_000) count(world.tally, 'fault indexLagMs')
     world.scheduler.at(atMs, () => world.table.applyToIndexes(change))
+  })
+}
+
+/** DynamoDB deletes what has expired, up to two days late. */
+function connectExpiry(world: World) {
+  world.onChange.push(({ key, after }) => {
+    const expiresSeconds = after?.[TABLE_SCHEMA.ttl]
+    if (typeof expiresSeconds !== 'number') return
+    const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
+    world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
+      const [ttl, now] = [
+        Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]),
+        world.scheduler.nowMs(),
+      ]
+      // It was deleted, or its expiry moved.
+      if (!(ttl * 1_000 <= now)) return
+      count(world.tally, 'expired item deleted')
+      world.table.requests.write(remove(key, exists))
+    })
   })
 }
 
@@ -84,63 +112,38 @@ function connectQueue(
   world.onSent.push((sentTo) => sentTo === queue && world.scheduler.after(1, poll))
 }
 
-/** DynamoDB deletes what has expired, up to two days late. */
-function connectExpiry(world: World) {
-  world.onChange.push(({ key, after }) => {
-    const expiresSeconds = after?.[TABLE_SCHEMA.ttl]
-    if (typeof expiresSeconds !== 'number') return
-    const lateMs = world.prng.int(0, 2 * 24 * 3_600_000)
-    world.scheduler.at(expiresSeconds * 1_000 + lateMs, () => {
-      const [ttl, now] = [
-        Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]),
-        world.scheduler.nowMs(),
-      ]
-      // It was deleted, or its expiry moved.
-      if (!(ttl * 1_000 <= now)) return
-      count(world.tally, 'expired item deleted')
-      world.table.requests.write(remove(key, exists))
-    })
-  })
-}
-
-/** Connects everything that starts a function without a caller. */
-export function connectSources(world: World): void {
-  connectIndexes(world)
-  connectExpiry(world)
-  for (const { name, trigger } of MANIFEST)
-    for (const source of queuesOf(trigger)) connectQueue(world, name, source)
-  connectSchedules(world)
-}
-
-/** When the schedule fires next, at or after a time. */
-function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
-  const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
-  const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
-  const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
-  return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
-}
-
-/** EventBridge: on time, twice or not at all. */
-function fireAround(world: World, fire: () => void): void {
-  if (hasFault(world, 'scheduleMissed')) return
-  fire()
-  if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
-}
-
-/** A throttled run is retried until its event is too old. A failed run is not retried. */
-async function runSoon(
-  world: World,
-  name: string,
-  { maxEventAgeSeconds }: ScheduleSpec,
-): Promise<void> {
-  const { nowMs } = world.scheduler
-  const endsMs = nowMs() + maxEventAgeSeconds * 1_000
-  for (let pauseMs = 1_000; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, 5 * MINUTE_MS)) {
-    const { kind } = await invoke(world, name, {})
-    if (kind !== 'throttled') return
-    await waitFor(world, pauseMs)
+function connectSchedules(world: World): void {
+  const hasSyncWork = watchSync(world)
+  for (const { name, trigger } of MANIFEST) {
+    if (trigger.kind !== 'schedule') continue
+    const { schedule } = trigger
+    if (name === 'check-due-work') {
+      connectDueWork(world, name, schedule)
+      continue
+    }
+    const fire = () => {
+      if (name !== 'sync-provider-transactions' || hasSyncWork())
+        void runSoon(world, name, schedule)
+    }
+    const tick = () => {
+      fireAround(world, fire)
+      world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+    }
+    world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
   }
-  count(world.tally, 'schedule dropped: no concurrency left')
+}
+
+/** Whether the sync has work: a row that was booked or updated after its head, or a due job. */
+function watchSync(world: World): () => boolean {
+  const earliest = trackDue(world, (work) => work === 'sync')
+  return () => {
+    if (earliest() <= world.scheduler.nowMs()) return true
+    const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
+    // A reversed row is updated, but keeps its place before newer rows.
+    return world.provider
+      .transactionRecords()
+      .some(({ missing, row }) => !missing && row.updated >= position)
+  }
 }
 
 /** Returns a function that answers when the first of some due work is due. Every change of an item updates it. */
@@ -194,36 +197,33 @@ function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
   )
 }
 
-/** Whether the sync has work: a row that was booked or updated after its head, or a due job. */
-function watchSync(world: World): () => boolean {
-  const earliest = trackDue(world, (work) => work === 'sync')
-  return () => {
-    if (earliest() <= world.scheduler.nowMs()) return true
-    const position = text(world.table.item(syncJobKey('head')) ?? {}, 'position')
-    // A reversed row is updated, but keeps its place before newer rows.
-    return world.provider
-      .transactionRecords()
-      .some(({ missing, row }) => !missing && row.updated >= position)
-  }
+/** EventBridge: on time, twice or not at all. */
+function fireAround(world: World, fire: () => void): void {
+  if (hasFault(world, 'scheduleMissed')) return
+  fire()
+  if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
-function connectSchedules(world: World): void {
-  const hasSyncWork = watchSync(world)
-  for (const { name, trigger } of MANIFEST) {
-    if (trigger.kind !== 'schedule') continue
-    const { schedule } = trigger
-    if (name === 'check-due-work') {
-      connectDueWork(world, name, schedule)
-      continue
-    }
-    const fire = () => {
-      if (name !== 'sync-provider-transactions' || hasSyncWork())
-        void runSoon(world, name, schedule)
-    }
-    const tick = () => {
-      fireAround(world, fire)
-      world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
-    }
-    world.scheduler.at(nextFiring(schedule, world.scheduler.nowMs() + 1), tick)
+/** When the schedule fires next, at or after a time. */
+function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
+  const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
+  const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
+  const offsetMs = (daily.hour * 60 + daily.minute) * MINUTE_MS
+  return Math.ceil((notBeforeMs - offsetMs) / everyMs) * everyMs + offsetMs
+}
+
+/** A throttled run is retried until its event is too old. A failed run is not retried. */
+async function runSoon(
+  world: World,
+  name: string,
+  { maxEventAgeSeconds }: ScheduleSpec,
+): Promise<void> {
+  const { nowMs } = world.scheduler
+  const endsMs = nowMs() + maxEventAgeSeconds * 1_000
+  for (let pauseMs = 1_000; nowMs() <= endsMs; pauseMs = Math.min(2 * pauseMs, 5 * MINUTE_MS)) {
+    const { kind } = await invoke(world, name, {})
+    if (kind !== 'throttled') return
+    await waitFor(world, pauseMs)
   }
+  count(world.tally, 'schedule dropped: no concurrency left')
 }

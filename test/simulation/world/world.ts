@@ -35,12 +35,8 @@ export type World = ReturnType<typeof createWorld>
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
-/** Calls every listener, including those added later. */
-function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
-  return (...args: Args): void => {
-    for (const listen of listeners) listen(...args)
-  }
-}
+/** How often each thing happened in a history. */
+export type Tally = Map<string, number>
 
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
 export function createWorld({
@@ -157,6 +153,17 @@ export function createWorld({
   })
 }
 
+/** Calls every listener, including those added later. */
+function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
+  return (...args: Args): void => {
+    for (const listen of listeners) listen(...args)
+  }
+}
+
+export function count(tally: Tally, what: string): void {
+  void tally.set(what, (tally.get(what) ?? 0) + 1)
+}
+
 /** Adds a line to the story, with simulated time. Without tracing, `line` is never called. */
 export function trace(world: World, line: () => string): void {
   if (!world.tracing) return
@@ -208,13 +215,6 @@ export function queuesDownUntilMs(world: World): number {
   return isFaultOn(world, QUEUES_DOWN, world.faults.queuesDown, 60_000, 3_600_000)
     ? (world.lastingFaults.get(QUEUES_DOWN)?.untilMs ?? 0)
     : 0
-}
-
-/** How often each thing happened in a history. */
-export type Tally = Map<string, number>
-
-export function count(tally: Tally, what: string): void {
-  void tally.set(what, (tally.get(what) ?? 0) + 1)
 }
 
 export function addTally(into: Tally, from: Tally): void {

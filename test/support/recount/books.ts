@@ -24,35 +24,6 @@ export type Seen = {
   readonly confidential: readonly string[]
 }
 
-export function text(item: RawItem, attribute: string): string {
-  const value = item[attribute]
-  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
-}
-export function amount(item: RawItem, attribute: string): number {
-  return Number(item[attribute] ?? 0)
-}
-export function sum(items: readonly RawItem[], attribute: string): number {
-  return items.reduce((total, item) => total + amount(item, attribute), 0)
-}
-
-/** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
-function clientIn(part: string): string {
-  return part.split('#', 1)[0] ?? ''
-}
-
-/** A payment or an event with all it says, by its keys and its places in the indexes too. */
-export function whole(item: RawItem): RawItem {
-  const { pk, sk, id, owner, listed_at: listedAt } = item
-  const event = {
-    event_id: id,
-    type: String(sk).slice('EVENT#'.length),
-    client_id: clientIn(String(owner)),
-    fired_at: listedAt,
-  }
-  const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
-  return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
-}
-
 export function booksOf(items: readonly RawItem[]) {
   const bySk = (matches: (sk: string) => boolean) =>
     items.filter((item) => matches(text(item, 'sk')))
@@ -86,12 +57,42 @@ export function booksOf(items: readonly RawItem[]) {
   }
 }
 
-export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
+export function text(item: RawItem, attribute: string): string {
+  const value = item[attribute]
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
+}
+
+/** A payment or an event with all it says, by its keys and its places in the indexes too. */
+export function whole(item: RawItem): RawItem {
+  const { pk, sk, id, owner, listed_at: listedAt } = item
+  const event = {
+    event_id: id,
+    type: String(sk).slice('EVENT#'.length),
+    client_id: clientIn(String(owner)),
+    fired_at: listedAt,
+  }
+  const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
+  return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
+}
+
+/** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
+function clientIn(part: string): string {
+  return part.split('#', 1)[0] ?? ''
+}
+
+export function amount(item: RawItem, attribute: string): number {
+  return Number(item[attribute] ?? 0)
+}
+
+export function sum(items: readonly RawItem[], attribute: string): number {
+  return items.reduce((total, item) => total + amount(item, attribute), 0)
+}
 
 /** The part of a client that an item of its ledger or journal lies in. */
 export function partIn(item: RawItem): string {
   return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 }
+
 export function clientOf(item: RawItem): string {
   return clientIn(partIn(item))
 }
@@ -131,6 +132,8 @@ export function isRecredit({ type }: RawItem): boolean {
 export function moving(entries: readonly RawItem[]): readonly RawItem[] {
   return entries.filter((entry) => !isRecredit(entry))
 }
+
+export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 /**
  * Payments stay in the part they were claimed for, which every reader asks: its shards count and credit them and no

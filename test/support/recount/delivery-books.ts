@@ -39,28 +39,6 @@ export function eventProblems(
 /** Waits after the first, second, ... failure of a round (spec 6.4). */
 export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
-type Post = Seen['webhooks'][number]
-
-/** What was seen stays as it was: each of it is read once, however often everything is checked. */
-const known = new WeakMap<
-  Post,
-  { readonly client: unknown; readonly secret: string; readonly signature: string }
->()
-
-/** Whose payment a webhook's bytes are about (a test event names its client too), and how this secret signs them. */
-function readPost(post: Post, secret: string) {
-  const before = known.get(post)
-  if (before?.secret === secret) return before
-  const signature = createHmac('sha256', secret).update(post.body).digest('hex')
-  const found = {
-    client: Object(Object(JSON.parse(post.body)).data).client_id as unknown,
-    secret,
-    signature,
-  }
-  known.set(post, found)
-  return found
-}
-
 /** Each attempt is at its time, to whom it belongs, with the same bytes, signed. */
 export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen): string[] {
   const postsOf = Map.groupBy(seen.webhooks, ({ deliveryId }) => deliveryId)
@@ -112,4 +90,26 @@ export function deliveryProblems({ deliveries, attempts, events }: Books, seen: 
     }
     return problems
   })
+}
+
+type Post = Seen['webhooks'][number]
+
+/** What was seen stays as it was: each of it is read once, however often everything is checked. */
+const known = new WeakMap<
+  Post,
+  { readonly client: unknown; readonly secret: string; readonly signature: string }
+>()
+
+/** Whose payment a webhook's bytes are about (a test event names its client too), and how this secret signs them. */
+function readPost(post: Post, secret: string) {
+  const before = known.get(post)
+  if (before?.secret === secret) return before
+  const signature = createHmac('sha256', secret).update(post.body).digest('hex')
+  const found = {
+    client: Object(Object(JSON.parse(post.body)).data).client_id as unknown,
+    secret,
+    signature,
+  }
+  known.set(post, found)
+  return found
 }

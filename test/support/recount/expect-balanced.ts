@@ -11,17 +11,6 @@ import { moneyProblemsOf } from './invariants.ts'
 
 const PAGE = 100
 
-async function itemsOf(deps: Deps, pk: string): Promise<readonly RawItem[]> {
-  return (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
-}
-
-/** All partitions with items that an index lists, each of them whole. */
-async function listedItems(deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> {
-  const rows = await queryAll(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })
-  const pks = new Set(rows.map(({ pk }) => String(pk)))
-  return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
-}
-
 /**
  * A recount of a client's money that shares nothing with the gateway finds no problem, and neither does the audit. The
  * last line of every test that moves money.
@@ -37,4 +26,15 @@ export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<vo
   ])
   expect(moneyProblemsOf(stored.flat(), deps.stage.historySteps?.block)).toStrictEqual([])
   expect(await auditLedger(deps, clientId)).toStrictEqual({ balanced: true, differences: [] })
+}
+
+async function itemsOf(deps: Deps, pk: string): Promise<readonly RawItem[]> {
+  return (await queryAll(deps, { partition: [pk], limit: PAGE })).map(toItem)
+}
+
+/** All partitions with items that an index lists, each of them whole. */
+async function listedItems(deps: Deps, owner: string, entity: string): Promise<readonly RawItem[]> {
+  const rows = await queryAll(deps, { index: 'by-owner', partition: [owner, entity], limit: PAGE })
+  const pks = new Set(rows.map(({ pk }) => String(pk)))
+  return (await Promise.all([...pks].map((pk) => itemsOf(deps, pk)))).flat()
 }

@@ -15,107 +15,6 @@ import { deliveryProblems, eventProblems } from './delivery-books.ts'
 import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 
-function moneyProblems({ payments, suspense }: Books, { captured, turned }: Seen): string[] {
-  const credited = new Map(
-    payments.flatMap((item) =>
-      item['credited_provider_payment_id']
-        ? [[text(item, 'credited_provider_payment_id'), item] as const]
-        : [],
-    ),
-  )
-  const held = new Set(
-    suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')),
-  )
-  const inSuspense = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
-  return [...captured].flatMap(([providerPaymentId, received]) => {
-    const payment = credited.get(providerPaymentId)
-    if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
-    // Money that came and went before anybody looked is a finding.
-    const hasReturned = turned.includes(providerPaymentId) && inSuspense.has(providerPaymentId)
-    if (!payment && !held.has(providerPaymentId) && !hasReturned)
-      return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
-    if (payment && amount(payment, 'notional_minor') !== received)
-      return [`${providerPaymentId} was credited with another amount`]
-    return []
-  })
-}
-
-function paymentsThat(
-  problem: string,
-  { payments }: Books,
-  isWrong: (payment: RawItem) => boolean,
-): string[] {
-  return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
-}
-
-/** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
-function bookedBackProblems(
-  { payments, suspense, houseEntries }: Books,
-  { reversalRowIds }: Seen,
-): string[] {
-  const moved = payments.flatMap((item) =>
-    ((item['movements'] ?? []) as readonly RawItem[]).map((movement) =>
-      text(movement, 'transactionId'),
-    ),
-  )
-  const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
-  const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
-  const alerted = suspense.map((item) => text(item, 'suspense_id'))
-  return reversalRowIds
-    .filter((id) => !counted.has(id) && !alerted.some((suspenseId) => suspenseId.startsWith(id)))
-    .map((id) => `money by ${id} is unknown`)
-}
-
-/**
- * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
- * payment is of a create that did not commit, and read as none.
- */
-function ledProblems(
-  payments: readonly RawItem[],
-  pointers: readonly RawItem[],
-  name: string,
-  isFound: (payment: RawItem) => boolean,
-): string[] {
-  const pointed = new Set(pointers.map((item) => text(item, 'payment_id')))
-  return payments.flatMap((payment) => {
-    const id = text(payment, 'payment_id')
-    if (isFound(payment) === pointed.has(id)) return []
-    return [`${isFound(payment) ? 'no' : 'a'} ${name} leads to payment ${id}`]
-  })
-}
-
-/** An operator finds every merchant's payment by the account its customer was shown, a merchant its own by what it called it. */
-function pointerProblems({ payments, pointers, references }: Books): string[] {
-  const places = new Set(
-    payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
-  )
-  const right = pointers.filter((item) => places.has(text(item, 'sk')))
-  return [
-    ...ledProblems(payments, right, 'destination', (item) => item['method'] === 'virtual_account'),
-    ...ledProblems(
-      payments,
-      references,
-      'reference',
-      (item) => text(item, 'external_reference') !== '',
-    ),
-  ]
-}
-
-/** Lines that hold no secret stay so: how many were read for each. */
-const readLines = new WeakMap<readonly string[], Map<string, number>>()
-
-function logProblems({ logLines, confidential }: Seen): string[] {
-  const read = readLines.get(logLines) ?? new Map<string, number>()
-  readLines.set(logLines, read)
-  return confidential.flatMap((secret) => {
-    const line = logLines.find(
-      (candidate, at) => at >= (read.get(secret) ?? 0) && candidate.includes(secret),
-    )
-    if (line === undefined) read.set(secret, logLines.length)
-    return line === undefined ? [] : [`a log line holds something confidential: ${line}`]
-  })
-}
-
 /**
  * What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). `block`:
  * entries of one block of a settlement's digest.
@@ -160,8 +59,62 @@ export function problemsOf(items: readonly RawItem[], seen: Seen): readonly stri
   ]
 }
 
-function dueOf(items: readonly RawItem[]) {
-  return items.filter((item) => item['work'] !== undefined)
+function paymentsThat(
+  problem: string,
+  { payments }: Books,
+  isWrong: (payment: RawItem) => boolean,
+): string[] {
+  return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
+}
+
+/** An operator finds every merchant's payment by the account its customer was shown, a merchant its own by what it called it. */
+function pointerProblems({ payments, pointers, references }: Books): string[] {
+  const places = new Set(
+    payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
+  )
+  const right = pointers.filter((item) => places.has(text(item, 'sk')))
+  return [
+    ...ledProblems(payments, right, 'destination', (item) => item['method'] === 'virtual_account'),
+    ...ledProblems(
+      payments,
+      references,
+      'reference',
+      (item) => text(item, 'external_reference') !== '',
+    ),
+  ]
+}
+
+/**
+ * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
+ * payment is of a create that did not commit, and read as none.
+ */
+function ledProblems(
+  payments: readonly RawItem[],
+  pointers: readonly RawItem[],
+  name: string,
+  isFound: (payment: RawItem) => boolean,
+): string[] {
+  const pointed = new Set(pointers.map((item) => text(item, 'payment_id')))
+  return payments.flatMap((payment) => {
+    const id = text(payment, 'payment_id')
+    if (isFound(payment) === pointed.has(id)) return []
+    return [`${isFound(payment) ? 'no' : 'a'} ${name} leads to payment ${id}`]
+  })
+}
+
+/** Lines that hold no secret stay so: how many were read for each. */
+const readLines = new WeakMap<readonly string[], Map<string, number>>()
+
+function logProblems({ logLines, confidential }: Seen): string[] {
+  const read = readLines.get(logLines) ?? new Map<string, number>()
+  readLines.set(logLines, read)
+  return confidential.flatMap((secret) => {
+    const line = logLines.find(
+      (candidate, at) => at >= (read.get(secret) ?? 0) && candidate.includes(secret),
+    )
+    if (line === undefined) read.set(secret, logLines.length)
+    return line === undefined ? [] : [`a log line holds something confidential: ${line}`]
+  })
 }
 
 /** What must also hold when nothing is due or in flight. */
@@ -209,4 +162,51 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       (item) => `payment ${text(item, 'payment_id')} is created for ever`,
     ),
   ]
+}
+
+function moneyProblems({ payments, suspense }: Books, { captured, turned }: Seen): string[] {
+  const credited = new Map(
+    payments.flatMap((item) =>
+      item['credited_provider_payment_id']
+        ? [[text(item, 'credited_provider_payment_id'), item] as const]
+        : [],
+    ),
+  )
+  const held = new Set(
+    suspense.filter(({ kind }) => kind === 'money').map((item) => text(item, 'suspense_id')),
+  )
+  const inSuspense = new Set(suspense.map((item) => text(item, 'provider_payment_id')))
+  return [...captured].flatMap(([providerPaymentId, received]) => {
+    const payment = credited.get(providerPaymentId)
+    if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
+    // Money that came and went before anybody looked is a finding.
+    const hasReturned = turned.includes(providerPaymentId) && inSuspense.has(providerPaymentId)
+    if (!payment && !held.has(providerPaymentId) && !hasReturned)
+      return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
+    if (payment && amount(payment, 'notional_minor') !== received)
+      return [`${providerPaymentId} was credited with another amount`]
+    return []
+  })
+}
+
+/** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
+function bookedBackProblems(
+  { payments, suspense, houseEntries }: Books,
+  { reversalRowIds }: Seen,
+): string[] {
+  const moved = payments.flatMap((item) =>
+    ((item['movements'] ?? []) as readonly RawItem[]).map((movement) =>
+      text(movement, 'transactionId'),
+    ),
+  )
+  const held = houseEntries.filter(({ sk }) => String(sk).endsWith('#suspense_refunded'))
+  const counted = new Set([...moved, ...held.map((entry) => text(entry, 'sk').split('#')[0])])
+  const alerted = suspense.map((item) => text(item, 'suspense_id'))
+  return reversalRowIds
+    .filter((id) => !counted.has(id) && !alerted.some((suspenseId) => suspenseId.startsWith(id)))
+    .map((id) => `money by ${id} is unknown`)
+}
+
+function dueOf(items: readonly RawItem[]) {
+  return items.filter((item) => item['work'] !== undefined)
 }

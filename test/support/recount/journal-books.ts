@@ -47,7 +47,22 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   })
 }
 
-type OwnBooks = ReturnType<typeof booksOfClients>[number]
+export function isPaidOut({ status }: RawItem): boolean {
+  return status === 'manual_paid'
+}
+
+export function isInSettlement(settlement: RawItem): boolean {
+  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
+}
+
+export function ledgerProblems(books: Books, block: number): string[] {
+  return booksOfClients(books).flatMap((own) => [
+    ...windowProblems(own),
+    ...spanProblems(own),
+    ...settlementProblems(own, block),
+    ...recreditProblems(own),
+  ])
+}
 
 function booksOfClients({ windows, shards, payments, entries, settlements }: Books) {
   return windows.map((window) => {
@@ -67,12 +82,7 @@ function booksOfClients({ windows, shards, payments, entries, settlements }: Boo
   })
 }
 
-export function isPaidOut({ status }: RawItem): boolean {
-  return status === 'manual_paid'
-}
-export function isInSettlement(settlement: RawItem): boolean {
-  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
-}
+type OwnBooks = ReturnType<typeof booksOfClients>[number]
 
 /** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
 function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks): string[] {
@@ -128,49 +138,6 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   ]
 }
 
-/** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
-function entryText(entry: RawItem): string {
-  const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
-  const spelled = Object.entries({
-    ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),
-    ...entry,
-  })
-    .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
-    .map(
-      ([name, value]) =>
-        [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const,
-    )
-  return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
-}
-
-function digestOf(before: string, entries: readonly RawItem[], block: number): string {
-  let digest = before
-  for (let at = 0; at < entries.length; at += block) {
-    const hash = createHash('sha256').update(digest)
-    for (const entry of entries.slice(at, at + block)) hash.update(`\n${entryText(entry)}`)
-    digest = hash.digest('hex')
-  }
-  return digest
-}
-
-function paymentsIn(entry: RawItem): number {
-  return entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
-}
-
-/** What no settled row of the provider proves of a settlement. */
-function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
-  return entries.reduce((total, entry) => {
-    const { type, provider_transaction_id: row } = entry
-    const net = amount(entry, 'net_minor')
-    if (type === 'payment' && row === undefined) return total + net
-    if (type === 'correction' || type === 'written_off') return total + net
-    if (isRecredit(entry) && entry['proven_minor'] !== undefined)
-      return total + net - amount(entry, 'proven_minor')
-    const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
-    return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
-  }, 0)
-}
-
 /** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
   return settlements.flatMap((settlement, at) => {
@@ -195,6 +162,49 @@ function settlementProblems({ settlements, entries }: OwnBooks, block: number): 
       ],
     ])
   })
+}
+
+function paymentsIn(entry: RawItem): number {
+  return entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
+}
+
+/** What no settled row of the provider proves of a settlement. */
+function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
+  return entries.reduce((total, entry) => {
+    const { type, provider_transaction_id: row } = entry
+    const net = amount(entry, 'net_minor')
+    if (type === 'payment' && row === undefined) return total + net
+    if (type === 'correction' || type === 'written_off') return total + net
+    if (isRecredit(entry) && entry['proven_minor'] !== undefined)
+      return total + net - amount(entry, 'proven_minor')
+    const isOfWindow = text(entry, 'proven_eligible_at') >= text(settlement, 'swept_from')
+    return type === 'late_row' && isOfWindow ? total - amount(entry, 'proven_minor') : total
+  }, 0)
+}
+
+function digestOf(before: string, entries: readonly RawItem[], block: number): string {
+  let digest = before
+  for (let at = 0; at < entries.length; at += block) {
+    const hash = createHash('sha256').update(digest)
+    for (const entry of entries.slice(at, at + block)) hash.update(`\n${entryText(entry)}`)
+    digest = hash.digest('hex')
+  }
+  return digest
+}
+
+/** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
+function entryText(entry: RawItem): string {
+  const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
+  const spelled = Object.entries({
+    ...Object.fromEntries(sides.map((side) => [`${side}_minor`, 0])),
+    ...entry,
+  })
+    .filter(([name, value]) => !['pk', 'sk'].includes(name) && value !== undefined)
+    .map(
+      ([name, value]) =>
+        [name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase()), value] as const,
+    )
+  return JSON.stringify(spelled.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
 /** A re-credited settlement has one entry with its figures, and no other settlement has one. */
@@ -222,13 +232,4 @@ function recreditProblems({ settlements, entries }: OwnBooks): string[] {
       ])
     }),
   ]
-}
-
-export function ledgerProblems(books: Books, block: number): string[] {
-  return booksOfClients(books).flatMap((own) => [
-    ...windowProblems(own),
-    ...spanProblems(own),
-    ...settlementProblems(own, block),
-    ...recreditProblems(own),
-  ])
 }

@@ -17,19 +17,6 @@ import {
   text,
 } from './books.ts'
 
-/** The provider's rows that moved a payment's money. */
-function movementsOf(payment: RawItem): readonly Movement[] {
-  return (payment['movements'] as readonly Movement[] | undefined) ?? []
-}
-
-/** The remaining money of a payment, counted from its price and those rows. */
-function standing(payment: RawItem): number {
-  const of = (name: string) => amount(payment, name)
-  const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
-  for (const movement of movementsOf(payment)) model.apply(movement)
-  return model.figures()[3]
-}
-
 /** The payment's own row, if it was read: it stores the gain only if that is another than notional less fee. */
 export function ownRowsOf(payment: RawItem) {
   const transactionId = text(payment, 'transaction_id')
@@ -39,16 +26,17 @@ export function ownRowsOf(payment: RawItem) {
   return transactionId === '' ? [] : [{ transactionId, providerMinor }]
 }
 
-/** What our account at the provider gained by a payment. A row that is void gave nothing, and has no second void. */
-function gained(payment: RawItem): number {
-  const movements = movementsOf(payment)
-  const voided = movements
-    .filter(({ type }) => type === 'reversal')
-    .map(({ transactionId }) => transactionId)
-  const kept = movements.filter(({ transactionId }) => !voided.includes(transactionId))
-  const isVoid = movements.some(({ isOwnRow }) => isOwnRow === true)
-  const own = isVoid ? [] : ownRowsOf(payment)
-  return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
+/** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
+export function paymentEntryProblems({ payments, entries }: Books): string[] {
+  const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
+  const known = new Set(payments.map((payment) => text(payment, 'payment_id')))
+  const strays = [...byPayment.keys()].filter((id) => id !== '' && !known.has(id))
+  return [
+    ...strays.map((id) => `an entry is about payment ${id}, which is not there`),
+    ...payments.flatMap((payment) =>
+      ownProblems(payment, byPayment.get(text(payment, 'payment_id')) ?? []),
+    ),
+  ]
 }
 
 function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
@@ -78,15 +66,27 @@ function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
   ])
 }
 
-/** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
-export function paymentEntryProblems({ payments, entries }: Books): string[] {
-  const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
-  const known = new Set(payments.map((payment) => text(payment, 'payment_id')))
-  const strays = [...byPayment.keys()].filter((id) => id !== '' && !known.has(id))
-  return [
-    ...strays.map((id) => `an entry is about payment ${id}, which is not there`),
-    ...payments.flatMap((payment) =>
-      ownProblems(payment, byPayment.get(text(payment, 'payment_id')) ?? []),
-    ),
-  ]
+/** The remaining money of a payment, counted from its price and those rows. */
+function standing(payment: RawItem): number {
+  const of = (name: string) => amount(payment, name)
+  const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
+  for (const movement of movementsOf(payment)) model.apply(movement)
+  return model.figures()[3]
+}
+
+/** The provider's rows that moved a payment's money. */
+function movementsOf(payment: RawItem): readonly Movement[] {
+  return (payment['movements'] as readonly Movement[] | undefined) ?? []
+}
+
+/** What our account at the provider gained by a payment. A row that is void gave nothing, and has no second void. */
+function gained(payment: RawItem): number {
+  const movements = movementsOf(payment)
+  const voided = movements
+    .filter(({ type }) => type === 'reversal')
+    .map(({ transactionId }) => transactionId)
+  const kept = movements.filter(({ transactionId }) => !voided.includes(transactionId))
+  const isVoid = movements.some(({ isOwnRow }) => isOwnRow === true)
+  const own = isVoid ? [] : ownRowsOf(payment)
+  return [...kept, ...own].reduce((total, { providerMinor }) => total + providerMinor, 0)
 }

@@ -47,18 +47,18 @@ export function startActivityFeed({ clock, log }: ActivitySources) {
   }
 }
 
-export type ActivityFeed = ReturnType<typeof startActivityFeed>
+type Tone = ActivityLine['tone']
 
-function jumpedTo(at: Timestamp): ActivityLine {
-  return { at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` }
+type Description = Omit<ActivityLine, 'at'>
+
+function line(subject: Description['subject'], tone: Tone, text: string, id?: string): Description {
+  return { subject, tone, ...(id !== undefined && { id }), text }
 }
 
 // Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
 const Count = v.fallback(v.optional(v.number()), undefined)
-function texts<const Name extends string>(...names: readonly Name[]) {
-  return v.entriesFromList(names, Text)
-}
+
 const LogLine = v.object({
   timestamp: v.string(),
   message: v.string(),
@@ -91,22 +91,9 @@ const LogLine = v.object({
   ...v.entriesFromList(['transactions', 'clients'], Count),
 })
 type LogLine = v.InferOutput<typeof LogLine>
-type Tone = ActivityLine['tone']
-
-type Description = Omit<ActivityLine, 'at'>
-
-function line(subject: Description['subject'], tone: Tone, text: string, id?: string): Description {
-  return { subject, tone, ...(id !== undefined && { id }), text }
-}
 
 /** Actions that only read, by operators or by the console. The feed leaves them out. */
 const READS_ONLY = /^gateway-local-(get|list|find)-/
-
-function operatorLine({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined {
-  return READS_ONLY.test(action)
-    ? undefined
-    : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
-}
 
 const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
   ['true', ['good', 'the books balance']],
@@ -114,42 +101,7 @@ const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: stri
 ])
 const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
 
-function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Description {
-  return line('payment', tone, text, id)
-}
-
-function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string): Description {
-  return line('settlement', tone, text, id)
-}
-
-function channel({ channel: code, method = 'a channel' }: LogLine): string {
-  return code ?? method
-}
-
-function reported({ source = 'the gateway' }: LogLine): string {
-  return `(reported by ${words(source)})`
-}
-
-function announced({ deliveries = 0 }: LogLine): string {
-  return `${counted(deliveries, 'webhook')} to send`
-}
-
 const SHORT_ID = 8
-
-function endpoint({ endpoint_id: id = '' }: LogLine): string {
-  return `endpoint ${id.slice(0, SHORT_ID)}`
-}
-
-/** The result of a webhook attempt. */
-function answered(log: LogLine): string {
-  const answer =
-    log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
-  return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
-}
-
-function createFailed(log: LogLine) {
-  return paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
-}
 
 /** The feed leaves out read-only actions of operators, and runs without work. */
 const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
@@ -233,4 +185,55 @@ export function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
   const described = DESCRIBE.get(log.message)?.(log)
   return described && { at: log.timestamp, ...described }
+}
+
+function texts<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, Text)
+}
+
+function paymentLine({ payment_id: id }: LogLine, tone: Tone, text: string): Description {
+  return line('payment', tone, text, id)
+}
+
+function channel({ channel: code, method = 'a channel' }: LogLine): string {
+  return code ?? method
+}
+
+function createFailed(log: LogLine) {
+  return paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
+}
+
+function reported({ source = 'the gateway' }: LogLine): string {
+  return `(reported by ${words(source)})`
+}
+
+function announced({ deliveries = 0 }: LogLine): string {
+  return `${counted(deliveries, 'webhook')} to send`
+}
+
+/** The result of a webhook attempt. */
+function answered(log: LogLine): string {
+  const answer =
+    log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
+  return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
+}
+
+function endpoint({ endpoint_id: id = '' }: LogLine): string {
+  return `endpoint ${id.slice(0, SHORT_ID)}`
+}
+
+function settlementLine({ settlement_id: id }: LogLine, tone: Tone, text: string): Description {
+  return line('settlement', tone, text, id)
+}
+
+function operatorLine({ action = '' }: LogLine, tone: Tone, result = ''): Description | undefined {
+  return READS_ONLY.test(action)
+    ? undefined
+    : line('operator', tone, action.replace(/^gateway-local-/, '') + result)
+}
+
+export type ActivityFeed = ReturnType<typeof startActivityFeed>
+
+function jumpedTo(at: Timestamp): ActivityLine {
+  return { at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` }
 }

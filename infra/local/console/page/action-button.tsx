@@ -11,31 +11,23 @@ type CopyProps = {
   readonly name?: string
 }
 
-/** Copies a text, for example an account number. */
-export function CopyButton({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) {
-  const showNotice = useContext(NoticeContext)
-  const copy = () =>
-    navigator.clipboard.writeText(text).then(
-      () => showNotice({ text: `${what} copied`, ok: true }),
-      () =>
-        showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
-    )
-  return (
-    <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>
-      {kind}
-    </button>
-  )
-}
-
-/** Copies a call as a curl command. */
-export function CurlButton({ of, call }: { readonly of: string; readonly call: ConsoleCall }) {
-  return <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
-}
-
 type Action = {
   readonly label: string
   readonly call: ConsoleCall
   readonly after?: ((answer: Answer) => void) | undefined
+}
+
+type ActionButtonProps = Action & {
+  /** The item of the action, if the page has several buttons with the same name. */
+  readonly about?: string
+  readonly kind?: 'main' | 'danger'
+  readonly disabled?: boolean
+}
+
+/** A button that makes one call, and a button that copies the call as a curl command. */
+export function ActionButton(props: ActionButtonProps) {
+  const { isBusy, run } = useAction(props)
+  return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
 }
 
 /** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
@@ -59,13 +51,6 @@ export function useAction({ label, call, after }: Action) {
     after?.(answer)
   }
   return { isBusy, run: () => void run() }
-}
-
-type ActionButtonProps = Action & {
-  /** The item of the action, if the page has several buttons with the same name. */
-  readonly about?: string
-  readonly kind?: 'main' | 'danger'
-  readonly disabled?: boolean
 }
 
 type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & {
@@ -101,10 +86,25 @@ function DoubleButton({
   )
 }
 
-/** A button that makes one call, and a button that copies the call as a curl command. */
-export function ActionButton(props: ActionButtonProps) {
-  const { isBusy, run } = useAction(props)
-  return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
+/** Copies a call as a curl command. */
+export function CurlButton({ of, call }: { readonly of: string; readonly call: ConsoleCall }) {
+  return <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
+}
+
+/** Copies a text, for example an account number. */
+export function CopyButton({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) {
+  const showNotice = useContext(NoticeContext)
+  const copy = () =>
+    navigator.clipboard.writeText(text).then(
+      () => showNotice({ text: `${what} copied`, ok: true }),
+      () =>
+        showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
+    )
+  return (
+    <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>
+      {kind}
+    </button>
+  )
 }
 
 /** Fields with their action; Enter in a field also submits. */

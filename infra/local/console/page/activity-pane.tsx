@@ -12,6 +12,56 @@ const RECONNECT_DELAY_MS = 2_000
 const activityLines = store<readonly ShownLine[]>([])
 const isLive = store(false)
 
+/** The activity feed, newest first, with a heading for each day of the local clock. */
+export function ActivityPane() {
+  const lines = activityLines.use()
+  const live = isLive.use()
+  const days = Map.groupBy(lines.toReversed(), ({ at }) => at.slice(0, 10))
+  return (
+    <aside aria-label="Activity">
+      <header>
+        <h2>Activity</h2>
+        <span class={live ? 'live' : 'live off'}>{live ? 'live' : 'not connected'}</span>
+      </header>
+      <p class="note">
+        In a shell: <code>npm run watch</code>
+      </p>
+      <div class="activity" role="log" aria-label="Activity, newest first" tabIndex={0}>
+        {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
+        {[...days].map(([day, ofDay]) => (
+          <section key={day} aria-label={day}>
+            <h3>{day}</h3>
+            <ol>
+              {ofDay.map((line, at) => (
+                <Line key={ofDay.length - at} line={line} />
+              ))}
+            </ol>
+          </section>
+        ))}
+      </div>
+    </aside>
+  )
+}
+
+const SHORT_ID = 8
+
+function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) {
+  return (
+    <li class={tone}>
+      <time dateTime={at} title={at}>
+        {at.slice(11, 19)}
+      </time>
+      <span class="subject">{subject}</span>
+      {id !== undefined && subject !== 'settlement' && (
+        <a href={`#payments/${id}`} aria-label={`Payment ${id}`}>
+          {id.slice(0, SHORT_ID)}
+        </a>
+      )}
+      <p>{text}</p>
+    </li>
+  )
+}
+
 /** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
 export function followActivity() {
   const source = new EventSource('/console/activity')
@@ -42,54 +92,4 @@ export function followActivity() {
     pending = [...pending, line.output]
     timer ??= setTimeout(flush, READ_DELAY_MS)
   })
-}
-
-const SHORT_ID = 8
-
-function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownLine }) {
-  return (
-    <li class={tone}>
-      <time dateTime={at} title={at}>
-        {at.slice(11, 19)}
-      </time>
-      <span class="subject">{subject}</span>
-      {id !== undefined && subject !== 'settlement' && (
-        <a href={`#payments/${id}`} aria-label={`Payment ${id}`}>
-          {id.slice(0, SHORT_ID)}
-        </a>
-      )}
-      <p>{text}</p>
-    </li>
-  )
-}
-
-/** The activity feed, newest first, with a heading for each day of the local clock. */
-export function ActivityPane() {
-  const lines = activityLines.use()
-  const live = isLive.use()
-  const days = Map.groupBy(lines.toReversed(), ({ at }) => at.slice(0, 10))
-  return (
-    <aside aria-label="Activity">
-      <header>
-        <h2>Activity</h2>
-        <span class={live ? 'live' : 'live off'}>{live ? 'live' : 'not connected'}</span>
-      </header>
-      <p class="note">
-        In a shell: <code>npm run watch</code>
-      </p>
-      <div class="activity" role="log" aria-label="Activity, newest first" tabIndex={0}>
-        {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
-        {[...days].map(([day, ofDay]) => (
-          <section key={day} aria-label={day}>
-            <h3>{day}</h3>
-            <ol>
-              {ofDay.map((line, at) => (
-                <Line key={ofDay.length - at} line={line} />
-              ))}
-            </ol>
-          </section>
-        ))}
-      </div>
-    </aside>
-  )
 }

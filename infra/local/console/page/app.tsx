@@ -17,23 +17,11 @@ const TABS: Readonly<
   provider: ['Provider', ProviderView],
 }
 
-function CurrentView() {
-  const { view, selected } = route.use()
-  const [, Part] = TABS[view]
-  return <Part selected={selected} />
-}
-
-function Tabs() {
-  const { view } = route.use()
-  return (
-    <nav aria-label="Views">
-      {Object.entries(TABS).map(([name, [label]]) => (
-        <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
-          {label}
-        </a>
-      ))}
-    </nav>
-  )
+const root = document.querySelector('#console')
+if (root) {
+  await readAbout()
+  followActivity()
+  render(<App />, root)
 }
 
 /** The console: a view on the left, and the live activity feed on the right. */
@@ -72,9 +60,21 @@ function skipToContent(event: Event) {
   document.querySelector<HTMLElement>('#content')?.focus()
 }
 
-const root = document.querySelector('#console')
-if (root) {
-  await readAbout()
-  followActivity()
-  render(<App />, root)
+function Tabs() {
+  const { view } = route.use()
+  return (
+    <nav aria-label="Views">
+      {Object.entries(TABS).map(([name, [label]]) => (
+        <a key={name} href={`#${name}`} aria-current={name === view ? 'page' : undefined}>
+          {label}
+        </a>
+      ))}
+    </nav>
+  )
+}
+
+function CurrentView() {
+  const { view, selected } = route.use()
+  const [, Part] = TABS[view]
+  return <Part selected={selected} />
 }

@@ -4,12 +4,12 @@ import { merchant } from './session.ts'
 /** The console's name as operator. */
 const OPERATOR = 'console'
 
-function asMerchant() {
-  return { port: 'api', apiKey: merchant().api_key } as const
-}
-
 export function api(path: string): ConsoleCall {
   return { ...asMerchant(), method: 'GET', path: `/v1/${path}` }
+}
+
+function asMerchant() {
+  return { port: 'api', apiKey: merchant().api_key } as const
 }
 
 export function apiPost(path: string, body: object, idempotencyKey?: string): ConsoleCall {

@@ -16,21 +16,6 @@ const JUMPS = [
 
 const CALL = { port: 'lambda', method: 'GET', path: '/_local/clock' } as const
 
-/** The gateway's time. Between two answers it advances like the gateway's clock. */
-function useNow(): string {
-  const { value: answer } = useRead(ClockSchema, CALL)
-  const [aheadMs, setAhead] = useState(0)
-  const [, render] = useState(0)
-  useEffect(() => {
-    if (answer) setAhead(Date.parse(answer.now) - Date.now())
-  }, [answer])
-  useEffect(() => {
-    const timer = setInterval(() => render((times) => times + 1), 1_000)
-    return () => clearInterval(timer)
-  }, [])
-  return new Date(Date.now() + aheadMs).toISOString().slice(0, 19).replace('T', ' ')
-}
-
 /** The local clock, with buttons that jump forward. */
 export function ClockPanel() {
   const now = useNow()
@@ -49,4 +34,19 @@ export function ClockPanel() {
       </WithNotices>
     </section>
   )
+}
+
+/** The gateway's time. Between two answers it advances like the gateway's clock. */
+function useNow(): string {
+  const { value: answer } = useRead(ClockSchema, CALL)
+  const [aheadMs, setAhead] = useState(0)
+  const [, render] = useState(0)
+  useEffect(() => {
+    if (answer) setAhead(Date.parse(answer.now) - Date.now())
+  }, [answer])
+  useEffect(() => {
+    const timer = setInterval(() => render((times) => times + 1), 1_000)
+    return () => clearInterval(timer)
+  }, [])
+  return new Date(Date.now() + aheadMs).toISOString().slice(0, 19).replace('T', ' ')
 }

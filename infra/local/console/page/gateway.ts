@@ -26,12 +26,20 @@ export type Answer = {
 
 /** Counts changes of the gateway. Each part of the page reads its data again when the count changes. */
 const changes = store(0)
+
 export function readAllAgain() {
   return changes.set(changes.get() + 1)
 }
 
 export function curlOf(call: ConsoleCall): string {
   return asCurl(about(), call)
+}
+
+/** Makes a call that changes data. All parts of the page then read again. */
+export async function doCall(call: ConsoleCall): Promise<Answer> {
+  const answer = await makeCall(call)
+  readAllAgain()
+  return answer
 }
 
 /** Makes a call through the console's server. Returns the answer, and for a refusal the text to show. */
@@ -57,20 +65,8 @@ function reasonIn(body: unknown): string {
   return [message, ...fields, hint].filter((text) => text !== '').join(' · ')
 }
 
-/** Makes a call that changes data. All parts of the page then read again. */
-export async function doCall(call: ConsoleCall): Promise<Answer> {
-  const answer = await makeCall(call)
-  readAllAgain()
-  return answer
-}
-
 /** The last answer, and the error of a newer read. Both are missing until the first answer. */
 export type Read<T> = { readonly value?: T; readonly error?: string }
-
-/** After a temporary error, the page still shows the previous answer. */
-function isTemporary(status: number) {
-  return status === 0 || status === 429 || status >= 500
-}
 
 /**
  * The answer of a call, read again after each change. At most one read is in progress, and one is queued. So each
@@ -114,4 +110,9 @@ export function useRead<const Schema extends v.GenericSchema>(
     }
   }, [key])
   return read.key === key ? read : {}
+}
+
+/** After a temporary error, the page still shows the previous answer. */
+function isTemporary(status: number) {
+  return status === 0 || status === 429 || status >= 500
 }

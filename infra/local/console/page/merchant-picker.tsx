@@ -14,6 +14,17 @@ const SHORT_ID = 8
 /** The keys that this page has issued, one for each merchant. */
 const keys = new Map<string, string>()
 
+/** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
+export function MerchantPicker() {
+  return (
+    <div class="merchant">
+      <WithNotices>
+        <Picker />
+      </WithNotices>
+    </div>
+  )
+}
+
 function Picker() {
   const showNotice = useContext(NoticeContext)
   const { merchant } = useSession()
@@ -45,16 +56,5 @@ function Picker() {
       ]}
       onChoose={(id) => void choose(id)}
     />
-  )
-}
-
-/** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
-export function MerchantPicker() {
-  return (
-    <div class="merchant">
-      <WithNotices>
-        <Picker />
-      </WithNotices>
-    </div>
   )
 }

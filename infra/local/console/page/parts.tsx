@@ -63,6 +63,10 @@ export function ReadResult<T>({ read: { value, error }, title, children }: ReadR
   )
 }
 
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <p class="empty">{children}</p>
+}
+
 type ReadCardProps<Schema extends v.GenericSchema> = Omit<CardProps, 'children'> & {
   readonly call: ConsoleCall
   readonly schema: Schema
@@ -105,22 +109,6 @@ export function Status({ is }: { readonly is: string }) {
   return <span class={`status ${tone}`}>{words(is)}</span>
 }
 
-export function Empty({ children }: { readonly children: ComponentChildren }) {
-  return <p class="empty">{children}</p>
-}
-
-type FieldProps = { readonly label: string; readonly children: ComponentChildren }
-
-/** A control with its label. The control is inside the label, so the two always belong together. */
-function Field({ label, children }: FieldProps) {
-  return (
-    <label class="field">
-      <span>{label}</span>
-      {children}
-    </label>
-  )
-}
-
 type TextFieldProps = {
   readonly label: string
   readonly value: string
@@ -139,6 +127,18 @@ export function TextField({ label, onType, ...input }: TextFieldProps) {
     <Field label={label}>
       <input type="text" {...input} onInput={({ currentTarget }) => onType(currentTarget.value)} />
     </Field>
+  )
+}
+
+type FieldProps = { readonly label: string; readonly children: ComponentChildren }
+
+/** A control with its label. The control is inside the label, so the two always belong together. */
+function Field({ label, children }: FieldProps) {
+  return (
+    <label class="field">
+      <span>{label}</span>
+      {children}
+    </label>
   )
 }
 

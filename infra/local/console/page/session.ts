@@ -2,6 +2,25 @@ import { useEffect, useState } from 'preact/hooks'
 import * as v from 'valibot'
 import { type About, AboutSchema } from '../console-call.ts'
 
+const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
+export type View = (typeof VIEWS)[number]
+
+export type Route = { readonly view: View; readonly selected: string | undefined }
+
+export const route = store<Route>(read())
+window.addEventListener('hashchange', () => route.set(read()))
+
+type Session = {
+  /** The gateway that currently answers. */
+  readonly about: About
+  /** The chosen merchant, with one of its keys. */
+  readonly merchant: Pick<About['client'], 'client_id' | 'api_key'>
+  /** The number of starts of the page. Each start clears all shown and typed text. */
+  readonly number: number
+}
+
+const session = store<Session | undefined>(undefined)
+
 /** One value that several parts of the page share. `use` renders its part again after each change. */
 export function store<T>(initial: T) {
   let value = initial
@@ -26,40 +45,13 @@ export function store<T>(initial: T) {
   }
 }
 
-const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
-export type View = (typeof VIEWS)[number]
-
-export type Route = { readonly view: View; readonly selected: string | undefined }
-
-/** The route is in the page's address, so that links, history and bookmarks work. */
-function read(): Route {
-  const [name = '', selected] = location.hash.slice(1).split('/')
-  return { view: VIEWS.find((view) => view === name) ?? 'payments', selected }
-}
-
-export const route = store<Route>(read())
-window.addEventListener('hashchange', () => route.set(read()))
-
 export function goTo(view: View, id: string) {
   location.hash = `${view}/${id}`
 }
 
-/** Shows the view's list instead of one item. */
-function leaveDetail() {
-  history.replaceState(null, '', `#${route.get().view}`)
-  route.set(read())
+export function about(): About {
+  return current().about
 }
-
-type Session = {
-  /** The gateway that currently answers. */
-  readonly about: About
-  /** The chosen merchant, with one of its keys. */
-  readonly merchant: Pick<About['client'], 'client_id' | 'api_key'>
-  /** The number of starts of the page. Each start clears all shown and typed text. */
-  readonly number: number
-}
-
-const session = store<Session | undefined>(undefined)
 
 /** Throws if the page does not know its gateway yet. */
 function current(): Session {
@@ -67,14 +59,17 @@ function current(): Session {
   if (!known) throw new Error('the page is rendered before it knows the gateway')
   return known
 }
-export function about(): About {
-  return current().about
-}
+
 export function merchant(): Session['merchant'] {
   return current().merchant
 }
+
 export function useSession(): Session {
   return session.use() ?? current()
+}
+
+export function actFor(chosen: Session['merchant']) {
+  return begin({ about: about(), merchant: chosen })
 }
 
 /** Starts the page again. */
@@ -84,8 +79,16 @@ function begin(known: Pick<Session, 'about' | 'merchant'>) {
   session.set({ ...known, number: number + 1 })
 }
 
-export function actFor(chosen: Session['merchant']) {
-  return begin({ about: about(), merchant: chosen })
+/** Shows the view's list instead of one item. */
+function leaveDetail() {
+  history.replaceState(null, '', `#${route.get().view}`)
+  route.set(read())
+}
+
+/** The route is in the page's address, so that links, history and bookmarks work. */
+function read(): Route {
+  const [name = '', selected] = location.hash.slice(1).split('/')
+  return { view: VIEWS.find((view) => view === name) ?? 'payments', selected }
 }
 
 /**

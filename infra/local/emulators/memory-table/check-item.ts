@@ -18,29 +18,6 @@ const INDEX_ATTRIBUTES = [
   ...new Set(INDEX_KEYS.flatMap(({ attributes }): readonly string[] => attributes)),
 ]
 
-function isOfType(attribute: string, value: unknown): value is KeyValue {
-  return typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
-}
-
-/** Throws if the value cannot be this key attribute. */
-export function keyValue(attribute: string, value: unknown): KeyValue {
-  if (isOfType(attribute, value) && value !== '') return value
-  throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
-}
-
-/** Throws if this is not exactly a key of the table. */
-export function checkKey(key: Partial<Key>): void {
-  const { pk, sk, ...more } = key
-  if (Object.keys(more).length > 0)
-    throw new InvalidRequest('a key has other attributes than pk and sk')
-  if (
-    valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES ||
-    valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES
-  ) {
-    throw new InvalidRequest('a key is too long')
-  }
-}
-
 /**
  * Throws if the table or an index cannot store the item. An index key is checked even if the item lacks another key of
  * that index. For an index key of a wrong type, it returns the error: a transaction reports a refused condition first.
@@ -62,4 +39,27 @@ export function checkItem(item: StoredItem): InvalidRequest | undefined {
     }
   }
   return undefined
+}
+
+function isOfType(attribute: string, value: unknown): value is KeyValue {
+  return typeof value === (TYPES[attribute] === 'N' ? 'number' : 'string')
+}
+
+/** Throws if the value cannot be this key attribute. */
+export function keyValue(attribute: string, value: unknown): KeyValue {
+  if (isOfType(attribute, value) && value !== '') return value
+  throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
+}
+
+/** Throws if this is not exactly a key of the table. */
+export function checkKey(key: Partial<Key>): void {
+  const { pk, sk, ...more } = key
+  if (Object.keys(more).length > 0)
+    throw new InvalidRequest('a key has other attributes than pk and sk')
+  if (
+    valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES ||
+    valueSize(keyValue('sk', sk)) > MAX_SORT_BYTES
+  ) {
+    throw new InvalidRequest('a key is too long')
+  }
 }

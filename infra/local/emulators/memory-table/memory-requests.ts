@@ -8,19 +8,6 @@ import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 /** Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes here. */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
-/** Adds the units that DynamoDB would report for the request to the caller's count. */
-export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry {
-  return async (name, run) => {
-    if (!countsUnits()) return carry(name, run)
-    const { answer, units } = await carry(name, () => {
-      const given = run()
-      return { answer: given, units: table.lastUse().reported }
-    })
-    noteUnits(units)
-    return answer
-  }
-}
-
 /** The table in memory as single requests. The port's retries work on it as on DynamoDB. */
 export function memoryRequests(
   table: Pick<MemoryTable, 'requests' | 'lastUse'>,
@@ -35,6 +22,19 @@ export function memoryRequests(
     write: (step) => counted('write', () => requests.write(step)),
     transact: (steps) => counted('transact', () => requests.transact(steps)),
     isContention,
+  }
+}
+
+/** Adds the units that DynamoDB would report for the request to the caller's count. */
+export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry {
+  return async (name, run) => {
+    if (!countsUnits()) return carry(name, run)
+    const { answer, units } = await carry(name, () => {
+      const given = run()
+      return { answer: given, units: table.lastUse().reported }
+    })
+    noteUnits(units)
+    return answer
   }
 }
 

@@ -36,15 +36,7 @@ const MAX_AT_ONCE = 100
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
-function onlyFields(item: Item, fields: readonly string[]): Item {
-  return Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
-}
-
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
-
-function copyOf(item: StoredItem | undefined): Item | undefined {
-  return item && recordOf(item)
-}
 
 /**
  * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
@@ -175,6 +167,14 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
     /** The item itself, or undefined. Not copied: read only. */
     item: table.item,
   }
+}
+
+function copyOf(item: StoredItem | undefined): Item | undefined {
+  return item && recordOf(item)
+}
+
+function onlyFields(item: Item, fields: readonly string[]): Item {
+  return Object.fromEntries(Object.entries(item).filter(([field]) => fields.includes(field)))
 }
 
 export type MemoryTable = ReturnType<typeof createMemoryTable>

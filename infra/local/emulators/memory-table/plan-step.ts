@@ -23,34 +23,17 @@ export function planStep(step: Step): PlannedStep {
   return { key: step.key, holds: (was) => condition(was ?? {}), result: resultOf(step) }
 }
 
-function resultOf(step: Step): PlannedStep['result'] {
-  switch (step.kind) {
-    case 'put': {
-      const item = storedItem({ ...step.item, ...step.key })
-      const fault = checkItem(item)
-      return () => accepted(item, fault)
-    }
-    case 'update': {
-      const change = readChanges(step.changes)
-      return (was = { ...step.key }) => {
-        const item = change(was)
-        return accepted(item, checkItem(item))
-      }
-    }
-    case 'delete':
-      return () => undefined
-    // A check leaves the item unchanged.
-    case 'check':
-      return (was) => was
-  }
-}
-
-function accepted(item: StoredItem, fault: Error | undefined): StoredItem {
-  if (fault) throw fault
-  return item
-}
-
 type Test = (item: StoredItem) => boolean
+
+const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
+
+/** A missing attribute equals nothing and has no order. */
+const COMPARISONS = {
+  equals: isDeepStrictEqual,
+  below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
+  atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
+  above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
+} as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
 
 /** A condition as a function. Throws if it is invalid for every item: no value to compare with, or no order. */
 function readCondition(condition: Condition): Test {
@@ -81,18 +64,32 @@ function readCondition(condition: Condition): Test {
   }
 }
 
-const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
+function resultOf(step: Step): PlannedStep['result'] {
+  switch (step.kind) {
+    case 'put': {
+      const item = storedItem({ ...step.item, ...step.key })
+      const fault = checkItem(item)
+      return () => accepted(item, fault)
+    }
+    case 'update': {
+      const change = readChanges(step.changes)
+      return (was = { ...step.key }) => {
+        const item = change(was)
+        return accepted(item, checkItem(item))
+      }
+    }
+    case 'delete':
+      return () => undefined
+    // A check leaves the item unchanged.
+    case 'check':
+      return (was) => was
+  }
+}
 
-/** A missing attribute equals nothing and has no order. */
-const COMPARISONS = {
-  equals: isDeepStrictEqual,
-  below: (actual, wanted) => (orderOf(actual, wanted) ?? 0) < 0,
-  atMost: (actual, wanted) => (orderOf(actual, wanted) ?? 1) <= 0,
-  above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
-} as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
-
-/** The new value of an attribute; undefined removes it. */
-type Change = (was: unknown) => unknown
+function accepted(item: StoredItem, fault: Error | undefined): StoredItem {
+  if (fault) throw fault
+  return item
+}
 
 /**
  * The item after an update; every change reads the item as it was before. Throws for an update that is invalid for
@@ -120,6 +117,9 @@ export function readChanges(changes: Changes): (item: StoredItem) => StoredItem 
   }
 }
 
+/** The new value of an attribute; undefined removes it. */
+type Change = (was: unknown) => unknown
+
 function changesOf(fields: object | undefined, change: (operand: unknown) => Change) {
   return Object.entries(storedItem(fields ?? {})).map(
     ([field, operand]) => [attributeName(field), change(operand)] as const,
@@ -143,13 +143,13 @@ function added(operand: unknown): Change {
   }
 }
 
-function memberType([first]: readonly unknown[]) {
-  return typeof first
-}
-
 /** The members of a set of the operand's type: texts or numbers. */
 function membersOfSameType(operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] {
   if (!(was instanceof Set) || memberType([...was]) !== memberType([...operand]))
     throw new InvalidRequest(WRONG_TYPE)
   return [...was]
+}
+
+function memberType([first]: readonly unknown[]) {
+  return typeof first
 }

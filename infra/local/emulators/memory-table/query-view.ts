@@ -49,25 +49,6 @@ function boundsOf(attribute: string, range: Range | undefined): Bounds {
   return { low, high }
 }
 
-function isWithin({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean {
-  return (
-    (orderOf(low, value) ?? 0) <= 0 &&
-    (orderOf(value, high) ?? 0) <= 0 &&
-    String(value).startsWith(beginning)
-  )
-}
-
-/** A cursor has the key attributes of the index and of the table. */
-function cursorAttributes({ partition, sort }: ViewShape) {
-  return [...new Set([...partition, ...sort, 'pk', 'sk'])]
-}
-
-function cursorTo(shape: ViewShape, item: StoredItem): StoredItem {
-  return Object.fromEntries(
-    cursorAttributes(shape).map((attribute) => [attribute, item[attribute]]),
-  )
-}
-
 /** The sort position of a cursor. Its entry may no longer exist. */
 function startOf(
   shape: ViewShape,
@@ -83,4 +64,23 @@ function startOf(
     throw new InvalidRequest('a cursor of another partition')
   }
   return [...shape.sort, 'pk', 'sk'].flatMap((attribute) => values.get(attribute) ?? [])
+}
+
+/** A cursor has the key attributes of the index and of the table. */
+function cursorAttributes({ partition, sort }: ViewShape) {
+  return [...new Set([...partition, ...sort, 'pk', 'sk'])]
+}
+
+function isWithin({ low, high, beginning = '' }: Bounds, value: KeyValue | undefined): boolean {
+  return (
+    (orderOf(low, value) ?? 0) <= 0 &&
+    (orderOf(value, high) ?? 0) <= 0 &&
+    String(value).startsWith(beginning)
+  )
+}
+
+function cursorTo(shape: ViewShape, item: StoredItem): StoredItem {
+  return Object.fromEntries(
+    cursorAttributes(shape).map((attribute) => [attribute, item[attribute]]),
+  )
 }

@@ -31,23 +31,51 @@ const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
 /** DynamoDB prepares and commits each item of a transaction, and bills both. */
 const TRANSACTIONAL = 2
 
-function writeUnits(bytes: number): number {
-  return Math.ceil(bytes / WRITE_BYTES)
-}
-/** A read that finds no item is billed like the smallest read. */
-function readUnits(bytes: number): number {
-  return Math.max(1, Math.ceil(bytes / READ_BYTES))
-}
-
-function sizeOf(item: StoredItem | undefined): number {
-  return item ? itemSize(item) : 0
-}
-
 /** The entries of an item in all indexes. */
 export function indexEntries(item: StoredItem): readonly StoredItem[] {
   return INDEXES.map(([, index]) => entryOf(index, item)?.item).filter(
     (entry) => entry !== undefined,
   )
+}
+
+/** A refused condition costs as much as writing the stored item again. */
+export function useOfWrites(
+  writes: readonly TableChange[],
+  { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
+): RequestUse {
+  const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))
+  return { parts, reported: applied ? sumOf(parts) : 0 }
+}
+
+function writeParts({ key, before, after }: TableChange, times: number): readonly UsePart[] {
+  const kind = kindOf(key)
+  const part = (what: string, partition: string, units: number): UsePart => ({
+    sort: 'writes',
+    what,
+    partition,
+    units: times * units,
+  })
+  return [
+    part(kind, key.pk, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after)))),
+    ...INDEXES.flatMap(([name, index]) =>
+      indexUnits(index, before, after).map(([partition, units]) =>
+        part(`${kind}/${name}`, `${name} ${partition}`, units),
+      ),
+    ),
+  ]
+}
+
+/** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
+function kindOf({ pk, sk }: Key): string {
+  return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
+}
+
+function writeUnits(bytes: number): number {
+  return Math.ceil(bytes / WRITE_BYTES)
+}
+
+function sizeOf(item: StoredItem | undefined): number {
+  return item ? itemSize(item) : 0
 }
 
 type InPartition = readonly [partition: string, units: number]
@@ -69,40 +97,8 @@ function indexUnits(
   return moved ? [of(was), of(is)] : [of(is, Math.max(sizeOf(was), sizeOf(is)))]
 }
 
-/** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
-function kindOf({ pk, sk }: Key): string {
-  return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
-}
-
-function writeParts({ key, before, after }: TableChange, times: number): readonly UsePart[] {
-  const kind = kindOf(key)
-  const part = (what: string, partition: string, units: number): UsePart => ({
-    sort: 'writes',
-    what,
-    partition,
-    units: times * units,
-  })
-  return [
-    part(kind, key.pk, Math.max(1, writeUnits(sizeOf(before)), writeUnits(sizeOf(after)))),
-    ...INDEXES.flatMap(([name, index]) =>
-      indexUnits(index, before, after).map(([partition, units]) =>
-        part(`${kind}/${name}`, `${name} ${partition}`, units),
-      ),
-    ),
-  ]
-}
-
 function sumOf(parts: readonly UsePart[]): number {
   return parts.reduce((sum, { units }) => sum + units, 0)
-}
-
-/** A refused condition costs as much as writing the stored item again. */
-export function useOfWrites(
-  writes: readonly TableChange[],
-  { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
-): RequestUse {
-  const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))
-  return { parts, reported: applied ? sumOf(parts) : 0 }
 }
 
 export function useOfReads(
@@ -118,6 +114,11 @@ export function useOfReads(
     }),
   )
   return { parts, reported: sumOf(parts) }
+}
+
+/** A read that finds no item is billed like the smallest read. */
+function readUnits(bytes: number): number {
+  return Math.max(1, Math.ceil(bytes / READ_BYTES))
 }
 
 /** A page is billed by its total bytes. `what` is the index, or the kind of partition for the table. */

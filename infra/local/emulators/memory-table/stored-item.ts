@@ -62,9 +62,6 @@ export function itemSize(item: StoredItem): number {
   return size
 }
 
-const CONTAINER = 3
-const PER_ELEMENT = 1
-
 function membersSize(members: object, perElement: number): number {
   let size = 0
   for (const [name, value] of Object.entries(members)) {
@@ -73,6 +70,9 @@ function membersSize(members: object, perElement: number): number {
   }
   return size
 }
+
+const CONTAINER = 3
+const PER_ELEMENT = 1
 
 export function valueSize(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)

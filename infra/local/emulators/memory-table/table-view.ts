@@ -22,64 +22,6 @@ export type Entry = {
 /** The entries of one partition key; empty after its last item was deleted. */
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
-/** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
-export function entryOf(
-  { partition, sort, isTable }: ViewShape,
-  item: StoredItem,
-): Entry | undefined {
-  const valuesOf = (attributes: readonly string[]) =>
-    attributes
-      .map((attribute) => item[attribute])
-      .filter((value) => typeof value === 'string' || typeof value === 'number')
-  const found = valuesOf(partition)
-  if (found.length < partition.length) return undefined
-  // The primary key follows the sort attributes, so that no two entries are equal.
-  const places = valuesOf([...sort, 'pk', 'sk'])
-  if (places.length < sort.length + 2) return undefined
-  return {
-    partition: JSON.stringify(found),
-    sort: places,
-    item: projected({ partition, sort, isTable }, item),
-  }
-}
-
-function projected({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem {
-  if (isTable) return item
-  const shown: Record<string, unknown> = {}
-  for (const names of [partition, sort, ['pk', 'sk']]) {
-    for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
-  }
-  return shown
-}
-
-const SURROGATE = /[\ud800-\udfff]/
-
-/** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
-function textOrder(a: string, b: string): number {
-  if (a === b) return 0
-  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
-  return a < b ? -1 : 1
-}
-
-/** Undefined when the two have no order: different types, or types without one. */
-export function orderOf(a: unknown, b: unknown): number | undefined {
-  if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
-  return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
-}
-
-export function compareSort(a: Entry['sort'], b: Entry['sort']): number {
-  for (const [at, value] of a.entries()) {
-    const order = orderOf(value, b[at]) ?? 0
-    if (order !== 0) return order
-  }
-  return 0
-}
-
-/** Keys never contain a line break. */
-function keyText({ pk, sk }: Key) {
-  return `${pk}\n${sk}`
-}
-
 /** The table's items, in the order of the table's keys or of an index's keys. `follow` applies changes. */
 export type TableView = ReturnType<typeof tableView>
 
@@ -138,4 +80,62 @@ export function tableView(shape: ViewShape) {
       )
     },
   }
+}
+
+/** Keys never contain a line break. */
+function keyText({ pk, sk }: Key) {
+  return `${pk}\n${sk}`
+}
+
+/** Undefined when the two have no order: different types, or types without one. */
+export function orderOf(a: unknown, b: unknown): number | undefined {
+  if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
+  return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
+}
+
+const SURROGATE = /[\ud800-\udfff]/
+
+/** DynamoDB sorts by UTF-8 bytes. This differs from JavaScript's order only for surrogate pairs. */
+function textOrder(a: string, b: string): number {
+  if (a === b) return 0
+  if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  return a < b ? -1 : 1
+}
+
+function projected({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem {
+  if (isTable) return item
+  const shown: Record<string, unknown> = {}
+  for (const names of [partition, sort, ['pk', 'sk']]) {
+    for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
+  }
+  return shown
+}
+
+/** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
+export function entryOf(
+  { partition, sort, isTable }: ViewShape,
+  item: StoredItem,
+): Entry | undefined {
+  const valuesOf = (attributes: readonly string[]) =>
+    attributes
+      .map((attribute) => item[attribute])
+      .filter((value) => typeof value === 'string' || typeof value === 'number')
+  const found = valuesOf(partition)
+  if (found.length < partition.length) return undefined
+  // The primary key follows the sort attributes, so that no two entries are equal.
+  const places = valuesOf([...sort, 'pk', 'sk'])
+  if (places.length < sort.length + 2) return undefined
+  return {
+    partition: JSON.stringify(found),
+    sort: places,
+    item: projected({ partition, sort, isTable }, item),
+  }
+}
+
+export function compareSort(a: Entry['sort'], b: Entry['sort']): number {
+  for (const [at, value] of a.entries()) {
+    const order = orderOf(value, b[at]) ?? 0
+    if (order !== 0) return order
+  }
+  return 0
 }

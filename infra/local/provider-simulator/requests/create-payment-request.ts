@@ -5,9 +5,6 @@ import { type Action, BUSINESS_ID, type PaymentRequest } from '../provider-objec
 import { nextInSequence, timestampNow, type World } from '../world.ts'
 import { qrisString } from './qris-string.ts'
 
-function text(most: number) {
-  return v.pipe(v.string(), v.minLength(1), v.maxLength(most))
-}
 const ReturnUrl = v.pipe(
   v.string(),
   v.maxLength(2048),
@@ -72,14 +69,6 @@ const QrProperties = v.strictObject({
   qr_string_type: v.optional(v.literal('DYNAMIC')),
 })
 
-/** The schema of `channel_properties` by the kind of destination. It refuses the properties of other kinds. */
-const CHANNEL_PROPERTIES = {
-  virtual_account_number: VirtualAccountProperties,
-  push: PushProperties,
-  checkout_url: CheckoutProperties,
-  qr_string: QrProperties,
-} satisfies Record<Channel['destination'], v.GenericSchema>
-
 /**
  * `POST /v3/payment_requests`. As at the real provider, every call creates a new payable request. A `reference_id` may
  * repeat, and an idempotency key has no effect.
@@ -109,6 +98,26 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   return request
 }
 
+function text(most: number) {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+}
+
+/** The schema of `channel_properties` by the kind of destination. It refuses the properties of other kinds. */
+const CHANNEL_PROPERTIES = {
+  virtual_account_number: VirtualAccountProperties,
+  push: PushProperties,
+  checkout_url: CheckoutProperties,
+  qr_string: QrProperties,
+} satisfies Record<Channel['destination'], v.GenericSchema>
+
+function parseChannelProperties(
+  channel: Channel,
+  properties: Record<string, unknown>,
+): Record<string, string> {
+  const schema = v.object({ channel_properties: CHANNEL_PROPERTIES[channel.destination] })
+  return parseInput(schema, { channel_properties: properties }).channel_properties
+}
+
 /** The provider documents the limits, but not which of two possible error codes it answers. This code is a guess. */
 function requireAmount({ amounts }: Channel, amount: number): void {
   if (amounts === undefined) return
@@ -118,14 +127,6 @@ function requireAmount({ amounts }: Channel, amount: number): void {
     'INVALID_VALUE_ERROR',
     `request_amount must be between ${least} and ${most}`,
   )
-}
-
-function parseChannelProperties(
-  channel: Channel,
-  properties: Record<string, unknown>,
-): Record<string, string> {
-  const schema = v.object({ channel_properties: CHANNEL_PROPERTIES[channel.destination] })
-  return parseInput(schema, { channel_properties: properties }).channel_properties
 }
 
 function expiryOf(world: World, channel: Channel, properties: Readonly<Record<string, string>>) {
@@ -172,14 +173,6 @@ function present(descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: stri
   return { type: 'PRESENT_TO_CUSTOMER', descriptor, value }
 }
 
-// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids begin alike.
-function referenceLabel(requestId: string) {
-  return requestId
-    .replaceAll(/[^0-9A-Za-z]/g, '')
-    .toUpperCase()
-    .slice(-25)
-}
-
 function accountNumber(
   world: World,
   channel: Channel,
@@ -203,4 +196,12 @@ function permuted(ordinal: number, digits: number) {
     digits,
     '0',
   )
+}
+
+// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids begin alike.
+function referenceLabel(requestId: string) {
+  return requestId
+    .replaceAll(/[^0-9A-Za-z]/g, '')
+    .toUpperCase()
+    .slice(-25)
 }

@@ -63,6 +63,23 @@ export function cancelRequest(world: World, id: string): PaymentRequest {
   return close(world, record, { status: 'CANCELED' })
 }
 
+function requireOpen(world: World, id: string): RequestRecord {
+  const record = requireRequest(world, id)
+  if (isOpen(record.request)) return record
+  throw new ProviderError(
+    'INACTIVE_PAYMENT_REQUEST',
+    `Payment request is already ${record.request.status}`,
+  )
+}
+
+type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
+
+function close(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
+  const request = { ...record.request, ...fields, updated: timestampNow(world) }
+  world.store.requests.put({ ...record, request })
+  return request
+}
+
 /** Expires an open request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST` for a final one. */
 export function expireRequest(world: World, id: string): PaymentRequest {
   const expired = close(world, requireOpen(world, id), { status: 'EXPIRED' })
@@ -97,21 +114,4 @@ export function failRequest(world: World, id: string, body: unknown): PaymentReq
   })
   announce(world, 'payment.failure', payment)
   return failed
-}
-
-function requireOpen(world: World, id: string): RequestRecord {
-  const record = requireRequest(world, id)
-  if (isOpen(record.request)) return record
-  throw new ProviderError(
-    'INACTIVE_PAYMENT_REQUEST',
-    `Payment request is already ${record.request.status}`,
-  )
-}
-
-type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
-
-function close(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
-  const request = { ...record.request, ...fields, updated: timestampNow(world) }
-  world.store.requests.put({ ...record, request })
-  return request
 }

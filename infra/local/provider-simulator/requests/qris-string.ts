@@ -10,10 +10,6 @@ const MERCHANT = {
   postalCode: '10110',
 }
 
-function field(tag: string, value: string) {
-  return `${tag}${String(value.length).padStart(2, '0')}${value}`
-}
-
 /**
  * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with amount and checksum.
  * `reference` (at most 25 letters and digits) makes each code different.
@@ -41,6 +37,10 @@ export function qrisString(amount: number, reference: string) {
     '6304',
   ].join('')
   return unsigned + crc16(unsigned).toString(16).toUpperCase().padStart(4, '0')
+}
+
+function field(tag: string, value: string) {
+  return `${tag}${String(value.length).padStart(2, '0')}${value}`
 }
 
 /** CRC-16 with polynomial 0x1021 and initial value 0xFFFF, as EMVCo prescribes for tag 63. */

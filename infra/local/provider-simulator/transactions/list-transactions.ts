@@ -58,23 +58,6 @@ export function listTransactions(world: World, search: URLSearchParams) {
   return { has_more: hasMore, data, links: hasMore ? [nextLink(search, data)] : [] }
 }
 
-/** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
-export function getTransaction(world: World, id: string): Transaction {
-  const row = world.store.transactions
-    .all()
-    .flatMap(shownRows)
-    .find((shown) => shown.id === id)
-  if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
-  return row
-}
-
-function shownRows(record: TransactionRecord): Transaction[] {
-  if (record.missing) return []
-  return record.duplicateId === undefined
-    ? [record.row]
-    : [record.row, { ...record.row, id: record.duplicateId }]
-}
-
 function matchesQuery(row: Transaction, query: Query) {
   return (
     allows(query.types, row.type) &&
@@ -110,6 +93,13 @@ function rowsBeyondCursor(world: World, query: Query) {
   return query.after_id === undefined ? rows : rows.slice(positionOf(rows, query.after_id) + 1)
 }
 
+function shownRows(record: TransactionRecord): Transaction[] {
+  if (record.missing) return []
+  return record.duplicateId === undefined
+    ? [record.row]
+    : [record.row, { ...record.row, id: record.duplicateId }]
+}
+
 function positionOf(rows: readonly Transaction[], id: string) {
   const position = rows.findIndex((row) => row.id === id)
   if (position === -1)
@@ -124,9 +114,27 @@ function nextLink(search: URLSearchParams, data: readonly Transaction[]) {
   return { href: `/transactions?${next.toString()}`, rel: 'next', method: 'GET' } as const
 }
 
+/** `GET /transactions/{id}`. Throws `DATA_NOT_FOUND`. */
+export function getTransaction(world: World, id: string): Transaction {
+  const row = world.store.transactions
+    .all()
+    .flatMap(shownRows)
+    .find((shown) => shown.id === id)
+  if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
+  return row
+}
+
 const BalanceQuery = v.object({
   account_type: v.optional(v.literal('CASH', 'account_type must be CASH here'), 'CASH'),
 })
+
+/** `GET /balance`: the current balance of the account, from its rows. */
+export function getBalance(world: World, search: URLSearchParams): { readonly balance: number } {
+  parseInput(BalanceQuery, Object.fromEntries(search))
+  return {
+    balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0),
+  }
+}
 
 /** A row's effect on the balance. A payment counts after settlement, other rows after success, reversed rows never. */
 function amountOf({
@@ -138,12 +146,4 @@ function amountOf({
 }: Transaction): number {
   if (status !== 'SUCCESS' || (type === 'PAYMENT' && settlement !== 'SETTLED')) return 0
   return cashflow === 'MONEY_OUT' ? -Math.abs(net) : net
-}
-
-/** `GET /balance`: the current balance of the account, from its rows. */
-export function getBalance(world: World, search: URLSearchParams): { readonly balance: number } {
-  parseInput(BalanceQuery, Object.fromEntries(search))
-  return {
-    balance: world.store.transactions.all().reduce((sum, { row }) => sum + amountOf(row), 0),
-  }
 }

@@ -49,33 +49,14 @@ export function reversePayment(world: World, id: string, body: unknown): Transac
   return reverseRow(world, target, kind)
 }
 
-function ineligible(message: string) {
-  return new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
-}
-
 function rowsOf(world: World, paymentId: string | undefined): TransactionRecord[] {
   return world.store.transactions
     .all()
     .filter(({ row }) => paymentId !== undefined && row.product_id === paymentId)
 }
 
-/** If the row is not settled yet, it never settles. */
-function reverseRow(
-  world: World,
-  record: TransactionRecord,
-  kind: 'voided' | 'reversed',
-): Transaction {
-  if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
-  const { settleAtMs, finalFee: _fee, ...rest } = record
-  const row: Transaction = {
-    ...record.row,
-    status: kind === 'voided' ? 'VOIDED' : 'REVERSED',
-    settlement_status: settleAtMs === undefined ? record.row.settlement_status : null,
-    fee: { ...record.row.fee, status: kind === 'voided' ? 'CANCELED' : 'REVERSED' },
-    updated: timestampNow(world),
-  }
-  world.store.transactions.put({ ...rest, row })
-  return row
+function ineligible(message: string) {
+  return new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
 }
 
 /** The type of a row, and the event of its callback. */
@@ -84,11 +65,6 @@ const MOVEMENTS = {
   chargeback: ['CHARGEBACK', 'dispute.action_required'],
   chargeback_reversal: ['CHARGEBACK_REVERSAL', 'dispute.won'],
 } as const
-
-/** The amount of a dispute, without the fee that its row includes. */
-function disputedBy({ amount, fee }: Transaction): number {
-  return amount - fee.xendit_fee - fee.value_added_tax
-}
 
 function bookMovement(
   world: World,
@@ -131,5 +107,29 @@ function bookMovement(
           amount: { initial: String(amount), terminal: null },
         },
   )
+  return row
+}
+
+/** The amount of a dispute, without the fee that its row includes. */
+function disputedBy({ amount, fee }: Transaction): number {
+  return amount - fee.xendit_fee - fee.value_added_tax
+}
+
+/** If the row is not settled yet, it never settles. */
+function reverseRow(
+  world: World,
+  record: TransactionRecord,
+  kind: 'voided' | 'reversed',
+): Transaction {
+  if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
+  const { settleAtMs, finalFee: _fee, ...rest } = record
+  const row: Transaction = {
+    ...record.row,
+    status: kind === 'voided' ? 'VOIDED' : 'REVERSED',
+    settlement_status: settleAtMs === undefined ? record.row.settlement_status : null,
+    fee: { ...record.row.fee, status: kind === 'voided' ? 'CANCELED' : 'REVERSED' },
+    updated: timestampNow(world),
+  }
+  world.store.transactions.put({ ...rest, row })
   return row
 }

@@ -11,16 +11,6 @@ import {
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
 
-function feeShown(fee: number, tax: number, status: string): TransactionFee {
-  return {
-    xendit_fee: fee,
-    value_added_tax: tax,
-    xendit_withholding_tax: 0,
-    third_party_withholding_tax: 0,
-    status,
-  }
-}
-
 const NO_FEE = feeShown(0, 0, 'PENDING')
 
 /** If the contract bills the fees monthly, a settled row has no fee. */
@@ -77,6 +67,103 @@ export function bookCapture(
     world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
 
+/** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
+function tariffFee(channel: Channel, amount: number) {
+  const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
+  return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
+}
+
+function feeShown(fee: number, tax: number, status: string): TransactionFee {
+  return {
+    xendit_fee: fee,
+    value_added_tax: tax,
+    xendit_withholding_tax: 0,
+    third_party_withholding_tax: 0,
+    status,
+  }
+}
+
+/** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
+function splitFee(total: number) {
+  const tax = Math.floor((total * 11) / 111)
+  return feeShown(total - tax, tax, 'COMPLETED')
+}
+
+function settlementOf(
+  world: World,
+  channel: Channel,
+  fee: { known: boolean; lateSeconds: number | undefined },
+) {
+  if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
+  return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
+}
+
+const DAY_MS = 86_400_000
+// Jakarta has no summer time.
+const JAKARTA_OFFSET_MS = 7 * 3_600_000
+
+/**
+ * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
+ * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
+ */
+function settlementTime(rule: SettlementRule, capturedMs: number) {
+  if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
+  let settledMs = capturedMs
+  for (let left = rule.businessDays; left > 0; ) {
+    settledMs += DAY_MS
+    const weekday = new Date(settledMs + JAKARTA_OFFSET_MS).getUTCDay()
+    if (weekday !== 0 && weekday !== 6) left -= 1
+  }
+  return settledMs
+}
+
+/**
+ * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row of the next list if
+ * that comes first.
+ */
+export function applyRowFaults(world: World, id: string) {
+  const record = world.store.transactions.get(id)
+  if (!record) return
+  let changed: TransactionRecord = record
+  if (takeFault(world, 'transactions', 'missing')) changed = { ...changed, missing: true }
+  if (takeFault(world, 'transactions', 'duplicate'))
+    changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
+  const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
+  if (wrongAmount) {
+    const amount = numberOf(wrongAmount) ?? changed.row.amount + 1
+    const netAmount = changed.row.net_amount + amount - changed.row.amount
+    changed = {
+      ...changed,
+      row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) },
+    }
+  }
+  const isOpen = changed.settleAtMs !== undefined && changed.settleAtMs > world.nowMs()
+  const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
+  if (settlesNow) changed = { ...changed, settleAtMs: world.nowMs() }
+  if (changed !== record) world.store.transactions.put(changed)
+  if (settlesNow) settleTransaction(world, id)
+}
+
+/** Settles a row with its final fee. Does nothing if the row is already settled, or not due. */
+export function settleTransaction(world: World, id: string) {
+  const record = world.store.transactions.get(id)
+  if (
+    record?.settleAtMs === undefined ||
+    record.finalFee === undefined ||
+    record.settleAtMs > world.nowMs()
+  )
+    return
+  const { settleAtMs: _due, finalFee, ...settled } = record
+  const row: Transaction = {
+    ...record.row,
+    fee: finalFee,
+    net_amount: record.row.amount - finalFee.xendit_fee - finalFee.value_added_tax,
+    settlement_status: 'SETTLED',
+    updated: timestampNow(world),
+  }
+  world.store.transactions.put({ ...settled, row })
+}
+
 const text = v.pipe(v.string(), v.maxLength(255))
 const Instant = v.pipe(
   v.string(),
@@ -126,91 +213,4 @@ export function bookRow(world: World, input: unknown): Transaction {
   }
   world.store.transactions.put({ id: row.id, row })
   return row
-}
-
-/** Settles a row with its final fee. Does nothing if the row is already settled, or not due. */
-export function settleTransaction(world: World, id: string) {
-  const record = world.store.transactions.get(id)
-  if (
-    record?.settleAtMs === undefined ||
-    record.finalFee === undefined ||
-    record.settleAtMs > world.nowMs()
-  )
-    return
-  const { settleAtMs: _due, finalFee, ...settled } = record
-  const row: Transaction = {
-    ...record.row,
-    fee: finalFee,
-    net_amount: record.row.amount - finalFee.xendit_fee - finalFee.value_added_tax,
-    settlement_status: 'SETTLED',
-    updated: timestampNow(world),
-  }
-  world.store.transactions.put({ ...settled, row })
-}
-
-/**
- * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row of the next list if
- * that comes first.
- */
-export function applyRowFaults(world: World, id: string) {
-  const record = world.store.transactions.get(id)
-  if (!record) return
-  let changed: TransactionRecord = record
-  if (takeFault(world, 'transactions', 'missing')) changed = { ...changed, missing: true }
-  if (takeFault(world, 'transactions', 'duplicate'))
-    changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
-  const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
-  if (wrongAmount) {
-    const amount = numberOf(wrongAmount) ?? changed.row.amount + 1
-    const netAmount = changed.row.net_amount + amount - changed.row.amount
-    changed = {
-      ...changed,
-      row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) },
-    }
-  }
-  const isOpen = changed.settleAtMs !== undefined && changed.settleAtMs > world.nowMs()
-  const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
-  if (settlesNow) changed = { ...changed, settleAtMs: world.nowMs() }
-  if (changed !== record) world.store.transactions.put(changed)
-  if (settlesNow) settleTransaction(world, id)
-}
-
-function settlementOf(
-  world: World,
-  channel: Channel,
-  fee: { known: boolean; lateSeconds: number | undefined },
-) {
-  if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
-  return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
-}
-
-/** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
-function tariffFee(channel: Channel, amount: number) {
-  const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
-  return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
-}
-
-/** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
-function splitFee(total: number) {
-  const tax = Math.floor((total * 11) / 111)
-  return feeShown(total - tax, tax, 'COMPLETED')
-}
-
-const DAY_MS = 86_400_000
-// Jakarta has no summer time.
-const JAKARTA_OFFSET_MS = 7 * 3_600_000
-
-/**
- * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
- * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
- */
-function settlementTime(rule: SettlementRule, capturedMs: number) {
-  if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
-  let settledMs = capturedMs
-  for (let left = rule.businessDays; left > 0; ) {
-    settledMs += DAY_MS
-    const weekday = new Date(settledMs + JAKARTA_OFFSET_MS).getUTCDay()
-    if (weekday !== 0 && weekday !== 6) left -= 1
-  }
-  return settledMs
 }

@@ -3,6 +3,24 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, orZero } from './metric-ref.ts'
 
+/** Failures between payment and webhook that the service level does not count: no merchant answers, or no worker runs. */
+export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    failing(watched),
+    {
+      id: 'deliveries-late',
+      page: 'page-announcements',
+      summary: 'Deliveries are overdue and their messages do not arrive.',
+      impact: 'merchants, whose webhooks come late or never.',
+      measure: watched.our('DeliveriesLate', OVERALL, 'Maximum'),
+      unit: 'milliseconds',
+      when: { above: 10 * MINUTE_MS, minutes: 5, periods: 2 },
+      because:
+        'The ten minutes begin a minute after the delivery’s time. A backlog of webhooks shows here first.',
+    },
+  ]
+}
+
 function failing({ our }: Watched): AlarmSpec {
   const bad = `(${orZero('failed')} + ${orZero('abandoned')})`
   const all = `(${orZero('succeeded')} + ${orZero('failed')} + ${orZero('abandoned')})`
@@ -24,22 +42,4 @@ function failing({ our }: Watched): AlarmSpec {
     because:
       'It needs at least twenty attempts. So many merchants are never down at once: look at our egress.',
   }
-}
-
-/** Failures between payment and webhook that the service level does not count: no merchant answers, or no worker runs. */
-export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
-  return [
-    failing(watched),
-    {
-      id: 'deliveries-late',
-      page: 'page-announcements',
-      summary: 'Deliveries are overdue and their messages do not arrive.',
-      impact: 'merchants, whose webhooks come late or never.',
-      measure: watched.our('DeliveriesLate', OVERALL, 'Maximum'),
-      unit: 'milliseconds',
-      when: { above: 10 * MINUTE_MS, minutes: 5, periods: 2 },
-      because:
-        'The ten minutes begin a minute after the delivery’s time. A backlog of webhooks shows here first.',
-    },
-  ]
 }

@@ -120,6 +120,11 @@ export function sumOf(metrics: readonly MetricRef[]): Formula {
   return { formula: Object.keys(of).map(orZero).join(' + '), of }
 }
 
+/** No value in a period means that nothing happened: zero. */
+export function orZero(id: string): string {
+  return `FILL(${id}, 0)`
+}
+
 /**
  * A metric whose missing data must count. CloudWatch looks further back than asked if periods are missing: the alarm
  * goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever it says of missing data.
@@ -127,11 +132,6 @@ export function sumOf(metrics: readonly MetricRef[]): Formula {
  */
 export function withoutGaps(metric: MetricRef): Formula {
   return sumOf([metric])
-}
-
-/** No value in a period means that nothing happened: zero. */
-export function orZero(id: string): string {
-  return `FILL(${id}, 0)`
 }
 
 /** How many conditions are true. Each metric in them is `orZero`, because one missing value makes the whole sum missing. */

@@ -2,76 +2,30 @@ import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, type Measure, orZero } from './metric-ref.ts'
 
-function counted({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
-  return awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
-}
-
-/** Percent of requests. The specification answers 500 when the provider rejects one payment. That counts as no error. */
-function serverErrors(watched: Watched, least: number): Measure {
-  const failed = `(${orZero('errors')} - ${orZero('refused')})`
-  return {
-    formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
-    of: {
-      errors: counted(watched, '5xx'),
-      refused: watched.our('Payments', { outcome: 'create_refused' }, 'Sum'),
-      requests: counted(watched, 'Count'),
-    },
-  }
-}
-
-/** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
-function clientErrors(watched: Watched): Measure {
-  const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
-  const asked = `(requests - ${orZero('strays')})`
-  return {
-    formula: `IF(${asked} >= 20, 100 * (${orZero('refused')} - ${orZero('strays')}) / ${asked}, 0)`,
-    of: {
-      refused: counted(watched, '4xx'),
-      requests: counted(watched, 'Count'),
-      strays: awsMetric('AWS/Lambda', 'Invocations', { FunctionName: answersStrays }, 'Sum'),
-    },
-  }
-}
-
-function api(watched: Watched): readonly AlarmSpec[] {
-  const errors = { heading: 'api-errors', unit: 'percent of requests' }
+/** Can customers pay, and does the gateway see it? Watches the API, creates, and the provider's callbacks. */
+export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     {
-      ...errors,
-      id: 'api-errors',
+      id: 'money-not-moving',
       page: 'page-money-in',
-      summary: 'More than one in twenty requests is answered with a server error.',
-      impact: 'merchants, and the callbacks of the provider.',
-      measure: serverErrors(watched, 5),
-      when: { above: 5, minutes: 15, periods: 1 },
-      because:
-        'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
+      summary: 'Payments are created, but not one of them succeeded for an hour.',
+      impact: 'customers who paid and see nothing, and merchants who do not ship.',
+      measure: {
+        formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, created, 0), 0)`,
+        of: {
+          created: watched.our('Payments', { outcome: 'created' }, 'Sum'),
+          succeeded: watched.our('Payments', { outcome: 'succeeded' }, 'Sum'),
+        },
+      },
+      unit: 'payments without a success',
+      when: { above: 0, minutes: 60, periods: 1 },
+      because: 'It needs at least twenty payments. Most customers pay within minutes.',
     },
-    {
-      ...errors,
-      id: 'api-errors-lasting',
-      summary: 'For three hours some requests have failed with a server error.',
-      impact: 'the merchants who call one route, such as a look-up.',
-      measure: serverErrors(watched, 10),
-      when: { above: 0.5, minutes: 60, periods: 3 },
-      because:
-        'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
-    },
+    creates(watched),
+    callbacks(watched),
+    ...api(watched),
+    refused(watched),
   ]
-}
-
-function refused(watched: Watched): AlarmSpec {
-  return {
-    id: 'requests-refused',
-    page: 'page-money-in',
-    summary: 'Nine in ten requests are refused.',
-    impact: 'merchants and their customers: almost none is served.',
-    measure: clientErrors(watched),
-    unit: 'percent of requests',
-    when: { above: 90, minutes: 5, periods: 3 },
-    because:
-      'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
-  }
 }
 
 function creates({ our }: Watched): AlarmSpec {
@@ -114,28 +68,74 @@ function callbacks({ our }: Watched): AlarmSpec {
   }
 }
 
-/** Can customers pay, and does the gateway see it? Watches the API, creates, and the provider's callbacks. */
-export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
+function api(watched: Watched): readonly AlarmSpec[] {
+  const errors = { heading: 'api-errors', unit: 'percent of requests' }
   return [
     {
-      id: 'money-not-moving',
+      ...errors,
+      id: 'api-errors',
       page: 'page-money-in',
-      summary: 'Payments are created, but not one of them succeeded for an hour.',
-      impact: 'customers who paid and see nothing, and merchants who do not ship.',
-      measure: {
-        formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, created, 0), 0)`,
-        of: {
-          created: watched.our('Payments', { outcome: 'created' }, 'Sum'),
-          succeeded: watched.our('Payments', { outcome: 'succeeded' }, 'Sum'),
-        },
-      },
-      unit: 'payments without a success',
-      when: { above: 0, minutes: 60, periods: 1 },
-      because: 'It needs at least twenty payments. Most customers pay within minutes.',
+      summary: 'More than one in twenty requests is answered with a server error.',
+      impact: 'merchants, and the callbacks of the provider.',
+      measure: serverErrors(watched, 5),
+      when: { above: 5, minutes: 15, periods: 1 },
+      because:
+        'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
     },
-    creates(watched),
-    callbacks(watched),
-    ...api(watched),
-    refused(watched),
+    {
+      ...errors,
+      id: 'api-errors-lasting',
+      summary: 'For three hours some requests have failed with a server error.',
+      impact: 'the merchants who call one route, such as a look-up.',
+      measure: serverErrors(watched, 10),
+      when: { above: 0.5, minutes: 60, periods: 3 },
+      because:
+        'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
+    },
   ]
+}
+
+/** Percent of requests. The specification answers 500 when the provider rejects one payment. That counts as no error. */
+function serverErrors(watched: Watched, least: number): Measure {
+  const failed = `(${orZero('errors')} - ${orZero('refused')})`
+  return {
+    formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
+    of: {
+      errors: counted(watched, '5xx'),
+      refused: watched.our('Payments', { outcome: 'create_refused' }, 'Sum'),
+      requests: counted(watched, 'Count'),
+    },
+  }
+}
+
+function counted({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
+  return awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
+}
+
+function refused(watched: Watched): AlarmSpec {
+  return {
+    id: 'requests-refused',
+    page: 'page-money-in',
+    summary: 'Nine in ten requests are refused.',
+    impact: 'merchants and their customers: almost none is served.',
+    measure: clientErrors(watched),
+    unit: 'percent of requests',
+    when: { above: 90, minutes: 5, periods: 3 },
+    because:
+      'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
+  }
+}
+
+/** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
+function clientErrors(watched: Watched): Measure {
+  const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
+  const asked = `(requests - ${orZero('strays')})`
+  return {
+    formula: `IF(${asked} >= 20, 100 * (${orZero('refused')} - ${orZero('strays')}) / ${asked}, 0)`,
+    of: {
+      refused: counted(watched, '4xx'),
+      requests: counted(watched, 'Count'),
+      strays: awsMetric('AWS/Lambda', 'Invocations', { FunctionName: answersStrays }, 'Sum'),
+    },
+  }
 }

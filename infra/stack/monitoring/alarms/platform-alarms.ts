@@ -18,17 +18,28 @@ const CLOSE = 0.8
 
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
-/** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
-export function throttlesByPart(
-  { table }: Watched,
-  name: Throttles,
-): ReadonlyMap<string, MetricRef> {
-  return new Map(
-    [undefined, ...table.indexes].map((GlobalSecondaryIndexName) => [
-      GlobalSecondaryIndexName ?? 'table',
-      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName }, 'Sum'),
-    ]),
-  )
+/** The table, and the concurrent runs of functions. Reserved runs belong to one function; all other functions share the rest. */
+export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    throttled(watched),
+    nearMaximum(watched),
+    {
+      id: 'concurrency-near-limit',
+      page: 'page-platform',
+      summary:
+        'Functions without reserved concurrency use almost all unreserved runs of the account.',
+      impact: 'the reads of merchants and the schedules, if the limit is reached.',
+      measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
+      unit: 'runs in the account',
+      when: {
+        above: Math.floor(CLOSE * (watched.accountConcurrency - watched.reservedRuns)),
+        minutes: 1,
+        periods: 3,
+        outOf: 5,
+      },
+      because: `${CLOSE * 100} % of \`accountConcurrency\`, less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
+    },
+  ]
 }
 
 function throttled(watched: Watched): AlarmSpec {
@@ -47,6 +58,19 @@ function throttled(watched: Watched): AlarmSpec {
     when: { atLeast: 10, minutes: 1, periods: 3, outOf: 5 },
     because: 'A few happen while a partition splits. The SDK retries them.',
   }
+}
+
+/** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
+export function throttlesByPart(
+  { table }: Watched,
+  name: Throttles,
+): ReadonlyMap<string, MetricRef> {
+  return new Map(
+    [undefined, ...table.indexes].map((GlobalSecondaryIndexName) => [
+      GlobalSecondaryIndexName ?? 'table',
+      awsMetric('AWS/DynamoDB', name, { TableName: table.name, GlobalSecondaryIndexName }, 'Sum'),
+    ]),
+  )
 }
 
 function nearMaximum({
@@ -70,28 +94,4 @@ function nearMaximum({
     when: { atLeast: 1, minutes: 1, periods: 5 },
     because: `${CLOSE * 100} % of the maximum. The maximum limits the bill.`,
   }
-}
-
-/** The table, and the concurrent runs of functions. Reserved runs belong to one function; all other functions share the rest. */
-export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
-  return [
-    throttled(watched),
-    nearMaximum(watched),
-    {
-      id: 'concurrency-near-limit',
-      page: 'page-platform',
-      summary:
-        'Functions without reserved concurrency use almost all unreserved runs of the account.',
-      impact: 'the reads of merchants and the schedules, if the limit is reached.',
-      measure: awsMetric('AWS/Lambda', 'UnreservedConcurrentExecutions', {}, 'Maximum'),
-      unit: 'runs in the account',
-      when: {
-        above: Math.floor(CLOSE * (watched.accountConcurrency - watched.reservedRuns)),
-        minutes: 1,
-        periods: 3,
-        outOf: 5,
-      },
-      because: `${CLOSE * 100} % of \`accountConcurrency\`, less the ${watched.reservedRuns} runs that the stage reserves. Other stacks of the account count too.`,
-    },
-  ]
 }

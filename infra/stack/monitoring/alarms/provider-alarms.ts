@@ -14,6 +14,22 @@ export const PROVIDER_OPERATIONS = [
 /** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-late`. */
 const QUESTIONS = ['get_request', 'get_payment'] as const
 
+/** The provider does not answer, or refuses us. */
+export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    failing(watched),
+    {
+      id: 'provider-refuses-calls',
+      summary: 'The provider refuses calls because our requests are wrong.',
+      impact: 'merchants, whose payments and fees wait for these calls.',
+      measure: watched.our('CallsRefused', OVERALL, 'Sum'),
+      unit: 'calls',
+      when: { atLeast: 1, minutes: 5, periods: 1 },
+      because: 'One is too many, and a retry does not help.',
+    },
+  ]
+}
+
 function failing({ our }: Watched): AlarmSpec {
   const bad = QUESTIONS.map((name) => {
     const [calls, errors] = [orZero(`calls_${name}`), orZero(`errors_${name}`)]
@@ -38,20 +54,4 @@ function failing({ our }: Watched): AlarmSpec {
     because:
       'It needs at least five calls of one kind. A refusal that concerns one payment is no error.',
   }
-}
-
-/** The provider does not answer, or refuses us. */
-export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
-  return [
-    failing(watched),
-    {
-      id: 'provider-refuses-calls',
-      summary: 'The provider refuses calls because our requests are wrong.',
-      impact: 'merchants, whose payments and fees wait for these calls.',
-      measure: watched.our('CallsRefused', OVERALL, 'Sum'),
-      unit: 'calls',
-      when: { atLeast: 1, minutes: 5, periods: 1 },
-      because: 'One is too many, and a retry does not help.',
-    },
-  ]
 }

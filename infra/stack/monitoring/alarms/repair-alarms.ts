@@ -5,6 +5,25 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 
+/** Due work, which repairs what was lost, and the queues that it fills. */
+export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    notRunning(watched),
+    ...late(watched),
+    {
+      id: 'work-failing',
+      summary: 'Workers cannot finish some messages or items of due work.',
+      impact: 'the merchants and customers of those items; all others are served.',
+      measure: failedWork(watched),
+      unit: 'failures',
+      when: { atLeast: 10, minutes: 15, periods: 2 },
+      because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
+    },
+    waiting(watched),
+    givenUp(watched),
+  ]
+}
+
 function notRunning({ our }: Watched): AlarmSpec {
   return {
     id: 'due-work-not-running',
@@ -107,23 +126,4 @@ function givenUp({ deadLetterQueues }: Watched): AlarmSpec {
     when: { above: 0, minutes: 5, periods: 1 },
     because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a daily one after three tries.`,
   }
-}
-
-/** Due work, which repairs what was lost, and the queues that it fills. */
-export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
-  return [
-    notRunning(watched),
-    ...late(watched),
-    {
-      id: 'work-failing',
-      summary: 'Workers cannot finish some messages or items of due work.',
-      impact: 'the merchants and customers of those items; all others are served.',
-      measure: failedWork(watched),
-      unit: 'failures',
-      when: { atLeast: 10, minutes: 15, periods: 2 },
-      because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
-    },
-    waiting(watched),
-    givenUp(watched),
-  ]
 }

@@ -25,30 +25,9 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 /** For daily work: 10 % of the month's budget within that day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
-/** Percent of bad ones, if there are at least so many. One of three at night is no rate. */
-function percentOf(bad: string, all: string, least: number): string {
-  return `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
-}
-
-function burnAlarms({
-  broken,
-  objective,
-  page,
-  fast,
-  slow,
-  ...level
-}: ServiceLevel): readonly AlarmSpec[] {
-  const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent }: Burn): AlarmSpec => ({
-    ...level,
-    id: `${level.heading}-${speed}`,
-    ...(speed === 'fast' && { page }),
-    summary: `${broken} The error budget is used up ${speed === 'fast' ? 'fast' : 'slowly'}.`,
-    measure: percent,
-    unit: 'percent bad',
-    when: { above: Math.round(rate * (100 - objective) * 100) / 100, minutes, periods: 1 },
-    because: `The promise is ${objective} % over thirty days. The budget is used ${rate} times too fast.`,
-  })
-  return [alarm('fast', fast), alarm('slow', slow)]
+/** Each has two alarms: fast use of its error budget pages, slow use is a ticket. */
+export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
+  return [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)
 }
 
 /** A create counts as answered if the provider rejects the payment. A create that failed or never began does not. */
@@ -79,6 +58,11 @@ function creates(watched: Watched): ServiceLevel {
     fast: { ...FAST, percent },
     slow: { ...SLOW, percent },
   }
+}
+
+/** Percent of bad ones, if there are at least so many. One of three at night is no rate. */
+function percentOf(bad: string, all: string, least: number): string {
+  return `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
 }
 
 const WITHIN_MS = MINUTE_MS
@@ -147,7 +131,23 @@ function settlements(watched: Watched): ServiceLevel {
   }
 }
 
-/** Each has two alarms: fast use of its error budget pages, slow use is a ticket. */
-export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
-  return [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)
+function burnAlarms({
+  broken,
+  objective,
+  page,
+  fast,
+  slow,
+  ...level
+}: ServiceLevel): readonly AlarmSpec[] {
+  const alarm = (speed: 'fast' | 'slow', { minutes, rate, percent }: Burn): AlarmSpec => ({
+    ...level,
+    id: `${level.heading}-${speed}`,
+    ...(speed === 'fast' && { page }),
+    summary: `${broken} The error budget is used up ${speed === 'fast' ? 'fast' : 'slowly'}.`,
+    measure: percent,
+    unit: 'percent bad',
+    when: { above: Math.round(rate * (100 - objective) * 100) / 100, minutes, periods: 1 },
+    because: `The promise is ${objective} % over thirty days. The budget is used ${rate} times too fast.`,
+  })
+  return [alarm('fast', fast), alarm('slow', slow)]
 }

@@ -3,6 +3,26 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, withoutGaps } from './metric-ref.ts'
 
+/** The sweep, the sync, the audit, and money in suspense. */
+export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
+  return [
+    sweep(watched),
+    stuck(watched),
+    sync(watched),
+    {
+      id: 'audit-imbalance',
+      summary: 'The books of a merchant do not add up.',
+      impact: 'a merchant, whose balance or payout may be wrong.',
+      measure: watched.our('AuditImbalances', OVERALL, 'Sum'),
+      unit: 'clients',
+      when: { atLeast: 1, minutes: 60, periods: 1 },
+      because:
+        'The audit saw the difference twice while the books did not change. The alert names the merchant, every day.',
+    },
+    suspense(watched),
+  ]
+}
+
 function sweep({ our }: Watched): AlarmSpec {
   return {
     id: 'sweep-not-run',
@@ -84,24 +104,4 @@ function suspense({ our }: Watched): AlarmSpec {
     because:
       'Single items are customers’ mistakes, and each has an alert. Ten in an hour are a fault that lasts.',
   }
-}
-
-/** The sweep, the sync, the audit, and money in suspense. */
-export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
-  return [
-    sweep(watched),
-    stuck(watched),
-    sync(watched),
-    {
-      id: 'audit-imbalance',
-      summary: 'The books of a merchant do not add up.',
-      impact: 'a merchant, whose balance or payout may be wrong.',
-      measure: watched.our('AuditImbalances', OVERALL, 'Sum'),
-      unit: 'clients',
-      when: { atLeast: 1, minutes: 60, periods: 1 },
-      because:
-        'The audit saw the difference twice while the books did not change. The alert names the merchant, every day.',
-    },
-    suspense(watched),
-  ]
 }

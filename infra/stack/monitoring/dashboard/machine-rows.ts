@@ -11,33 +11,14 @@ import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 /** Functions that work for the same people, one line each on the dashboard. */
 type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
 
-function ofQueue(prefix: string) {
-  return ({ trigger }: FunctionSpec): boolean =>
-    trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
-}
-
-const FUNCTION_GROUPS: readonly FunctionGroup[] = [
-  {
-    id: 'api',
-    has: (spec) => (answersClients(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
-  },
-  { id: 'lookups', has: ({ lookup }) => lookup === true },
-  { id: 'callbacks', has: (spec) => spec.trigger.kind === 'http' && !answersClients(spec) },
-  { id: 'deliveries', has: ofQueue('webhooks') },
-  { id: 'settlements', has: ofQueue('settlements') },
-  { id: 'audits', has: ofQueue('audits') },
-  { id: 'due-work', has: ofQueue('due-') },
-  { id: 'schedules', has: (spec) => spec.trigger.kind === 'schedule' || ofQueue('sync')(spec) },
-]
-
-/** A count of Lambda's over all functions of a group. */
-function groupSum(
-  { functions }: Watched,
-  { has }: FunctionGroup,
-  name: 'Errors' | 'Throttles' | 'Invocations',
-): Formula {
-  const names = functions.filter(({ spec }) => has(spec)).map(({ functionName }) => functionName)
-  return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
+/** The machines that move money, for a reader whose first row shows that money does not move. */
+export function machineRows(watched: Watched): readonly DashboardRow[] {
+  return [
+    { heading: 'API', graphs: [...api(watched), ...own(watched)] },
+    { heading: 'Queues', graphs: queues(watched) },
+    { heading: 'Functions', graphs: functionGraphs(watched) },
+    { heading: 'Table', graphs: table(watched) },
+  ]
 }
 
 function api({ apiId }: Watched): readonly Graph[] {
@@ -92,6 +73,20 @@ function queues({ queues: byName }: Watched): readonly Graph[] {
   ]
 }
 
+const FUNCTION_GROUPS: readonly FunctionGroup[] = [
+  {
+    id: 'api',
+    has: (spec) => (answersClients(spec) && !spec.lookup) || spec.trigger.kind === 'http-default',
+  },
+  { id: 'lookups', has: ({ lookup }) => lookup === true },
+  { id: 'callbacks', has: (spec) => spec.trigger.kind === 'http' && !answersClients(spec) },
+  { id: 'deliveries', has: ofQueue('webhooks') },
+  { id: 'settlements', has: ofQueue('settlements') },
+  { id: 'audits', has: ofQueue('audits') },
+  { id: 'due-work', has: ofQueue('due-') },
+  { id: 'schedules', has: (spec) => spec.trigger.kind === 'schedule' || ofQueue('sync')(spec) },
+]
+
 function functionGraphs(watched: Watched): readonly Graph[] {
   const byGroup = (name: Parameters<typeof groupSum>[2]) =>
     FUNCTION_GROUPS.map((group) => line(group.id, groupSum(watched, group, name)))
@@ -108,6 +103,21 @@ function functionGraphs(watched: Watched): readonly Graph[] {
     graph('Functions: duration p99', 'milliseconds', slowest, { periodMinutes: 5 }),
     graph('Functions: unreserved concurrency', 'runs in the account', [line('concurrent', atOnce)]),
   ]
+}
+
+/** A count of Lambda's over all functions of a group. */
+function groupSum(
+  { functions }: Watched,
+  { has }: FunctionGroup,
+  name: 'Errors' | 'Throttles' | 'Invocations',
+): Formula {
+  const names = functions.filter(({ spec }) => has(spec)).map(({ functionName }) => functionName)
+  return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
+}
+
+function ofQueue(prefix: string) {
+  return ({ trigger }: FunctionSpec): boolean =>
+    trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
 }
 
 function table(watched: Watched): readonly Graph[] {
@@ -137,15 +147,5 @@ function table(watched: Watched): readonly Graph[] {
       line('retried', our('ConflictRetries', OVERALL, 'Sum')),
       line('given up', our('ConflictsLost', OVERALL, 'Sum')),
     ]),
-  ]
-}
-
-/** The machines that move money, for a reader whose first row shows that money does not move. */
-export function machineRows(watched: Watched): readonly DashboardRow[] {
-  return [
-    { heading: 'API', graphs: [...api(watched), ...own(watched)] },
-    { heading: 'Queues', graphs: queues(watched) },
-    { heading: 'Functions', graphs: functionGraphs(watched) },
-    { heading: 'Table', graphs: table(watched) },
   ]
 }

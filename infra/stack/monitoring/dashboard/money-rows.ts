@@ -7,6 +7,17 @@ const HOURLY = { periodMinutes: 60 }
 const DAILY = { periodMinutes: 24 * 60 }
 const FIVE_MINUTES = { periodMinutes: 5 }
 
+/** Whether money moves, and the next questions about money. */
+export function moneyRows(watched: Watched): readonly DashboardRow[] {
+  return [
+    {
+      heading: 'Is money moving?',
+      graphs: [...moving(watched), ...provider(watched), ...left(watched)],
+    },
+    { heading: 'Whose money', graphs: whose(watched) },
+  ]
+}
+
 function moving({ our }: Watched): readonly Graph[] {
   return [
     graph('Payments', 'per minute', [
@@ -98,16 +109,5 @@ function whose({ our, stage }: Watched): readonly Graph[] {
     }),
     graph('Webhook attempts', 'per minute', attempts, { stacked: true }),
     graph('Settlements, and suspense by cause', 'per day', settlements, DAILY),
-  ]
-}
-
-/** Whether money moves, and the next questions about money. */
-export function moneyRows(watched: Watched): readonly DashboardRow[] {
-  return [
-    {
-      heading: 'Is money moving?',
-      graphs: [...moving(watched), ...provider(watched), ...left(watched)],
-    },
-    { heading: 'Whose money', graphs: whose(watched) },
   ]
 }

@@ -10,36 +10,6 @@ const PER_PAGE = 20
 
 type Entry = v.InferOutput<typeof EntriesSchema>['data'][number]
 
-function Row({ entry }: { readonly entry: Entry }) {
-  const {
-    type,
-    payment_id: paymentId,
-    settlement_id: settlementId,
-    external_reference: reference,
-  } = entry
-  return (
-    <li class="item">
-      <p class="line">
-        <strong>{rupiah(entry.client_net_minor)}</strong> <span>{words(type)}</span>
-        <Time at={entry.posted_at} />
-      </p>
-      <p class="line muted">
-        paid {rupiah(entry.notional_minor)} − fee {rupiah(entry.xendit_fee_minor)} − markup{' '}
-        {rupiah(entry.hexolus_markup_minor)}
-      </p>
-      <p class="line">
-        {reference && <span class="reference">{reference}</span>}
-        {paymentId && <a href={`#payments/${paymentId}`}>its payment</a>}
-        {settlementId ? (
-          <a href={`#money/${settlementId}`}>its settlement</a>
-        ) : (
-          <span class="muted">not settled yet</span>
-        )}
-      </p>
-    </li>
-  )
-}
-
 type EntriesCardProps = { readonly title: string; readonly note: string; readonly path: string }
 
 /** The entries of a sum, oldest first, in pages. */
@@ -72,5 +42,35 @@ export function EntriesCard({ title, note, path }: EntriesCardProps) {
         onOlder={next ? () => setCursors([...cursors, next]) : undefined}
       />
     </Card>
+  )
+}
+
+function Row({ entry }: { readonly entry: Entry }) {
+  const {
+    type,
+    payment_id: paymentId,
+    settlement_id: settlementId,
+    external_reference: reference,
+  } = entry
+  return (
+    <li class="item">
+      <p class="line">
+        <strong>{rupiah(entry.client_net_minor)}</strong> <span>{words(type)}</span>
+        <Time at={entry.posted_at} />
+      </p>
+      <p class="line muted">
+        paid {rupiah(entry.notional_minor)} − fee {rupiah(entry.xendit_fee_minor)} − markup{' '}
+        {rupiah(entry.hexolus_markup_minor)}
+      </p>
+      <p class="line">
+        {reference && <span class="reference">{reference}</span>}
+        {paymentId && <a href={`#payments/${paymentId}`}>its payment</a>}
+        {settlementId ? (
+          <a href={`#money/${settlementId}`}>its settlement</a>
+        ) : (
+          <span class="muted">not settled yet</span>
+        )}
+      </p>
+    </li>
   )
 }

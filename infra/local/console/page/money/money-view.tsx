@@ -14,29 +14,23 @@ const DAY = 86_400
 /** The page's address has this word instead of a settlement's id. */
 const ENTRIES = 'entries'
 
-function Equation({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) {
-  const parts: readonly (readonly [string, number])[] = [
-    ['pending', balance.pending_minor],
-    ['available', balance.available_minor],
-    ['in settlement', balance.in_settlement_minor],
-    ['paid out', balance.paid_out_minor],
-  ]
-  return (
-    <dl class="equation">
-      <div>
-        <dt>credited</dt>
-        <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
-      </div>
-      {parts.map(([name, minor], place) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd>
-            <span class="sign">{place === 0 ? '=' : '+'}</span>
-            {rupiah(minor)}
-          </dd>
+/** The balance, the settlements and the payouts; or the entries of one of these sums. */
+export function MoneyView({ selected }: { readonly selected: string | undefined }) {
+  return selected === undefined ? (
+    <>
+      <Balance />
+      <div class="split even">
+        <div>
+          <DailyWork />
+          <Suspense />
         </div>
-      ))}
-    </dl>
+        <div>
+          <SettlementsCard />
+        </div>
+      </div>
+    </>
+  ) : (
+    <Entries key={selected} selected={selected} />
   )
 }
 
@@ -64,6 +58,32 @@ function Balance() {
         <span>{verdict}</span>
       </p>
     </Card>
+  )
+}
+
+function Equation({ balance }: { readonly balance: v.InferOutput<typeof BalanceSchema> }) {
+  const parts: readonly (readonly [string, number])[] = [
+    ['pending', balance.pending_minor],
+    ['available', balance.available_minor],
+    ['in settlement', balance.in_settlement_minor],
+    ['paid out', balance.paid_out_minor],
+  ]
+  return (
+    <dl class="equation">
+      <div>
+        <dt>credited</dt>
+        <dd>{rupiah(parts.reduce((sum, [, minor]) => sum + minor, 0))}</dd>
+      </div>
+      {parts.map(([name, minor], place) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            <span class="sign">{place === 0 ? '=' : '+'}</span>
+            {rupiah(minor)}
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
@@ -165,25 +185,5 @@ function Entries({ selected }: { readonly selected: string }) {
         </>
       )}
     </Detail>
-  )
-}
-
-/** The balance, the settlements and the payouts; or the entries of one of these sums. */
-export function MoneyView({ selected }: { readonly selected: string | undefined }) {
-  return selected === undefined ? (
-    <>
-      <Balance />
-      <div class="split even">
-        <div>
-          <DailyWork />
-          <Suspense />
-        </div>
-        <div>
-          <SettlementsCard />
-        </div>
-      </div>
-    </>
-  ) : (
-    <Entries key={selected} selected={selected} />
   )
 }

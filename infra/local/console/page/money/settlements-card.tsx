@@ -8,42 +8,21 @@ import { SettlementsSchema } from '../shapes.ts'
 
 type Settlement = v.InferOutput<typeof SettlementsSchema>['data'][number]
 
-function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
-  const [notes, setNotes] = useState('bank transfer')
-  const [reference, setReference] = useState('')
-  const [confirm, setConfirm] = useState('')
-  const paid = {
-    settlement_id: id,
-    notes,
-    ...(reference !== '' && { bank_reference: reference }),
-    ...(confirm !== '' && { confirm: jsonOrText(confirm) }),
-  }
+/** The merchant's settlements, newest first, each with the operator's actions. */
+export function SettlementsCard() {
   return (
-    <>
-      <ActionForm
-        label="Mark paid"
-        about={id}
-        kind="main"
-        call={operate('mark-settlement-paid', paid)}
-      >
-        <TextField label="Notes" value={notes} onType={setNotes} />
-        <TextField label="Bank reference" value={reference} onType={setReference} />
-        <details>
-          <summary>Confirm, if the gateway asks for it</summary>
-          <TextField
-            label="The confirm object of the refusal"
-            value={confirm}
-            onType={setConfirm}
-          />
-        </details>
-      </ActionForm>
-      <ActionButton
-        label="Mark failed"
-        about={id}
-        kind="danger"
-        call={operate('mark-settlement-failed', { settlement_id: id, notes })}
-      />
-    </>
+    <ReadCard
+      title="Settlements"
+      note="The sweep records settlements. An operator transfers the money and marks them paid."
+      call={api('settlements?per_page=10')}
+      schema={SettlementsSchema}
+    >
+      {({ data }) => (
+        <Rows of={data} empty="No settlement yet. The daily work records one.">
+          {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
+        </Rows>
+      )}
+    </ReadCard>
   )
 }
 
@@ -83,20 +62,41 @@ export function SettlementRow({ settlement }: { readonly settlement: Settlement 
   )
 }
 
-/** The merchant's settlements, newest first, each with the operator's actions. */
-export function SettlementsCard() {
+function RecordedActions({ settlement: { id } }: { readonly settlement: Settlement }) {
+  const [notes, setNotes] = useState('bank transfer')
+  const [reference, setReference] = useState('')
+  const [confirm, setConfirm] = useState('')
+  const paid = {
+    settlement_id: id,
+    notes,
+    ...(reference !== '' && { bank_reference: reference }),
+    ...(confirm !== '' && { confirm: jsonOrText(confirm) }),
+  }
   return (
-    <ReadCard
-      title="Settlements"
-      note="The sweep records settlements. An operator transfers the money and marks them paid."
-      call={api('settlements?per_page=10')}
-      schema={SettlementsSchema}
-    >
-      {({ data }) => (
-        <Rows of={data} empty="No settlement yet. The daily work records one.">
-          {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
-        </Rows>
-      )}
-    </ReadCard>
+    <>
+      <ActionForm
+        label="Mark paid"
+        about={id}
+        kind="main"
+        call={operate('mark-settlement-paid', paid)}
+      >
+        <TextField label="Notes" value={notes} onType={setNotes} />
+        <TextField label="Bank reference" value={reference} onType={setReference} />
+        <details>
+          <summary>Confirm, if the gateway asks for it</summary>
+          <TextField
+            label="The confirm object of the refusal"
+            value={confirm}
+            onType={setConfirm}
+          />
+        </details>
+      </ActionForm>
+      <ActionButton
+        label="Mark failed"
+        about={id}
+        kind="danger"
+        call={operate('mark-settlement-failed', { settlement_id: id, notes })}
+      />
+    </>
   )
 }

@@ -18,10 +18,6 @@ const CHANNEL_OPTIONS = CHANNELS.map(
     ] as const,
 )
 
-function newKey() {
-  return `console-${crypto.randomUUID()}`
-}
-
 /** Creates a payment as a merchant's server does. After a lost answer, the next press sends the same key. */
 export function CreateForm() {
   const [channel, setChannel] = useState<string>('qris')
@@ -72,4 +68,8 @@ export function CreateForm() {
       </ActionForm>
     </Card>
   )
+}
+
+function newKey() {
+  return `console-${crypto.randomUUID()}`
 }

@@ -5,6 +5,22 @@ import type { Timeline } from '../shapes.ts'
 /** The size of a module in pixels, and the light margin, which cameras need to find the code. */
 const [MODULE, MARGIN] = [4, 16]
 
+/** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
+export function HowToPay({ payment }: { readonly payment: Timeline }) {
+  const { method, payment_destination: destination, expires_at: until } = payment
+  return (
+    <div class="pay">
+      {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
+      <div>
+        <PaymentInstructions payment={payment} />
+        {until && (
+          <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>
+        )}
+      </div>
+    </div>
+  )
+}
+
 /** The text as a QR code. It is dark on light in both themes, because scanners need that. */
 function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const code = qrcode(0, 'M')
@@ -13,8 +29,14 @@ function QrCode({ text, label }: { readonly text: string; readonly label: string
   return <img class="qr" alt={label} src={code.createDataURL(MODULE, MARGIN)} />
 }
 
-function groupedByFour(digits: string): string {
-  return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
+function PaymentInstructions({ payment }: { readonly payment: Timeline }) {
+  const { method, channel_code: code, payment_destination: destination } = payment
+  if (destination === '')
+    return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
+  if (method === 'qris') return <QrInstructions text={destination} />
+  // No other text may become a link.
+  if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
+  return <TransferInstructions to={destination} bank={code ?? method} />
 }
 
 function QrInstructions({ text }: { readonly text: string }) {
@@ -54,28 +76,6 @@ function TransferInstructions({ to, bank }: { readonly to: string; readonly bank
   )
 }
 
-function PaymentInstructions({ payment }: { readonly payment: Timeline }) {
-  const { method, channel_code: code, payment_destination: destination } = payment
-  if (destination === '')
-    return <p>The shop shows nothing: {code} asks the customer on the phone.</p>
-  if (method === 'qris') return <QrInstructions text={destination} />
-  // No other text may become a link.
-  if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
-  return <TransferInstructions to={destination} bank={code ?? method} />
-}
-
-/** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
-export function HowToPay({ payment }: { readonly payment: Timeline }) {
-  const { method, payment_destination: destination, expires_at: until } = payment
-  return (
-    <div class="pay">
-      {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
-      <div>
-        <PaymentInstructions payment={payment} />
-        {until && (
-          <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>
-        )}
-      </div>
-    </div>
-  )
+function groupedByFour(digits: string): string {
+  return digits.replaceAll(/(.{4})(?=.)/g, '$1 ')
 }

@@ -8,40 +8,37 @@ import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { timelineSteps } from './timeline-steps.ts'
 
-function Figures({ payment }: { readonly payment: Timeline }) {
-  const rows: readonly (readonly [string, string])[] = [
-    ['Paid by the customer', rupiah(payment.notional_minor)],
-    [`Provider’s fee (${payment.fee_status})`, `− ${rupiah(payment.xendit_fee_minor)}`],
-    ['Our markup', `− ${rupiah(payment.hexolus_markup_minor)}`],
-    ['Net for the merchant', rupiah(payment.client_net_minor)],
-  ]
+/** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
+export function PaymentDetail({ id }: { readonly id: string }) {
   return (
-    <dl class="figures">
-      {rows.map(([name, figure], at) => (
-        <div key={name} class={at === rows.length - 1 ? 'sum' : ''}>
-          <dt>{name}</dt>
-          <dd>{figure}</dd>
-        </div>
-      ))}
-    </dl>
+    <ReadResult
+      title="Payment"
+      read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}
+    >
+      {(payment) => <PaymentCards payment={payment} />}
+    </ReadResult>
   )
 }
 
-function TimelineCard({ payment }: { readonly payment: Timeline }) {
+function PaymentCards({ payment }: { readonly payment: Timeline }) {
+  const { id } = payment
+  const isOpen = payment.status === 'pending'
   return (
-    <Card title="Timeline" call={invoke('get-payment', { payment_id: payment.id })}>
-      <ol class="timeline">
-        {timelineSteps(payment).map(({ at, tone, text, detail }) => (
-          <li key={`${at ?? ''} ${text}`} class={tone}>
-            {at === undefined ? <span /> : <Time at={at} />}
-            <p>
-              {text}
-              {detail !== undefined && <span class="muted"> {detail}</span>}
-            </p>
-          </li>
-        ))}
-      </ol>
-    </Card>
+    <>
+      <Card title={`Payment of ${rupiah(payment.notional_minor)}`} call={api(`payments/${id}`)}>
+        <About payment={payment} />
+        {isOpen && <HowToPay payment={payment} />}
+        <ProviderActions payment={payment} />
+        {isOpen && (
+          <div class="actions">
+            <h3>Act as the merchant</h3>
+            <ActionButton label="Cancel" call={apiPost(`payments/${id}/cancel`, {})} />
+          </div>
+        )}
+        <Figures payment={payment} />
+      </Card>
+      <TimelineCard payment={payment} />
+    </>
   )
 }
 
@@ -107,36 +104,39 @@ function ProviderActions({ payment }: { readonly payment: Timeline }) {
   )
 }
 
-function PaymentCards({ payment }: { readonly payment: Timeline }) {
-  const { id } = payment
-  const isOpen = payment.status === 'pending'
+function Figures({ payment }: { readonly payment: Timeline }) {
+  const rows: readonly (readonly [string, string])[] = [
+    ['Paid by the customer', rupiah(payment.notional_minor)],
+    [`Provider’s fee (${payment.fee_status})`, `− ${rupiah(payment.xendit_fee_minor)}`],
+    ['Our markup', `− ${rupiah(payment.hexolus_markup_minor)}`],
+    ['Net for the merchant', rupiah(payment.client_net_minor)],
+  ]
   return (
-    <>
-      <Card title={`Payment of ${rupiah(payment.notional_minor)}`} call={api(`payments/${id}`)}>
-        <About payment={payment} />
-        {isOpen && <HowToPay payment={payment} />}
-        <ProviderActions payment={payment} />
-        {isOpen && (
-          <div class="actions">
-            <h3>Act as the merchant</h3>
-            <ActionButton label="Cancel" call={apiPost(`payments/${id}/cancel`, {})} />
-          </div>
-        )}
-        <Figures payment={payment} />
-      </Card>
-      <TimelineCard payment={payment} />
-    </>
+    <dl class="figures">
+      {rows.map(([name, figure], at) => (
+        <div key={name} class={at === rows.length - 1 ? 'sum' : ''}>
+          <dt>{name}</dt>
+          <dd>{figure}</dd>
+        </div>
+      ))}
+    </dl>
   )
 }
 
-/** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
-export function PaymentDetail({ id }: { readonly id: string }) {
+function TimelineCard({ payment }: { readonly payment: Timeline }) {
   return (
-    <ReadResult
-      title="Payment"
-      read={useRead(TimelineSchema, invoke('get-payment', { payment_id: id }))}
-    >
-      {(payment) => <PaymentCards payment={payment} />}
-    </ReadResult>
+    <Card title="Timeline" call={invoke('get-payment', { payment_id: payment.id })}>
+      <ol class="timeline">
+        {timelineSteps(payment).map(({ at, tone, text, detail }) => (
+          <li key={`${at ?? ''} ${text}`} class={tone}>
+            {at === undefined ? <span /> : <Time at={at} />}
+            <p>
+              {text}
+              {detail !== undefined && <span class="muted"> {detail}</span>}
+            </p>
+          </li>
+        ))}
+      </ol>
+    </Card>
   )
 }

@@ -10,22 +10,33 @@ import { EVERYTHING, PER_PAGE, type Search, SearchForm, searchCall } from './sea
 
 type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 
-function Row({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) {
-  const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
+/** The same width as in page.css: with one column, the payment is below the list. */
+const ONE_COLUMN = '(max-width: 860px)'
+
+/** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
+export function PaymentsView({ selected }: { readonly selected: string | undefined }) {
+  const detail = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (selected !== undefined && matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView()
+  }, [selected])
   return (
-    <li>
-      <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
-        <strong>{rupiah(amount)}</strong>
-        <Status is={status} />
-        <span class="muted">{code ?? method}</span>
-        <span class="muted">
-          <Time at={at} />
-        </span>
-        {payment.external_reference && (
-          <span class="muted reference">{payment.external_reference}</span>
+    <div class="split">
+      <div>
+        <CreateForm />
+        <PaymentList selected={selected} />
+      </div>
+      <div ref={detail}>
+        {selected === undefined ? (
+          <Card title="Payment">
+            <Empty>
+              Create or select a payment. Its instructions, timeline and webhooks are shown here.
+            </Empty>
+          </Card>
+        ) : (
+          <PaymentDetail key={selected} id={selected} />
         )}
-      </a>
-    </li>
+      </div>
+    </div>
   )
 }
 
@@ -75,32 +86,21 @@ function PaymentList({ selected }: { readonly selected: string | undefined }) {
   )
 }
 
-/** The same width as in page.css: with one column, the payment is below the list. */
-const ONE_COLUMN = '(max-width: 860px)'
-
-/** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
-export function PaymentsView({ selected }: { readonly selected: string | undefined }) {
-  const detail = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (selected !== undefined && matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView()
-  }, [selected])
+function Row({ payment, isSelected }: { readonly payment: Payment; readonly isSelected: boolean }) {
+  const { id, status, notional_minor: amount, channel_code: code, method, created_at: at } = payment
   return (
-    <div class="split">
-      <div>
-        <CreateForm />
-        <PaymentList selected={selected} />
-      </div>
-      <div ref={detail}>
-        {selected === undefined ? (
-          <Card title="Payment">
-            <Empty>
-              Create or select a payment. Its instructions, timeline and webhooks are shown here.
-            </Empty>
-          </Card>
-        ) : (
-          <PaymentDetail key={selected} id={selected} />
+    <li>
+      <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
+        <strong>{rupiah(amount)}</strong>
+        <Status is={status} />
+        <span class="muted">{code ?? method}</span>
+        <span class="muted">
+          <Time at={at} />
+        </span>
+        {payment.external_reference && (
+          <span class="muted reference">{payment.external_reference}</span>
         )}
-      </div>
-    </div>
+      </a>
+    </li>
   )
 }

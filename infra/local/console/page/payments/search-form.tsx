@@ -16,34 +16,6 @@ export const EVERYTHING: Search = { reference: '', amount: '', day: '', status: 
 
 export const PER_PAGE = 12
 
-/** Why the search is not possible: the gateway searches by a reference or by an amount, not by both. */
-function problemOf({ reference, amount, day }: Search): string | undefined {
-  if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
-  if (amount !== '' && reference !== '')
-    return 'Enter either a reference, or an amount and its day.'
-  return undefined
-}
-
-function given(fields: Readonly<Record<string, string>>) {
-  return Object.entries(fields).filter(([, text]) => text !== '')
-}
-
-/** The call for one page of the search: by `page` if its pages have numbers, else by `cursor`. */
-export function searchCall(
-  { reference, amount, day, status }: Search,
-  page: number,
-  cursor: string,
-): ConsoleCall {
-  if (amount !== '') {
-    const found = Object.fromEntries(given({ status, cursor }))
-    return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...found }))
-  }
-  const query = new URLSearchParams(given({ external_reference: reference, status }))
-  query.set('page', String(page))
-  query.set('per_page', String(PER_PAGE))
-  return api(`payments?${query.toString()}`)
-}
-
 const STATES = [
   ['', 'any'] as const,
   ...PAYMENT_STATUSES.map((status) => [status, status] as const),
@@ -93,4 +65,32 @@ export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) =
       </Form>
     </details>
   )
+}
+
+/** Why the search is not possible: the gateway searches by a reference or by an amount, not by both. */
+function problemOf({ reference, amount, day }: Search): string | undefined {
+  if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
+  if (amount !== '' && reference !== '')
+    return 'Enter either a reference, or an amount and its day.'
+  return undefined
+}
+
+/** The call for one page of the search: by `page` if its pages have numbers, else by `cursor`. */
+export function searchCall(
+  { reference, amount, day, status }: Search,
+  page: number,
+  cursor: string,
+): ConsoleCall {
+  if (amount !== '') {
+    const found = Object.fromEntries(given({ status, cursor }))
+    return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...found }))
+  }
+  const query = new URLSearchParams(given({ external_reference: reference, status }))
+  query.set('page', String(page))
+  query.set('per_page', String(PER_PAGE))
+  return api(`payments?${query.toString()}`)
+}
+
+function given(fields: Readonly<Record<string, string>>) {
+  return Object.entries(fields).filter(([, text]) => text !== '')
 }

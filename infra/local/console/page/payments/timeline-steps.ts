@@ -9,29 +9,6 @@ type Step = {
   readonly detail?: string
 }
 
-function step(at: string, tone: Step['tone'], text: string, detail?: string | null): Step {
-  return { at, tone, text, ...(detail && { detail }) }
-}
-
-function reportedBy(source: string) {
-  return `reported by ${words(source)}`
-}
-
-function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] {
-  return [
-    ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
-      const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
-      return step(
-        at,
-        error === null ? 'good' : 'bad',
-        `Webhook, attempt ${number}: ${result}`,
-        `in ${took} ms · ${url}`,
-      )
-    }),
-    ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),
-  ]
-}
-
 /** The steps of a payment, from its creation, in the order of the local clock. Steps without a time come last. */
 export function timelineSteps({ timeline, reversal, ...payment }: Timeline): readonly Step[] {
   const steps: readonly Step[] = [
@@ -76,5 +53,28 @@ export function timelineSteps({ timeline, reversal, ...payment }: Timeline): rea
       text: 'Settlement recorded',
       detail: id,
     })),
+  ]
+}
+
+function step(at: string, tone: Step['tone'], text: string, detail?: string | null): Step {
+  return { at, tone, text, ...(detail && { detail }) }
+}
+
+function reportedBy(source: string) {
+  return `reported by ${words(source)}`
+}
+
+function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] {
+  return [
+    ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
+      const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
+      return step(
+        at,
+        error === null ? 'good' : 'bad',
+        `Webhook, attempt ${number}: ${result}`,
+        `in ${took} ms · ${url}`,
+      )
+    }),
+    ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),
   ]
 }

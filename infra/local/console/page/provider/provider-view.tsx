@@ -64,6 +64,39 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
+/** Every fault of the provider as a switch. While it is on, it affects the next calls or events. */
+export function ProviderView() {
+  const menu = useRead(FaultMenuSchema, MENU)
+  const { value: armed = [] } = useRead(ArmedSchema, ARMED)
+  const byTarget = [...Map.groupBy(menu.value?.faults ?? [], ({ target }) => target)]
+  return (
+    <>
+      <Card
+        title="Faults"
+        note="A fault that is on affects the next calls or events. The gateway must handle it."
+        call={MENU}
+      >
+        <ReadResult read={menu}>{() => null}</ReadResult>
+        <p class="line">
+          <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
+          {armed.length === 0 && <Empty>No fault is on.</Empty>}
+        </p>
+      </Card>
+      <div class="split even faults">
+        {byTarget.map(([target, faults]) => (
+          <Card key={target} title={TARGETS[target] ?? target}>
+            <ul class="rows">
+              {faults.map((fault) => (
+                <FaultRow key={fault.fault} fault={fault} armed={armed} />
+              ))}
+            </ul>
+          </Card>
+        ))}
+      </div>
+    </>
+  )
+}
+
 function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) {
   const { target, fault: name, value: example } = fault
   const [value, setValue] = useState(
@@ -117,38 +150,5 @@ function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: rea
         <CurlButton of={label} call={call} />
       </Form>
     </li>
-  )
-}
-
-/** Every fault of the provider as a switch. While it is on, it affects the next calls or events. */
-export function ProviderView() {
-  const menu = useRead(FaultMenuSchema, MENU)
-  const { value: armed = [] } = useRead(ArmedSchema, ARMED)
-  const byTarget = [...Map.groupBy(menu.value?.faults ?? [], ({ target }) => target)]
-  return (
-    <>
-      <Card
-        title="Faults"
-        note="A fault that is on affects the next calls or events. The gateway must handle it."
-        call={MENU}
-      >
-        <ReadResult read={menu}>{() => null}</ReadResult>
-        <p class="line">
-          <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
-          {armed.length === 0 && <Empty>No fault is on.</Empty>}
-        </p>
-      </Card>
-      <div class="split even faults">
-        {byTarget.map(([target, faults]) => (
-          <Card key={target} title={TARGETS[target] ?? target}>
-            <ul class="rows">
-              {faults.map((fault) => (
-                <FaultRow key={fault.fault} fault={fault} armed={armed} />
-              ))}
-            </ul>
-          </Card>
-        ))}
-      </div>
-    </>
   )
 }

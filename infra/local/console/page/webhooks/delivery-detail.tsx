@@ -8,25 +8,35 @@ import { useReceived } from './inbox-card.tsx'
 
 type OwnDelivery = v.InferOutput<typeof OwnDeliverySchema>
 
-/** The exact bytes from the event feed, read from the time of the event. */
-function useBody({
-  id,
-  event_id: eventId,
-  payment_id: paymentId,
-}: OwnDelivery): string | undefined {
-  const { value: payment } = useRead(
-    TimelineSchema,
-    paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
+/** One delivery: request, answers, payment, and the button for a new round. */
+export function DeliveryDetail({ id }: { readonly id: string }) {
+  return (
+    <Detail list="#webhooks" label="All deliveries">
+      <ReadResult
+        title="Delivery"
+        read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}
+      >
+        {(delivery) => <DeliveryCards delivery={delivery} />}
+      </ReadResult>
+    </Detail>
   )
-  const event = payment?.timeline.events.find(({ deliveries }) =>
-    deliveries.some((one) => one.delivery_id === id),
+}
+
+function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
+  const { id, event, status, payment_id: paymentId } = delivery
+  return (
+    <>
+      <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
+        <p class="line">
+          <Status is={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
+        </p>
+        <DeliveryState id={id} of={delivery} about={event}>
+          {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
+        </DeliveryState>
+      </Card>
+      <Request delivery={delivery} />
+    </>
   )
-  const { value: events } = useRead(
-    EventsSchema,
-    event && api(`events?since=${event.fired_at}&limit=100`),
-  )
-  const found = events?.data.find((one) => one.event_id === eventId)
-  return found && JSON.stringify(found)
 }
 
 const NOT_STORED = 'new for each attempt, and not stored'
@@ -71,33 +81,23 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
   )
 }
 
-function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
-  const { id, event, status, payment_id: paymentId } = delivery
-  return (
-    <>
-      <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
-        <p class="line">
-          <Status is={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
-        </p>
-        <DeliveryState id={id} of={delivery} about={event}>
-          {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
-        </DeliveryState>
-      </Card>
-      <Request delivery={delivery} />
-    </>
+/** The exact bytes from the event feed, read from the time of the event. */
+function useBody({
+  id,
+  event_id: eventId,
+  payment_id: paymentId,
+}: OwnDelivery): string | undefined {
+  const { value: payment } = useRead(
+    TimelineSchema,
+    paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
   )
-}
-
-/** One delivery: request, answers, payment, and the button for a new round. */
-export function DeliveryDetail({ id }: { readonly id: string }) {
-  return (
-    <Detail list="#webhooks" label="All deliveries">
-      <ReadResult
-        title="Delivery"
-        read={useRead(OwnDeliverySchema, api(`webhook_deliveries/${id}`))}
-      >
-        {(delivery) => <DeliveryCards delivery={delivery} />}
-      </ReadResult>
-    </Detail>
+  const event = payment?.timeline.events.find(({ deliveries }) =>
+    deliveries.some((one) => one.delivery_id === id),
   )
+  const { value: events } = useRead(
+    EventsSchema,
+    event && api(`events?since=${event.fired_at}&limit=100`),
+  )
+  const found = events?.data.find((one) => one.event_id === eventId)
+  return found && JSON.stringify(found)
 }

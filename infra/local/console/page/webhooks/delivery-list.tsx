@@ -11,21 +11,41 @@ const STATUSES = [
   ...['scheduled', 'succeeded', 'abandoned', 'skipped'].map((status) => [status, status] as const),
 ]
 
-/** Each attempt with its result. */
-function Attempts({ attempts }: Pick<Sent, 'attempts'>) {
+/** Every delivery of the merchant, newest first, with each attempt and its answer. */
+export function DeliveryList() {
+  const [status, setStatus] = useState('')
+  const call = invoke(
+    'list-deliveries',
+    withClientId({ per_page: 10, ...(status !== '' && { status }) }),
+  )
+  const read = useRead(DeliveriesSchema, call)
   return (
-    <ol class="attempts">
-      {attempts.map(
-        ({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
-          <li key={number} class={error === null ? 'good' : 'bad'}>
-            <Time at={at} />{' '}
-            {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
-            <span class="muted">in {took} ms</span>
-            {body !== null && body !== '' && <code class="long">{body}</code>}
-          </li>
-        ),
-      )}
-    </ol>
+    <Card
+      title="Deliveries"
+      note="Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them."
+      call={call}
+    >
+      <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
+      <ReadResult read={read}>
+        {({ data }) => (
+          <Rows of={data} empty="No delivery. A paid payment creates one for each endpoint.">
+            {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
+          </Rows>
+        )}
+      </ReadResult>
+    </Card>
+  )
+}
+
+function Row({ delivery }: { readonly delivery: Delivery }) {
+  const { delivery_id: id, event, status, created_at: at } = delivery
+  return (
+    <li class="item">
+      <p class="line">
+        <a href={`#webhooks/${id}`}>{event}</a> <Status is={status} /> <Time at={at} />
+      </p>
+      <DeliveryState id={id} of={delivery} about={`${event} of ${at}`} />
+    </li>
   )
 }
 
@@ -61,40 +81,20 @@ export function DeliveryState({ id, of, about, children }: DeliveryStateProps) {
   )
 }
 
-function Row({ delivery }: { readonly delivery: Delivery }) {
-  const { delivery_id: id, event, status, created_at: at } = delivery
+/** Each attempt with its result. */
+function Attempts({ attempts }: Pick<Sent, 'attempts'>) {
   return (
-    <li class="item">
-      <p class="line">
-        <a href={`#webhooks/${id}`}>{event}</a> <Status is={status} /> <Time at={at} />
-      </p>
-      <DeliveryState id={id} of={delivery} about={`${event} of ${at}`} />
-    </li>
-  )
-}
-
-/** Every delivery of the merchant, newest first, with each attempt and its answer. */
-export function DeliveryList() {
-  const [status, setStatus] = useState('')
-  const call = invoke(
-    'list-deliveries',
-    withClientId({ per_page: 10, ...(status !== '' && { status }) }),
-  )
-  const read = useRead(DeliveriesSchema, call)
-  return (
-    <Card
-      title="Deliveries"
-      note="Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them."
-      call={call}
-    >
-      <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
-      <ReadResult read={read}>
-        {({ data }) => (
-          <Rows of={data} empty="No delivery. A paid payment creates one for each endpoint.">
-            {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
-          </Rows>
-        )}
-      </ReadResult>
-    </Card>
+    <ol class="attempts">
+      {attempts.map(
+        ({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
+          <li key={number} class={error === null ? 'good' : 'bad'}>
+            <Time at={at} />{' '}
+            {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
+            <span class="muted">in {took} ms</span>
+            {body !== null && body !== '' && <code class="long">{body}</code>}
+          </li>
+        ),
+      )}
+    </ol>
   )
 }

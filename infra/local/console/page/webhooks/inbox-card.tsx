@@ -18,13 +18,29 @@ const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, lab
 const RECEIVED: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' }
 const SHOWN = 6
 
-/** The webhooks that the sample merchant's server has received. */
-export function useReceived() {
-  return useRead(ReceivedSchema, RECEIVED)
-}
-
-function verdict(valid: boolean | null) {
-  return valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
+/** The sample merchant: the webhooks it has received, and how it answers the next ones. */
+export function InboxCard() {
+  const [behaviour, setBehaviour] = useState('good')
+  const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
+  const call: ConsoleCall = { port: 'inbox', method: 'POST', path: '/behaviour', body }
+  return (
+    <Card
+      title="The merchant’s server"
+      note="The sample inbox checks each signature with the endpoint’s secret."
+      call={RECEIVED}
+    >
+      <div class="line">
+        <SelectField
+          label="It answers webhooks with"
+          value={behaviour}
+          options={OPTIONS}
+          onChoose={setBehaviour}
+        />
+        <ActionButton label="Set" about="how webhooks are answered" call={call} />
+      </div>
+      <Received />
+    </Card>
+  )
 }
 
 function Received() {
@@ -54,27 +70,11 @@ function Received() {
   )
 }
 
-/** The sample merchant: the webhooks it has received, and how it answers the next ones. */
-export function InboxCard() {
-  const [behaviour, setBehaviour] = useState('good')
-  const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
-  const call: ConsoleCall = { port: 'inbox', method: 'POST', path: '/behaviour', body }
-  return (
-    <Card
-      title="The merchant’s server"
-      note="The sample inbox checks each signature with the endpoint’s secret."
-      call={RECEIVED}
-    >
-      <div class="line">
-        <SelectField
-          label="It answers webhooks with"
-          value={behaviour}
-          options={OPTIONS}
-          onChoose={setBehaviour}
-        />
-        <ActionButton label="Set" about="how webhooks are answered" call={call} />
-      </div>
-      <Received />
-    </Card>
-  )
+/** The webhooks that the sample merchant's server has received. */
+export function useReceived() {
+  return useRead(ReceivedSchema, RECEIVED)
+}
+
+function verdict(valid: boolean | null) {
+  return valid === null ? 'no secret known' : valid ? 'signature verified' : 'signature wrong'
 }

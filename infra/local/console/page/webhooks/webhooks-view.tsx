@@ -6,6 +6,23 @@ import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
+/** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
+export function WebhooksView({ selected }: { readonly selected: string | undefined }) {
+  return selected === undefined ? (
+    <div class="split even">
+      <div>
+        <Endpoints />
+        <InboxCard />
+      </div>
+      <div>
+        <DeliveryList />
+      </div>
+    </div>
+  ) : (
+    <DeliveryDetail key={selected} id={selected} />
+  )
+}
+
 function Endpoints() {
   return (
     <ReadCard
@@ -42,22 +59,5 @@ function Endpoints() {
         </Rows>
       )}
     </ReadCard>
-  )
-}
-
-/** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
-export function WebhooksView({ selected }: { readonly selected: string | undefined }) {
-  return selected === undefined ? (
-    <div class="split even">
-      <div>
-        <Endpoints />
-        <InboxCard />
-      </div>
-      <div>
-        <DeliveryList />
-      </div>
-    </div>
-  ) : (
-    <DeliveryDetail key={selected} id={selected} />
   )
 }
