@@ -11,7 +11,7 @@ import {
   ADJUSTING,
   AUDITING,
   BULK_REDELIVERING,
-  change,
+  changeOf,
   ERASING,
   JOURNAL_READ,
   listOf,
@@ -52,7 +52,11 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   admin(
     'update-client',
-    allAccess(change('CLIENT'), { GetItem: ['LEDGER'], Query: ['LEDGER'], UpdateItem: ['LEDGER'] }),
+    allAccess(changeOf('CLIENT'), {
+      GetItem: ['LEDGER'],
+      Query: ['LEDGER'],
+      UpdateItem: ['LEDGER'],
+    }),
     { alerts: true },
   ),
   look('get-client', { GetItem: ['CLIENT'] }),
@@ -61,7 +65,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'issue-api-key',
     allAccess(RECORDING, { PutItem: ['APIKEY'], ConditionCheckItem: ['CLIENT'] }),
   ),
-  admin('revoke-api-key', allAccess(change('APIKEY'), { BatchGetItem: ['RATE'] })),
+  admin('revoke-api-key', allAccess(changeOf('APIKEY'), { BatchGetItem: ['RATE'] })),
   look(
     'list-api-keys',
     allAccess({ GetItem: ['CLIENT'], BatchGetItem: ['RATE'] }, listOf('APIKEY', 'by-owner')),
@@ -122,10 +126,10 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     'accept-difference',
     allAccess(RECORDING, { GetItem: ['CLIENT', 'VERDICT'], PutItem: ['VERDICT'] }),
   ),
-  finance('mark-settlement-failed', change('SETTLEMENT')),
+  finance('mark-settlement-failed', changeOf('SETTLEMENT')),
   finance(
     'recredit-settlement',
-    allAccess(change('SETTLEMENT'), {
+    allAccess(changeOf('SETTLEMENT'), {
       GetItem: ['LEDGER'],
       PutItem: ['JOURNAL'],
       UpdateItem: ['LEDGER'],
@@ -153,6 +157,6 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   ),
   finance(
     'resolve-suspense',
-    allAccess(change('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
+    allAccess(changeOf('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
   ),
 ]

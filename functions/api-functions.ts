@@ -14,7 +14,7 @@ import {
   JOURNAL_READ,
   listOf,
   NEWS,
-  NEWS_OF_VISIBLE,
+  NEWS_OF_VISIBLE_PAYMENT,
   OWN_DELIVERIES,
   OWN_DELIVERY,
   PAYMENT_SEARCH,
@@ -51,7 +51,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(BALANCE, PAYMENT_SEARCH, listOf('PAYMENT', 'by-owner', 'by-status')),
   ),
   get('/v1/payments/{id}', 'get-payment', { GetItem: ['PAYMENT'] }),
-  post('/v1/payments/{id}/cancel', 'cancel-payment', NEWS_OF_VISIBLE, {
+  post('/v1/payments/{id}/cancel', 'cancel-payment', NEWS_OF_VISIBLE_PAYMENT, {
     ...ASKS_PROVIDER,
     sends: BOTH_LANES,
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
@@ -84,7 +84,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     ...LOOKUP,
     sends: BOTH_LANES,
     alerts: true,
-    // It may start a hundred rounds, one after the other.
+    // A call may start a hundred rounds, one after the other.
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
   // Events are in the partitions of their payments. The ledger holds the number of partitions.
@@ -100,7 +100,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     entry: 'functions/api/not-found.ts',
     trigger: { kind: 'http-default' },
     table: {},
-    // It reads nothing. Less memory would only slow its cold start.
+    // This function reads nothing. Less memory would only slow its cold start.
     memoryMb: 256,
   },
 ]

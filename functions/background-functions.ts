@@ -23,7 +23,7 @@ import {
   SYNCING,
 } from './table-access.ts'
 
-function background(
+function task(
   file: `${'callback' | 'queue' | 'schedule'}/${string}`,
   spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
 ): FunctionSpec {
@@ -36,12 +36,12 @@ function background(
 }
 
 /** A function for one kind of due work. A message of its queue names one slot. */
-function due(
+function dueTask(
   work: Parameters<typeof maxWorkers>[0],
   plural: 'payments' | 'deliveries' | 'alerts',
   access: Pick<FunctionSpec, 'table'> & Access,
 ): FunctionSpec {
-  return background(`queue/check-due-${plural}`, {
+  return task(`queue/check-due-${plural}`, {
     trigger: {
       kind: 'queue',
       queue: `due-${plural}`,
@@ -51,14 +51,15 @@ function due(
     },
     // A worker starts no new work after 60 s. Calls in progress have the other 30 s.
     timeoutSeconds: 90,
-    // One more than its queue starts, so that a release can probe it while all are busy.
+    // One run more than the queue starts, so that a release can probe the function while all
+    // workers are busy.
     reservedConcurrency: maxWorkers(work, 0) + 1,
     ...access,
   })
 }
 
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
-  background('callback/receive-provider-callback', {
+  task('callback/receive-provider-callback', {
     ...LOW_MEMORY,
     ...ASKS_PROVIDER,
     trigger: { kind: 'http', method: 'POST', path: `/callbacks/${UPSTREAM}` },
@@ -67,7 +68,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     secrets: [...ASKS_PROVIDER.secrets, 'read-callback-tokens'],
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  background('queue/deliver-webhook', {
+  task('queue/deliver-webhook', {
     ...LOW_MEMORY,
     trigger: {
       kind: 'queue',
@@ -78,8 +79,9 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       // 50 attempts can hang at the same time; about five end each second. They delay only other slow endpoints.
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
-    // It calls addresses that merchants choose, so it must not read bank details, payments, API keys or the ledger.
-    // In a payment's partition it reads only event bodies. It records a finding when an event is missing.
+    // This function calls addresses that merchants choose, so it must not read bank details,
+    // payments, API keys or the ledger. In a payment's partition it reads only event bodies. It
+    // records a finding when an event is missing.
     table: {
       GetFields: ['PAYMENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
@@ -89,13 +91,14 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     },
     sends: BOTH_LANES,
     endpointSecrets: 'unseal',
-    // A batch's deliveries run in parallel. The merchant has up to 10 s; DNS, table and queue have the rest.
+    // A batch's deliveries run in parallel. The merchant has up to 10 s; DNS, table and queue have
+    // 8 s.
     timeoutSeconds: 18,
     calls: { tries: 2, timeoutMs: 1_000 },
     recursive: true,
     callsMerchants: true,
   }),
-  background('schedule/check-due-work', {
+  task('schedule/check-due-work', {
     ...LOW_MEMORY,
     // An event may wait for the previous run, which ends within a minute. An older event is dropped.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
@@ -104,23 +107,24 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 60,
     reservedConcurrency: 1,
   }),
-  due('payment', 'payments', {
+  dueTask('payment', 'payments', {
     table: DUE_PAYMENTS,
     sends: BOTH_LANES,
     alerts: true,
     secrets: ['read-provider'],
   }),
-  due('delivery', 'deliveries', { ...LOW_MEMORY, table: DUE_DELIVERIES, sends: BOTH_LANES }),
-  due('alert', 'alerts', { ...LOW_MEMORY, table: DUE_ALERTS, alerts: true }),
-  background('schedule/sweep-settlements', {
+  dueTask('delivery', 'deliveries', { ...LOW_MEMORY, table: DUE_DELIVERIES, sends: BOTH_LANES }),
+  dueTask('alert', 'alerts', { ...LOW_MEMORY, table: DUE_ALERTS, alerts: true }),
+  task('schedule/sweep-settlements', {
     ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'sweepAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { indexes: ['by-owner'] },
     sends: ['settlements'],
-    // It sends one message for each client, page by page. 300 s are enough for many thousand clients.
+    // A run sends one message for each client, page by page. 300 s are enough for many thousand
+    // clients.
     timeoutSeconds: 300,
   }),
-  background('queue/settle-client', {
+  task('queue/settle-client', {
     ...ASKS_PROVIDER,
     trigger: { kind: 'queue', queue: 'settlements', batchSize: 1, maxConcurrency: 10 },
     table: SETTLING,
@@ -128,7 +132,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
     recursive: true,
   }),
-  background('schedule/audit-clients', {
+  task('schedule/audit-clients', {
     ...LOW_MEMORY,
     trigger: { kind: 'schedule', schedule: { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 3_600 } },
     table: { BatchGetItem: ['SETTLEMENT'], indexes: ['by-due', 'by-owner'] },
@@ -136,7 +140,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     alerts: true,
     timeoutSeconds: 300,
   }),
-  background('queue/audit-client', {
+  task('queue/audit-client', {
     trigger: { kind: 'queue', queue: 'audits', batchSize: 1, maxConcurrency: 5 },
     table: AUDITING,
     sends: ['audits'],
@@ -144,7 +148,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
     recursive: true,
   }),
-  background('schedule/sync-provider-transactions', {
+  task('schedule/sync-provider-transactions', {
     ...ASKS_PROVIDER,
     trigger: { kind: 'schedule', schedule: { everyMinutes: 5, maxEventAgeSeconds: 600 } },
     table: SYNCING,
@@ -152,7 +156,7 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     // A run starts no new page after four minutes. The next run continues from there.
     timeoutSeconds: 300,
   }),
-  background('queue/sync-slices', {
+  task('queue/sync-slices', {
     ...ASKS_PROVIDER,
     // These workers run beside the scheduled run. The provider's quota limits all of them together.
     trigger: {

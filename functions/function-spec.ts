@@ -24,7 +24,7 @@ export type Trigger =
       readonly kind: 'queue'
       /** A second queue for slow messages. Its few runs cannot delay the main queue. */
       readonly slowLane?: Omit<QueueSource, 'batchSize'>
-      /** The concurrency that the stage's load needs. It has an effect only above `maxConcurrency`. */
+      /** The concurrency that the stage's load needs, if it is above `maxConcurrency`. */
       readonly runsAt?: (load: Load) => number
     } & QueueSource)
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
@@ -50,24 +50,33 @@ export type FunctionSpec = {
   readonly name: string
   readonly entry: string
   readonly trigger: Trigger
-  /** Its access to the table: partition kinds (table/keys.ts) by action, and indexes. The role has no other access. */
+  /**
+   * Access to the table: partition kinds (table/keys.ts) by action, and indexes. The role has no
+   * other access.
+   */
   readonly table: TableAccess
   readonly sends: readonly QueueName[]
   readonly alerts: boolean
   readonly secrets: readonly SecretAccess[]
   /** No function may both seal and unseal the signing secrets of endpoints. */
   readonly endpointSecrets?: 'seal' | 'unseal'
-  /** It creates payments, so it gets the stage's default return URL and display name. */
+  /** The function creates payments, so it gets the stage's default return URL and display name. */
   readonly payerDefaults?: boolean
   readonly timeoutSeconds: number
-  /** Its limits for calls to the table and the queues, if shorter than the default. */
+  /** Limits for calls to the table and the queues, if shorter than the default. */
   readonly calls?: CallLimits
   readonly memoryMb: number
   /** Parallel runs, in a stage that reserves concurrency: 1 if a second run would only repeat the work. */
   readonly reservedConcurrency?: number
-  /** It sends messages to the queue that triggers it. Their number is limited by rows of the table. */
+  /**
+   * The function sends messages to the queue that triggers it. Rows of the table limit their
+   * number.
+   */
   readonly recursive?: boolean
-  /** It calls addresses that merchants choose, from the stage's fixed IP addresses if the stage has them. */
+  /**
+   * The function calls addresses that merchants choose, from the stage's fixed IP addresses if it
+   * has them.
+   */
   readonly callsMerchants?: boolean
   /** A merchant's query of something other than payments, balance and settlements. No customer waits for it. */
   readonly lookup?: true
@@ -103,9 +112,9 @@ export function retriesOf(schedule: ScheduleSpec): number {
 export function queuesOf(trigger: Trigger, load?: Load): readonly QueueSource[] {
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
-  const needed = load && runsAt ? runsAt(load) : 0
-  // At most Lambda's limit.
-  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(needed, 1_000))
+  const neededRuns = load && runsAt ? runsAt(load) : 0
+  // Lambda's limit is 1,000.
+  const maxConcurrency = Math.max(trigger.maxConcurrency, Math.min(neededRuns, 1_000))
   return [{ queue, batchSize, maxConcurrency }, ...(slowLane ? [{ ...slowLane, batchSize }] : [])]
 }
 
@@ -132,7 +141,6 @@ export function answersClients({ name, trigger }: FunctionSpec): boolean {
   return trigger.kind === 'http' && name.startsWith('api-')
 }
 
-/** The optional fields of a manifest entry: all except name, file, trigger and table access. */
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
@@ -166,7 +174,7 @@ export function webhookSeconds({
   return (endpointsAPayment * attemptMs) / 1_000
 }
 
-/** A run for each attempt in progress, and a third more. A run can take several messages: the reserve for retries. */
+/** A run for each attempt in progress, and a third more. Batches are the reserve for retries. */
 export function webhookRuns(load: Load): number {
   return Math.ceil((load.callsPerMinute / 60) * webhookSeconds(load) * (4 / 3))
 }

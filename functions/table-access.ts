@@ -3,7 +3,7 @@ import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
 /** Applies news of a visible payment: writes its money, its event with deliveries, and suspense with its alert. */
-export const NEWS_OF_VISIBLE: TableAccess = {
+export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['DELIVERY', 'PAYMENT', 'SUSPENSE'],
@@ -12,7 +12,7 @@ export const NEWS_OF_VISIBLE: TableAccess = {
 }
 
 /** Applies any news. A payment that becomes visible also gets search pointers from its destination and reference. */
-export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE, {
+export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'REFERENCE'],
 })
 
@@ -34,7 +34,7 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries. The window is read because it holds the number of their partitions. */
+/** A client's entries. The window is read because it has the number of their partitions. */
 export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
 
 /** Settles a window. Payments that waited too long are posted first. */
@@ -60,7 +60,7 @@ export function listOf(kind: Partition, ...indexes: readonly IndexName[]): Table
   return { BatchGetItem: [kind], indexes }
 }
 
-export function change(kind: Partition): TableAccess {
+export function changeOf(kind: Partition): TableAccess {
   return allAccess(RECORDING, { GetItem: [kind], UpdateItem: [kind] })
 }
 
@@ -163,7 +163,7 @@ export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
 })
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */
-export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, change('SETTLEMENT'), {
+export const PAYING_OUT: TableAccess = allAccess(SETTLEMENT_AUDIT, changeOf('SETTLEMENT'), {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['SUSPENSE'],
   PutItem: ['REFERENCE'],

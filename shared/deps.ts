@@ -8,7 +8,7 @@ import type { StageSettings } from './stage-settings.ts'
 import type { Table } from './table/table.ts'
 import type { Timestamp } from './time.ts'
 
-/** All external dependencies of use cases. Functions take it as first parameter, narrowed to what they use. */
+/** All external dependencies of use cases. A function takes the dependencies that it uses as its first parameter. */
 export type Deps = {
   readonly stage: StageSettings
   readonly table: Table
@@ -22,7 +22,6 @@ export type Deps = {
   readonly resolveHost: ResolveHost
   readonly log: Log
   readonly memory: Memory
-  /** The wall clock. */
   readonly now: () => Timestamp
   /** The real time in milliseconds since the epoch, without the jumps of a local gateway's clock. */
   readonly realNowMs: () => number
@@ -34,7 +33,7 @@ export type Deps = {
   readonly random: () => number
   readonly randomBytes: (length: number) => Buffer
   /** Starts work that no caller waits for and that may be lost; absent if such work must not run. */
-  readonly inBackground?: (work: () => Promise<unknown>) => void
+  readonly runInBackground?: (work: () => Promise<unknown>) => void
   /** Present only in an operator's action. */
   readonly invocation?: Invocation
 }
@@ -43,7 +42,7 @@ export type TableDeps = Pick<Deps, 'table'>
 
 export type StoreDeps = Pick<Deps, 'table' | 'now'>
 
-/** An operator's call. The AWS account's trail shows by its id who made it. */
+/** An operator's call. The AWS account's trail shows, by the request id, who made the call. */
 export type Invocation = {
   readonly requestId: string
   /** Called after every change, with its audit record. */

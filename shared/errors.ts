@@ -14,7 +14,6 @@ export type ErrorCode = keyof typeof HTTP_STATUS
 
 export type FieldErrors = Readonly<Record<string, readonly string[]>>
 
-/** What the reply adds to message and code. */
 type Details = {
   readonly fieldErrors?: FieldErrors | undefined
   readonly actionHint?: string | undefined
@@ -81,7 +80,7 @@ export function toErrorReply(error: unknown) {
 /** The error envelope of spec section 7, for the public API and operators' actions. */
 export type Envelope = ReturnType<typeof toErrorReply>['body']
 
-/** A state that must not occur. It is a bug; the code stops, because guessing with money is worse. */
+/** A state that must not occur: a bug. The code stops, because guessing with money is worse. */
 export class InvariantError extends Error {
   override readonly name = 'InvariantError'
 }

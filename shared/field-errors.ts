@@ -9,13 +9,16 @@ export function shownField(field: string): string {
 
 export type FieldError = { readonly field: string; readonly message: string }
 
-/** The envelope's `field_errors`, of the first fields. */
-export function byField(errors: readonly FieldError[], mostFields = errors.length): FieldErrors {
+/** The envelope's `field_errors`, for the first `mostFields` fields. */
+export function errorsByField(
+  errors: readonly FieldError[],
+  mostFields = errors.length,
+): FieldErrors {
   const fields = Map.groupBy(errors, ({ field }) => field)
     .entries()
     .take(mostFields)
   return Object.fromEntries(
-    fields.map(([field, found]) => [field, found.map(({ message }) => message)]),
+    fields.map(([field, ofField]) => [field, ofField.map(({ message }) => message)]),
   )
 }
 
@@ -24,13 +27,13 @@ export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
   return { field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) }
 }
 
-/** Says what was expected and never quotes the value, which may be a secret or a phone number. */
+/** Describes the expected value. Never quotes the given value, which may be a secret or a phone number. */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
-  // valibot says of an integer only that it is not one.
+  // valibot's message only says that the number is invalid.
   if (issue.type === 'safe_integer') return 'must be an integer'
-  // Valibot's own messages quote the input; ours never do.
+  // valibot's own messages quote the input; our messages never do.
   if (!issue.message.startsWith('Invalid ')) return issue.message
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
@@ -46,10 +49,10 @@ export function parseInput<const Schema extends v.GenericSchema>(
   const { field, message } = errorOf(result.issues[0])
   // A message that names its field needs no prefix, because the spec's messages are whole sentences.
   const text = message.includes(field) ? message : `${field}: ${message}`
-  throw invalid(text, byField(result.issues.map(errorOf), 20), actionHint)
+  throw invalid(text, errorsByField(result.issues.map(errorOf), 20), actionHint)
 }
 
-/** Throws 404: a malformed id is one that does not exist (design section 5). */
+/** Throws 404, because a malformed id does not exist (design section 5). */
 export function parseId<const Schema extends v.GenericSchema>(
   schema: Schema,
   id: string,

@@ -26,7 +26,7 @@ export type DeliveryId = v.InferOutput<typeof DeliveryIdSchema>
 export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
-/** A UUID (version 8) of `parts`. Each length is hashed too, so that ("ab","c") and ("a","bc") differ. */
+/** A UUID (version 8) of `parts`. The length of each part is hashed too, so that ("ab","c") and ("a","bc") differ. */
 export function derivedUuid(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
@@ -75,7 +75,7 @@ function hashOf(id: string): Buffer {
   return createHash('sha256').update(id).digest()
 }
 
-/** The part of an id. It uses other bits than the slot, so that each part has ids of every slot. */
+/** The part of an id. It uses other bits of the hash than the slot, so that each part has ids of every slot. */
 export function partOf(id: string, parts: number): number {
   return hashOf(id).readUInt32BE(4) % parts
 }
@@ -85,7 +85,7 @@ export function referenceOf(paymentId: PaymentId, attempt: number): string {
   return `${paymentId}-${attempt}`
 }
 
-/** The payment that a reference names; undefined when it is not one of ours. */
+/** The payment that a reference names; undefined for a foreign reference. */
 export function paymentIdOf(reference: string): PaymentId | undefined {
   return ifValid(PaymentIdSchema, /^([0-9a-f-]{36})-\d{1,9}$/.exec(reference)?.[1])
 }

@@ -12,7 +12,10 @@ export { isLosslessNumber, type LosslessNumber }
 
 declare global {
   interface JSON {
-    /** Text that JSON.stringify writes unchanged. Node has it from version 22 on, TypeScript's library does not yet. */
+    /**
+     * Text that JSON.stringify writes unchanged. Node has this function from version 22;
+     * TypeScript's library lacks it.
+     */
     rawJSON(text: string): object
     isRawJSON(value: unknown): boolean
   }
@@ -34,7 +37,7 @@ function isContainer(value: unknown): value is object {
 }
 
 /** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
-export function scan(text: string): { readonly depth: number; readonly members: number } {
+export function scanJson(text: string): { readonly depth: number; readonly members: number } {
   let depth = 0
   let deepest = 0
   let members = 0
@@ -62,7 +65,7 @@ export function readJson(bytes: Buffer): JsonRead {
   if (!isUtf8(bytes)) return { ok: false, reason: 'the body is not UTF-8' }
   const text = bytes.toString('utf8')
   if (text.trim() === '') return { ok: false, reason: 'the body is empty' }
-  const { depth, members } = scan(text)
+  const { depth, members } = scanJson(text)
   // The recursive parser fails at about 5,000 levels.
   if (depth > 2_000) return { ok: false, reason: 'nested too deeply' }
   try {
@@ -78,13 +81,13 @@ export function readJson(bytes: Buffer): JsonRead {
 
 function membersOf(value: unknown): number {
   let members = 0
-  const found = [value]
+  const pending = [value]
   // The list grows during the loop, so that nesting needs no stack.
-  for (const inner of found) {
+  for (const inner of pending) {
     if (!isContainer(inner)) continue
     const values: unknown[] = Object.values(inner)
     if (!Array.isArray(inner)) members += values.length
-    for (const next of values) found.push(next)
+    for (const next of values) pending.push(next)
   }
   return members
 }
@@ -131,7 +134,7 @@ export function toInteger(value: LosslessNumber): number {
 /** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
 export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, {
-    // JavaScript would write other numbers differently.
+    // JavaScript would write a number with other digits differently.
     parseNumber: (digits) =>
       String(Number(digits)) === digits ? Number(digits) : JSON.rawJSON(digits),
   })

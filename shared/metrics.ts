@@ -20,12 +20,12 @@ export const METRICS = {
   SuccessHeard: { unit: 'Count', dimensionSets: [['source']] },
   /** From `paid_at` to the merchant's 2xx. */
   TimeToAnnounce: { unit: 'Milliseconds', dimensionSets: OVERALL },
-  /** Attempts by outcome: succeeded, failed (retried), abandoned (the last one), skipped. */
+  /** Attempts by outcome: succeeded, failed (retried), abandoned (the last attempt), skipped. */
   DeliveryAttempts: { unit: 'Count', dimensionSets: [['outcome']] },
   /** Runs of due work, one a minute. Without runs, lost work is not repaired. */
   DueWorkRuns: { unit: 'Count', dimensionSets: OVERALL },
   DueWorkFailures: { unit: 'Count', dimensionSets: OVERALL },
-  /** The delay of the oldest overdue item of each kind, every minute; it grows with a backlog. */
+  /** The delay of the oldest overdue item of each kind, every minute. The delay grows with a backlog. */
   AlertsLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   DeliveriesLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
   PaymentChecksLate: { unit: 'Milliseconds', dimensionSets: OVERALL },
@@ -37,7 +37,7 @@ export const METRICS = {
   ConflictRetries: { unit: 'Count', dimensionSets: OVERALL },
   ConflictsLost: { unit: 'Count', dimensionSets: OVERALL },
   ProviderLatency: { unit: 'Milliseconds', dimensionSets: BY_OPERATION },
-  /** 1 for a failed call, else 0, so that the average is the error rate. A refused payment is no failed call. */
+  /** 1 for a failed call, else 0, so that the average is the error rate. A refused payment counts as 0. */
   ProviderErrors: { unit: 'Count', dimensionSets: BY_OPERATION },
   /** Calls that the provider refused because of our key or our request; a retry does not help. */
   CallsRefused: { unit: 'Count', dimensionSets: OVERALL },
@@ -66,13 +66,13 @@ export function isMetric(name: string): name is MetricName {
 }
 
 /** A fixed value, or the field with the number. A line without a number in that field has no metric. */
-type Measured = Readonly<Partial<Record<MetricName, 1 | 0 | string>>>
+type MetricValues = Readonly<Partial<Record<MetricName, 1 | 0 | string>>>
 
 /**
  * The metrics of each log code. A metric is part of its log line, so that neither exists without the other. Its dimension
  * `outcome` is the second part of the code; all other dimensions are fields of the line.
  */
-export const LOG_METRICS: Readonly<Partial<Record<LogCode, Measured>>> = {
+export const LOG_METRICS: Readonly<Partial<Record<LogCode, MetricValues>>> = {
   'payment.created': { Payments: 1 },
   'payment.create_failed': { Payments: 1 },
   'payment.create_refused': { Payments: 1 },

@@ -1,11 +1,14 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
-/** An amount in IDR minor units: a safe integer. It may be negative, as the net of a tiny payment. */
+/** An amount in IDR minor units: a safe integer. An amount may be negative, as the net of a tiny payment. */
 export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
 export type Minor = v.InferOutput<typeof MinorSchema>
 
-/** Brands an integer as money. Throws if it is not a safe integer, so that no rounded amount enters the ledger. */
+/**
+ * Brands an integer as money. Throws for a number that is no safe integer, so that no rounded
+ * amount enters the ledger.
+ */
 export function minor(amount: number): Minor {
   assertInvariant(Number.isSafeInteger(amount), 'an amount is not a safe integer')
   // -0 becomes 0, so that comparisons and JSON are equal.

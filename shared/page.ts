@@ -58,15 +58,15 @@ export function firstOfPage({ page, perPage }: Page): number {
   return (page - 1) * perPage
 }
 
-export function ofPage<One>(all: readonly One[], page: Page): readonly One[] {
-  return all.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
+export function itemsOfPage<Item>(list: readonly Item[], page: Page): readonly Item[] {
+  return list.slice(firstOfPage(page), firstOfPage(page) + page.perPage)
 }
 
 export function encodeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
 }
 
-/** A time in a cursor. It must exist, because anybody can write a cursor. */
+/** A time in a cursor. The time must exist, because every caller can write a cursor. */
 export const CursorTime = v.pipe(
   TimestampSchema,
   v.check((time) => parseForeignTime(time) === time),
@@ -90,7 +90,6 @@ export function readCursor<const Schema extends v.GenericSchema>(
   )
 }
 
-/** The short pagination object of settlements and operator lists. */
 export function pagination({ page, perPage }: Page) {
   return { page, per_page: perPage }
 }

@@ -32,12 +32,12 @@ export type QueueMessage = {
   readonly body: object
   /** Whole seconds, 0 to 900, the maximum delay of SQS. */
   readonly delaySeconds: number
-  /** Fair queueing: a busy group does not starve the others. */
+  /** Fair queueing: a busy group does not delay other groups. */
   readonly group: string
 }
 
 export type Queues = {
-  /** Sends messages independently. Throws if one was not accepted; the caller may send all of them again. */
+  /** Sends messages independently. Throws if a message was not accepted. The caller may send all messages again. */
   send(queue: QueueName, ...messages: readonly QueueMessage[]): Promise<void>
 }
 

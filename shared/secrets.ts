@@ -3,7 +3,10 @@ import * as v from 'valibot'
 
 /** The secrets port. A caller never writes a value to logs, errors or the table. */
 export type Secrets = {
-  /** The value, cached for half an hour; undefined if there is none. `fresh`, after a mismatch: for a minute. */
+  /**
+   * The value, cached for half an hour; undefined if there is no secret. `fresh`, after a mismatch:
+   * cached for a minute.
+   */
   get(name: string, fresh?: 'fresh'): Promise<string | undefined>
 }
 
@@ -22,7 +25,7 @@ export function originSecretName(stage: string) {
   return `gateway/${stage}/origin`
 }
 
-/** The owner of a sealed secret. It can be unsealed only for this client and endpoint of this stage. */
+/** The owner of a sealed secret. The secret can be unsealed only for this client and endpoint, in the same stage. */
 export type SealedFor = { readonly clientId: string; readonly endpointId: string }
 
 /** Encrypts the signing secrets of endpoints, so that the table has no readable secret. */
@@ -40,7 +43,10 @@ export function sealContext(
   return { stage, client: clientId, endpoint: endpointId }
 }
 
-/** Reads and parses a secret. Throws if it is missing, malformed or unreadable; the error never has its value. */
+/**
+ * Reads and parses a secret. Throws if the secret is missing, malformed or unreadable. The error
+ * never has the value.
+ */
 export async function readSecret<Schema extends v.GenericSchema>(
   secrets: Pick<Secrets, 'get'>,
   what: string,
@@ -58,19 +64,19 @@ export async function readSecret<Schema extends v.GenericSchema>(
 
 /**
  * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
- * partial match nor which secret matched. After a mismatch the secrets are read again, because they may have been
- * rotated.
+ * partial match nor which secret matched. After a mismatch the secrets are read again, because an operator may have
+ * rotated them.
  */
 export async function isKnownSecret(
   read: (fresh?: 'fresh') => Promise<readonly string[]>,
-  given: string | undefined,
+  value: string | undefined,
 ): Promise<boolean> {
-  const known = await read()
-  return given !== undefined && (isAmong(known, given) || isAmong(await read('fresh'), given))
+  const secrets = await read()
+  return value !== undefined && (isAmong(secrets, value) || isAmong(await read('fresh'), value))
 }
 
-function isAmong(known: readonly string[], given: string): boolean {
-  return known.map((secret) => timingSafeEqual(digest(given), digest(secret))).includes(true)
+function isAmong(secrets: readonly string[], value: string): boolean {
+  return secrets.map((secret) => timingSafeEqual(digest(value), digest(secret))).includes(true)
 }
 
 function digest(text: string) {

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 
-/** How the provider charges its fees. `invoiced`: monthly, so rows show none and the tariff's fee is actual. */
+/** How the provider charges its fees. `invoiced`: monthly, so rows show no fee and the tariff's fee is actual. */
 export const PROVIDER_FEES = ['deducted', 'invoiced'] as const
 
 export const HISTORY_STEPS = {
@@ -8,7 +8,7 @@ export const HISTORY_STEPS = {
   rows: 2_000,
   /** Pages of a run. Only time ends a run. */
   pages: Number.POSITIVE_INFINITY,
-  /** Entries in one block of a digest. It must never change. */
+  /** Entries in one block of a digest. This number must never change. */
   block: 1_000,
   /** A settlement with more entries is audited in several runs. */
   atOnce: 200_000,
@@ -25,9 +25,9 @@ export const DeployedSettings = v.strictObject({
   /** The network of webhooks allows only port 443, so endpoints with another port are refused. Off by default. */
   httpsPortOnly: Flag,
   defaultReturnUrl: v.optional(v.pipe(v.string(), v.url()), 'https://example.com/'),
-  /** The display name of virtual accounts for clients without one that a bank accepts. */
+  /** The display name of virtual accounts for clients whose name banks do not accept. */
   defaultDisplayName: v.optional(v.pipe(v.string(), v.minLength(1)), 'Payment'),
-  /** Only requests through the front are answered; the front's origin secret proves it. Off by default. */
+  /** Only requests through the front are answered. They carry the front's origin secret. Off by default. */
   behindFront: Flag,
   /** The API has its own domain, so answers tell browsers to use only HTTPS. Off by default. */
   hasDomain: Flag,

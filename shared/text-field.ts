@@ -12,13 +12,13 @@ export function textField(characters: number) {
     v.string(),
     v.trim(),
     v.minLength(1, 'must not be empty'),
-    atMost(characters),
+    maxCharacters(characters),
     isWellFormed,
   )
 }
 
-/** Counts code points, as the fields of a create. */
-export function atMost(characters: number) {
+/** Limits the code points of a text, as for the fields of a create. */
+export function maxCharacters(characters: number) {
   return v.check<string, string>(
     (text) => Array.from(text).length <= characters,
     `at most ${characters} characters`,
@@ -38,11 +38,11 @@ export function hiddenCharactersIn(
   if (typeof value === 'string') return HIDDEN.test(value) ? { [path]: REFUSED } : {}
   if (typeof value !== 'object' || value === null) return {}
   const fields = Object.entries(value)
-  const found = fields.map(([name, one]) =>
-    hiddenCharactersIn(one, path === 'body' ? name : `${path}.${name}`),
+  const errors = fields.map(([name, field]) =>
+    hiddenCharactersIn(field, path === 'body' ? name : `${path}.${name}`),
   )
-  return Object.assign({}, ...found)
+  return Object.assign({}, ...errors)
 }
 
 /** The maximum URL length that browsers and servers accept. */
-export const URL_LENGTH = atMost(2_048)
+export const URL_LENGTH = maxCharacters(2_048)

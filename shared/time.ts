@@ -12,7 +12,6 @@ export const TimestampSchema = v.pipe(
 )
 export type Timestamp = v.InferOutput<typeof TimestampSchema>
 
-/** Sorts after every other time. */
 export const END_OF_TIME = '9999-12-31T23:59:59.999Z'
 
 export const SECOND_MS = 1_000
@@ -44,10 +43,10 @@ export function later(a: Timestamp, b: Timestamp): Timestamp {
   return a > b ? a : b
 }
 
-/** The upper bound: later times, or sums with them, would have another width. */
+/** The upper bound of foreign times: later times, or sums with them, would have another width. */
 const LATEST_FOREIGN_MS = Date.UTC(9000, 0, 1)
 
-/** Parses a foreign timestamp in any RFC 3339 form from 1970 on; undefined if it is invalid. */
+/** Parses a foreign timestamp in any RFC 3339 form, from 1970; undefined if the timestamp is invalid. */
 export function parseForeignTime(text: string): Timestamp | undefined {
   const ms = Date.parse(text)
   return ms >= 0 && ms < LATEST_FOREIGN_MS ? timestampOf(ms) : undefined
@@ -55,7 +54,7 @@ export function parseForeignTime(text: string): Timestamp | undefined {
 
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?(Z|[+-]\d{2}:\d{2})$/
 
-/** A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 becomes the nearest one. */
+/** A time in any RFC 3339 form, as people write it. A time before 1970 or after 8999 is moved into that range. */
 export const AnyTimeSchema = v.pipe(
   v.string(),
   v.check(
@@ -67,15 +66,15 @@ export const AnyTimeSchema = v.pipe(
   ),
 )
 
-/** The table's `ttl` of an item that is kept this long, in whole seconds. */
+/** The table's `ttl`, in whole seconds, of an item that is kept for `keptMs`. */
 export function expiresAfter(from: Timestamp, keptMs: number): number {
   return Math.ceil((epochMs(from) + keptMs) / SECOND_MS)
 }
 
-/** In force from a time until the next entry of its list. A list begins with the oldest, so old facts stay explainable. */
+/** An entry in force from a time until the next entry of its list. A list keeps all entries, oldest first. */
 export type Dated = { readonly effectiveFrom: Timestamp }
 
-export function inForce<Entry extends Dated>(entries: readonly Entry[], at: string): Entry {
+export function entryInForce<Entry extends Dated>(entries: readonly Entry[], at: string): Entry {
   const entry = entries.findLast(({ effectiveFrom }) => effectiveFrom <= at)
   assertInvariant(entry !== undefined, 'nothing is in force yet')
   return entry

@@ -3,13 +3,13 @@ import type { SourceFile } from './support/source-file.ts'
 /** Folders, and those they import from, in the order of their names. */
 type Graph = ReadonlyMap<string, readonly string[]>
 
-/** What docs/dependencies.md shows of the code as it is. */
+/** The generated part of docs/dependencies.md. */
 export function dependencyPicture(sources: readonly SourceFile[]): string {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }
 
-/** Who imports from whom. What imports only types loads nothing, and is told apart. */
+/** Imports between folders. Imports of types alone are separate, because they load no code. */
 function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Graph {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>
@@ -29,7 +29,7 @@ function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Gr
   )
 }
 
-/** `shared/payment/fee/x.ts` is of `shared/payment`, `shared/money.ts` of `shared`. */
+/** `shared/payment/fee/x.ts` is in `shared/payment`, `shared/money.ts` in `shared`. */
 function folderOf(path: string) {
   return path.split('/').slice(0, -1).slice(0, 2).join('/')
 }
@@ -47,7 +47,7 @@ function mermaidOf(graph: Graph): string {
   return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
-/** Folders that reach each other are one box. An arrow that a longer way also says is left out. */
+/** Folders that reach each other share one box. An arrow is left out if a longer path replaces it. */
 function drawn(graph: Graph) {
   const folders = [...graph.keys()]
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))
@@ -69,7 +69,7 @@ function drawn(graph: Graph) {
 
 function reachable(graph: Graph, from: string): ReadonlySet<string> {
   const found = new Set(graph.get(from))
-  // What is added while a set is walked through is walked through as well.
+  // The loop also visits folders that it adds to the set.
   for (const folder of found) for (const next of graph.get(folder) ?? []) found.add(next)
   return found
 }

@@ -40,7 +40,7 @@ describe('the flows of docs/changing.md', () => {
 
       expect(files.length).toBeLessThanOrEqual(12)
       expect(total).toBeLessThanOrEqual(900)
-      // A small edit does not make a row wrong.
+      // A row stays right after small edits.
       expect(Math.abs(total - lines)).toBeLessThanOrEqual(40)
       expect(files.filter(({ path }) => /^shared\/(runtime|table)\//.test(path))).toStrictEqual([])
     },

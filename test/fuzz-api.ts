@@ -66,12 +66,12 @@ async function fuzz(requests: number, seed: number): Promise<number> {
   }
   const cloud = await startLocalCloud({ port: 0, writeLog: count })
   try {
-    // So that there is something of every kind to be found.
+    // The walk makes items of every kind.
     await demoWalk(cloud, () => undefined)
     const operations = Object.values(DESCRIPTION.paths).flatMap((methods) =>
       Object.keys(methods),
     ).length
-    // An operation that takes little has few different requests: what a round leaves to be sent, another seed sends.
+    // An operation with few fields has few different requests. Rounds with other seeds send the remaining requests.
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const args = [
         `--config-file=${CONFIG_FILE}`,

@@ -68,7 +68,7 @@ function foldersKeepTheirOrder(file: SourceFile): readonly string[] {
   const place = order.indexOf(dirname(file.path))
   return importing(file, ({ path: used }) => {
     if (!file.path.startsWith('shared/') || !used?.startsWith('shared/')) return false
-    // The two ports that are in folders.
+    // These two ports are in folders.
     if (
       file.path === 'shared/deps.ts' &&
       /^shared\/(table\/table|provider\/provider)\.ts$/.test(used)

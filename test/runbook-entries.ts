@@ -7,7 +7,7 @@ import {
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-/** The entries of docs/runbook.md, from the table that makes the alarms, above what a person wrote. */
+/** The entries of docs/runbook.md: lines from the table of alarms, then the hand-written text. */
 export function runbookEntries(watched: Watched, runbook: string): string {
   return alarmTable(watched)
     .map(({ heading, alarms }) => {
@@ -51,7 +51,7 @@ function span(minutes: number) {
   return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
 }
 
-/** What a person wrote of a heading: below the lines of its alarms, as far as the next heading. */
+/** The hand-written text of a heading: between the lines of its alarms and the next heading. */
 function writtenUnder(heading: string, runbook: string): string {
   const [, after = ''] = runbook.split(`\n## ${heading}\n`)
   const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)

@@ -14,13 +14,13 @@ const ascii = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
-function within(amount: number) {
+function isWithinLimit(amount: number) {
   return Math.abs(amount) <= MAX_MINOR
 }
 const amount = v.pipe(
   v.number(),
   v.safeInteger(),
-  v.check(within, `at most ${MAX_MINOR} either way`),
+  v.check(isWithinLimit, `at most ${MAX_MINOR} either way`),
 )
 
 const input = v.strictObject({

@@ -14,13 +14,13 @@ const input = v.pipe(
   }),
   v.check(
     ({ payment_id: id, client_id: client, external_reference: reference }) =>
-      [client, reference].every((one) => (one === undefined) === (id !== undefined)),
+      [client, reference].every((field) => (field === undefined) === (id !== undefined)),
     'give payment_id, or client_id and external_reference',
   ),
 )
 
-export const handler = adminHandler({ summary, input }, ({ operator, ...asked }, deps) => {
-  const { clientId, externalReference: reference = '', paymentId = '' } = asked
+export const handler = adminHandler({ summary, input }, ({ operator, ...request }, deps) => {
+  const { clientId, externalReference: reference = '', paymentId = '' } = request
   return eraseCustomers(
     deps,
     clientId === undefined ? { paymentId } : { clientId, reference },

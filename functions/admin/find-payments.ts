@@ -4,6 +4,6 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 const summary =
   'Finds payments by any known detail, newest first, with their suspense items; `complete` says whether all were read.'
 
-export const handler = adminHandler({ summary, input: paymentSearch }, (asked, deps) =>
-  searchPayments(deps, asked),
+export const handler = adminHandler({ summary, input: paymentSearch }, (search, deps) =>
+  searchPayments(deps, search),
 )

@@ -30,7 +30,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const { clientId, status, endpointId: endpoint, eventId, ...page } = request
   const endpointId = endpoint === undefined ? undefined : parseEndpointId(endpoint)
   await requireClient(deps, clientId)
-  const listing = { clientId, status, endpointId, eventId, page, maxLooked: 5_000 }
+  const listing = { clientId, status, endpointId, eventId, page, maxRead: 5_000 }
   const { deliveries, complete } = await listDeliveries(deps, listing)
   return { data: deliveries.map(toDeliveryDto), pagination: pagination(page), complete }
 })

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { ofPage, pageFields, pagination } from '../../shared/page.ts'
+import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { toEndpointDto } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 import { newestEndpoints } from '../../shared/webhook/endpoint/endpoint-store.ts'
@@ -10,6 +10,6 @@ const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {
   await requireClient(deps, clientId)
-  const endpoints = ofPage(await newestEndpoints(deps, clientId), page)
+  const endpoints = itemsOfPage(await newestEndpoints(deps, clientId), page)
   return { data: endpoints.map(toEndpointDto), pagination: pagination(page) }
 })

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { requireClient } from '../../shared/client/client-store.ts'
-import { ofPage, pageFields, pagination } from '../../shared/page.ts'
+import { itemsOfPage, pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
-import { listSuspense, suspenseAbout } from '../../shared/suspense/list-suspense.ts'
+import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-suspense.ts'
 import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
@@ -24,7 +24,11 @@ export const handler = adminHandler(
     }
     if (clientId !== undefined) await requireClient(deps, clientId)
     const paymentIds = paymentId === undefined ? undefined : [paymentId]
-    const { items, complete } = await suspenseAbout(deps, { status, clientId, paymentIds })
-    return { data: ofPage(items, page).map(toSuspenseDto), pagination: pagination(page), complete }
+    const { items, complete } = await listSuspenseAbout(deps, { status, clientId, paymentIds })
+    return {
+      data: itemsOfPage(items, page).map(toSuspenseDto),
+      pagination: pagination(page),
+      complete,
+    }
   },
 )

@@ -26,12 +26,7 @@ export const handler = adminHandler(
       return { count: 1 }
     }
     const endpointId = parseEndpointId(target.endpointId)
-    const redelivered = await redeliverToEndpoint(deps, {
-      ...target,
-      clientId,
-      operator,
-      endpointId,
-    })
-    return { ...toRedeliveredDto(redelivered), next: redelivered.next }
+    const result = await redeliverToEndpoint(deps, { ...target, clientId, operator, endpointId })
+    return { ...toRedeliveredDto(result), next: result.next }
   },
 )

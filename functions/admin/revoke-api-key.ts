@@ -7,6 +7,6 @@ const summary =
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), key_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {
-  const [shown] = await shownKeys(deps, [await revokeApiKey(deps, request)])
-  return { ...shown }
+  const [key] = await shownKeys(deps, [await revokeApiKey(deps, request)])
+  return { ...key }
 })

@@ -11,7 +11,7 @@ export const handler = adminHandler({ summary, input }, async (request, deps) =>
   const { settlement, isContinuing } = await triggerSettlement(deps, request)
   return {
     settlements: settlement ? [toOperatorSettlement(settlement, deps.now())] : [],
-    // The worker still sums a large window. It settles without another call.
+    // The worker still sums a large window. The settlement needs no other call.
     ...(isContinuing && { continuing: true }),
   }
 })

@@ -18,11 +18,11 @@ const query = v.object({
 })
 
 /** GET /v1/balance/entries (design section 8): the merchant's journal, as JSON or CSV. */
-export const handler = apiHandler({ query }, async ({ clientId, query: asked, accept }, deps) => {
-  const { since = BEGINNING, ...page } = asked
+export const handler = apiHandler({ query }, async ({ clientId, query: params, accept }, deps) => {
+  const { since = BEGINNING, ...page } = params
   const { entries, next } = await balanceEntries(deps, { clientId, since, ...page })
   if (!asksForCsv(accept))
     return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
-  const more = next && `/v1/balance/entries?since=${since}&after=${next}&limit=${asked.limit}`
+  const more = next && `/v1/balance/entries?since=${since}&after=${next}&limit=${params.limit}`
   return csvReply(csv(ENTRY_COLUMNS, entries), more)
 })

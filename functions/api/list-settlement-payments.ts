@@ -12,11 +12,11 @@ const query = v.object({ after: v.optional(v.string()), limit: limitParamOf(100,
 /** GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV. */
 export const handler = apiHandler(
   { query },
-  async ({ clientId, id, query: asked, accept }, deps) => {
-    const { entries, next } = await settlementEntries(deps, { clientId, id, ...asked })
+  async ({ clientId, id, query: params, accept }, deps) => {
+    const { entries, next } = await settlementEntries(deps, { clientId, id, ...params })
     if (!asksForCsv(accept))
       return ok({ data: entries, next: next ?? null, has_more: next !== undefined })
-    const more = next && `/v1/settlements/${id}/payments?after=${next}&limit=${asked.limit}`
+    const more = next && `/v1/settlements/${id}/payments?after=${next}&limit=${params.limit}`
     return csvReply(csv(ENTRY_COLUMNS, entries), more)
   },
 )

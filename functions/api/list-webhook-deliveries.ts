@@ -17,18 +17,18 @@ const query = v.object({
 })
 
 /** GET /v1/webhook_deliveries (design section 8). */
-export const handler = apiHandler({ query }, async ({ clientId, query: asked }, deps) => {
-  const page = pageOf(asked)
+export const handler = apiHandler({ query }, async ({ clientId, query: params }, deps) => {
+  const page = pageOf(params)
   const endpointId =
-    asked.endpoint_id === undefined ? undefined : parseEndpointId(asked.endpoint_id)
-  const { event_id: eventId, status } = asked
+    params.endpoint_id === undefined ? undefined : parseEndpointId(params.endpoint_id)
+  const { event_id: eventId, status } = params
   const { deliveries } = await listDeliveries(deps, {
     clientId,
     status,
     endpointId,
     eventId,
     page,
-    maxLooked: 1_000,
+    maxRead: 1_000,
   })
   return ok({ data: deliveries.map(toOwnDeliveryDto), pagination: pagination(page) })
 })

@@ -1,5 +1,9 @@
 import * as v from 'valibot'
-import { auditClient, auditGateway, auditRecorded } from '../../shared/audit/run-audits.ts'
+import {
+  auditClient,
+  auditGateway,
+  auditRecordedSettlement,
+} from '../../shared/audit/run-audits.ts'
 import { ClientIdSchema, SettlementIdSchema } from '../../shared/ids.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
@@ -13,6 +17,6 @@ const Message = v.union([
 /** Runs the audit that the message names. Safe to repeat: it changes no money. */
 export const handler = queueHandler(Message, (message, deps) => {
   if ('client_id' in message) return auditClient(deps, message.client_id)
-  if ('settlement_id' in message) return auditRecorded(deps, message.settlement_id)
+  if ('settlement_id' in message) return auditRecordedSettlement(deps, message.settlement_id)
   return auditGateway(deps)
 })

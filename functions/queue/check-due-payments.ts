@@ -4,6 +4,6 @@ import { DueSlotSchema } from '../../shared/due-work/due-slot.ts'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 
 /** Checks the due payments of one slot for lost callbacks and for expiry (design section 4). Safe to repeat. */
-export const handler = queueHandler(DueSlotSchema, (share, deps) =>
-  drainSlot(deps, DUE_PAYMENTS, share),
+export const handler = queueHandler(DueSlotSchema, (slot, deps) =>
+  drainSlot(deps, DUE_PAYMENTS, slot),
 )

@@ -9,7 +9,7 @@ const message = v.object({
   /** The operator who triggered the settlement; absent for the sweep. */
   operator: v.optional(v.string()),
   request_id: v.optional(v.string()),
-  /** An earlier run has asked about the overdue payments up to this one. */
+  /** An earlier run has asked about the overdue payments up to this payment. */
   overdue_after: v.optional(OpenRowSchema),
 })
 

@@ -2,7 +2,10 @@ import * as v from 'valibot'
 import { queueHandler } from '../../shared/runtime/worker-handlers.ts'
 import { runSyncJobs } from '../../shared/sync/sync-run.ts'
 
-/** Does due work of the sync. `woken`: callbacks were deferred, so it also reads what was updated since the last round. */
+/**
+ * Does due work of the sync. `woken`: callbacks were deferred, so the run also reads rows updated
+ * since the last round.
+ */
 export const handler = queueHandler(
   v.object({ woken: v.optional(v.boolean(), false) }),
   (message, deps) => runSyncJobs(deps, message),

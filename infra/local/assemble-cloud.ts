@@ -26,7 +26,7 @@ import { answerDocumentation } from './openapi/answer-documentation.ts'
 import type { DataDirectory } from './process/data-directory.ts'
 import { readJsonFile, writeJsonFile } from './process/json-file.ts'
 import { type LocalClock, startLocalClock } from './process/local-clock.ts'
-import { within } from './process/within.ts'
+import { withTimeout } from './process/with-timeout.ts'
 import { startProviderSimulator } from './provider-simulator/provider-simulator.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY } from './provider-simulator/simulator-keys.ts'
 import { type DemoClient, seedDemoClient } from './seed-demo-client.ts'
@@ -41,35 +41,35 @@ type Assembly = LocalCloudOptions & {
   readonly tableOpening: Promise<LocalTable>
 }
 
-type Ready = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & Pick<
+type ReadyParts = { readonly host: FunctionHost; readonly alerts: AlertInbox['alerts'] } & Pick<
   EventSources,
   'attemptsEnded'
 > &
   ConsoleParts
 
-/** The same in every local gateway, because the simulator knows only these. */
+/** Every local gateway has the same secrets, because the simulator knows only these. */
 const SECRETS = new Map([
   [providerSecretName(LOCAL_STAGE.name), JSON.stringify({ secret_key: PROVIDER_KEY })],
   [callbackSecretName(LOCAL_STAGE.name), JSON.stringify({ callback_tokens: [CALLBACK_TOKEN] })],
 ])
 
-/** Assembles the local gateway. It registers every started part in `started`, which ends them. */
+/** Assembles the local gateway. Disposing `parts` ends every started part. */
 export async function assembleCloud(
-  started: AsyncDisposableStack,
+  parts: AsyncDisposableStack,
   { data, tableOpening, ...options }: Assembly,
 ) {
   const clock = openClock(data)
-  started.defer(() => clock.close())
+  parts.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
   // The servers start first. So a port in use ends the start at once, and callbacks of an earlier run are received.
-  const { promise: ready, resolve: open } = Promise.withResolvers<Ready>()
+  const { promise: ready, resolve: open } = Promise.withResolvers<ReadyParts>()
   let demoClient: DemoClient | undefined
   const secrets: InboxSecrets = {
     ofDemo: () => demoClient?.signing_secret,
     ofDelivery: async () => undefined,
   }
-  const servers = await startServers(started, {
+  const servers = await startServers(parts, {
     port: options.port,
     clock,
     log,
@@ -79,7 +79,7 @@ export async function assembleCloud(
   })
 
   options.onProgress?.('queues, the table and its functions')
-  const messaging = await openQueues(started, data, clock)
+  const messaging = await openQueues(parts, data, clock)
   const table = await tableOpening
   options.signal?.throwIfAborted()
 
@@ -95,9 +95,9 @@ export async function assembleCloud(
   secrets.ofDelivery = secretsOfDeliveries(depsFor)
   const host = hostFunctions(handlersOnDemand(MANIFEST), { stage: LOCAL_STAGE.name, depsFor, log })
   const sources = startEventSources({ host, clock, ...messaging })
-  started.defer(async () => {
+  parts.defer(async () => {
     const closing = [servers.api.close(DRAIN_MS), servers.lambda.close(DRAIN_MS), sources.close()]
-    await within<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
+    await withTimeout<unknown>(DRAIN_MS, Promise.all(closing), () => undefined)
   })
 
   options.onProgress?.('a demo merchant')
@@ -108,15 +108,15 @@ export async function assembleCloud(
   })
   options.signal?.throwIfAborted()
   const activity = startActivityFeed({ clock, log })
-  started.defer(() => activity.close())
+  parts.defer(() => activity.close())
   const { urls } = servers
   const about = { urls, client: demoClient }
   open({ host, alerts: messaging.alerts, attemptsEnded: sources.attemptsEnded, activity, about })
 
-  const running = started.move()
-  void table.exited.then((output) => {
+  const runningParts = parts.move()
+  void table.exitOutput.then((output) => {
     const message = `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`
-    if (!running.disposed) options.onFailure?.(new Error(message))
+    if (!runningParts.disposed) options.onFailure?.(new Error(message))
   })
   return {
     urls,
@@ -124,7 +124,7 @@ export async function assembleCloud(
     demoClient,
     table,
     /** Waits a few seconds for work in progress, then ends everything. */
-    close: () => running.disposeAsync(),
+    close: () => runningParts.disposeAsync(),
   }
 }
 
@@ -142,55 +142,55 @@ function openClock(data: DataDirectory | undefined): LocalClock {
 type ServersOptions = Pick<Assembly, 'port' | 'data'> & {
   readonly clock: LocalClock
   readonly log: LocalLog
-  readonly ready: Promise<Ready>
+  readonly ready: Promise<ReadyParts>
   readonly secrets: InboxSecrets
 }
 
-/** Listens on the four ports, until `started` is disposed. */
+/** Listens on the four ports, until `parts` is disposed. */
 async function startServers(
-  started: AsyncDisposableStack,
+  parts: AsyncDisposableStack,
   { port, clock, log, data, ready, secrets }: ServersOptions,
 ) {
   const family = new Set<number>()
-  const at = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
-  const kept = <Server extends { close(): Promise<void> }>(server: Server): Server => {
-    started.defer(() => server.close())
+  const optionsAt = (offset: number) => ({ port: port === 0 ? 0 : port + offset, family, clock })
+  const closeAtEnd = <Server extends { close(): Promise<void> }>(server: Server): Server => {
+    parts.defer(() => server.close())
     return server
   }
   const pages = [answerConsole(ready), answerDocumentation]
-  const api = kept(await startHttpGateway({ ...at(0), ready, pages }))
-  const lambda = kept(await startLambdaServer({ ...at(1), ready, log }))
-  const provider = kept(
+  const api = closeAtEnd(await startHttpGateway({ ...optionsAt(0), ready, pages }))
+  const lambda = closeAtEnd(await startLambdaServer({ ...optionsAt(1), ready, log }))
+  const provider = closeAtEnd(
     await startProviderSimulator({
-      ...at(2),
+      ...optionsAt(2),
       secretKey: PROVIDER_KEY,
       callbackUrl: () => `${api.url}/callbacks/${UPSTREAM}`,
       callbackToken: CALLBACK_TOKEN,
       stateFile: data?.simulator,
     }),
   )
-  const merchant = kept(await startWebhookInbox({ ...at(3), secrets }))
+  const merchant = closeAtEnd(await startWebhookInbox({ ...optionsAt(3), secrets }))
   const urls = { api: api.url, lambda: lambda.url, provider: provider.url, inbox: merchant.url }
   return { api, lambda, provider, merchant, urls }
 }
 
-/** Starts SQS and SNS with the gateway's queues and topic, until `started` is disposed. */
+/** Starts SQS and SNS with the gateway's queues and topic, until `parts` is disposed. */
 async function openQueues(
-  started: AsyncDisposableStack,
+  parts: AsyncDisposableStack,
   data: DataDirectory | undefined,
   clock: LocalClock,
 ) {
   const emulator = await startQueueEmulator(data?.queues)
-  started.defer(() => emulator.close())
-  const named = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
+  parts.defer(() => emulator.close())
+  const resourceName = (name: string) => `gateway-${LOCAL_STAGE.name}-${name}`
   const urls = new Map<QueueName, string>()
   for (const name of QUEUE_NAMES)
-    urls.set(name, await emulator.queue(named(name), QUEUE_SETTINGS[name]))
+    urls.set(name, await emulator.queue(resourceName(name), QUEUE_SETTINGS[name]))
   const queueUrls = byQueue((name) => urls.get(name) ?? '')
-  const queueUrl = await emulator.queue(named('operator'))
-  const alertsTopicArn = await emulator.topicInto(named('alerts'), queueUrl)
+  const queueUrl = await emulator.queue(resourceName('operator'))
+  const alertsTopicArn = await emulator.subscribedTopic(resourceName('alerts'), queueUrl)
   const inbox = startAlertInbox({ sqs: emulator.sqs, queueUrl, clock, file: data?.alerts })
-  started.defer(() => inbox.close())
+  parts.defer(() => inbox.close())
   return { emulator, queueUrls, alertsTopicArn, alerts: inbox.alerts }
 }
 

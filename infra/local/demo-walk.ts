@@ -71,8 +71,8 @@ function aDemo({ urls, demoClient }: Pick<LocalCloud, 'urls' | 'demoClient'>, pr
   return { caller, call, print, printBalance }
 }
 
-function expect(holds: boolean, message: string): void {
-  if (!holds) throw new Error(message)
+function expect(condition: boolean, message: string): void {
+  if (!condition) throw new Error(message)
 }
 
 type Demo = ReturnType<typeof aDemo>
@@ -90,23 +90,23 @@ async function walkToCredit(
     currency: 'IDR',
   }
   const create = { idempotencyKey: 'demo-1', body }
-  const created = await call(Payment, 'api-create-payment', create)
-  print(`   payment      ${created.id}, ${created.status}`)
+  const payment = await call(Payment, 'api-create-payment', create)
+  print(`   payment      ${payment.id}, ${payment.status}`)
   print(
-    `   destination  ${created.payment_destination} (the account number that the customer sees)`,
+    `   destination  ${payment.payment_destination} (the account number that the customer sees)`,
   )
 
   print('\n2. The merchant retries the same request, as after a lost answer')
-  const replayed = await call(Payment, 'api-create-payment', create)
-  expect(replayed.id === created.id, 'the repeated request created another payment')
-  print(`   payment      ${replayed.id}: the same one, not a second one`)
+  const samePayment = await call(Payment, 'api-create-payment', create)
+  expect(samePayment.id === payment.id, 'the repeated request created another payment')
+  print(`   payment      ${samePayment.id}: the same one, not a second one`)
 
   print('\n3. The customer pays at the bank, and the provider sends a callback')
-  await caller.pay(created.id)
+  await caller.pay(payment.id)
   print(`   paid         IDR ${AMOUNT_MINOR}`)
 
   print('\n4. The webhook reaches the merchant')
-  const webhook = await caller.webhook('payment.succeeded', created.id)
+  const webhook = await caller.webhook('payment.succeeded', payment.id)
   const signature = createHmac('sha256', secret).update(webhook.body).digest('hex')
   expect(
     webhook.headers['x-gateway-signature'] === signature,
@@ -118,17 +118,17 @@ async function walkToCredit(
   )
 
   print('\n5. The payment and the balance')
-  const paid = await call(Payment, 'api-get-payment', { id: created.id })
-  expect(paid.status === 'succeeded', `the payment is ${paid.status}`)
+  const paidPayment = await call(Payment, 'api-get-payment', { id: payment.id })
+  expect(paidPayment.status === 'succeeded', `the payment is ${paidPayment.status}`)
   print(
-    `   payment      ${paid.status} at ${paid.paid_at ?? '?'}, net IDR ${netOf(paid)} of ${paid.notional_minor}`,
+    `   payment      ${paidPayment.status} at ${paidPayment.paid_at ?? '?'}, net IDR ${netOf(paidPayment)} of ${paidPayment.notional_minor}`,
   )
-  const credited = await printBalance()
+  const balance = await printBalance()
   expect(
-    credited.pending_minor === paid.client_net_minor,
+    balance.pending_minor === paidPayment.client_net_minor,
     'the balance is not the net of the one payment',
   )
-  return created.id
+  return payment.id
 }
 
 function netOf({ client_net_minor, fee_status }: v.InferOutput<typeof Payment>) {
@@ -144,25 +144,25 @@ async function walkToPayout(
   )
   await caller.advance(DAYS_TO_PAYOUT * DAY_SECONDS)
   await caller.invoke('sync-provider-transactions', {})
-  const final = await call(Payment, 'api-get-payment', { id })
-  expect(final.fee_status === 'actual', `the fee is ${final.fee_status}`)
-  print(`   payment      fee IDR ${final.xendit_fee_minor}, net IDR ${netOf(final)}`)
+  const finalPayment = await call(Payment, 'api-get-payment', { id })
+  expect(finalPayment.fee_status === 'actual', `the fee is ${finalPayment.fee_status}`)
+  print(`   payment      fee IDR ${finalPayment.xendit_fee_minor}, net IDR ${netOf(finalPayment)}`)
 
   print('\n7. The daily sweep records a settlement, and an operator pays it out')
   await caller.invoke('sweep-settlements', {})
-  const recorded = async () => (await call(Settlements, 'api-list-settlements')).data[0]
-  const settlement = await eventually('no settlement', recorded)
+  const findSettlement = async () => (await call(Settlements, 'api-list-settlements')).data[0]
+  const settlement = await eventually('no settlement', findSettlement)
   expect(
-    settlement.net_minor === final.client_net_minor,
+    settlement.net_minor === finalPayment.client_net_minor,
     'the settlement is not the net of the one payment',
   )
   print(`   settlement   ${settlement.id}, ${settlement.status}: IDR ${settlement.net_minor}`)
   await printBalance()
-  const closed = v.parse(Settlement, await caller.payOut(settlement.id, 'DEMO-1'))
-  print(`   settlement   ${closed.status}`)
+  const paidSettlement = v.parse(Settlement, await caller.payOut(settlement.id, 'DEMO-1'))
+  print(`   settlement   ${paidSettlement.status}`)
   const { paid_out_minor } = await printBalance()
   expect(
-    paid_out_minor === final.client_net_minor,
+    paid_out_minor === finalPayment.client_net_minor,
     'the amount paid out is not the net of the one payment',
   )
 }

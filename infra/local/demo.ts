@@ -36,7 +36,7 @@ async function walk(table: TableKind | undefined): Promise<number> {
   })
   try {
     print(`Its table is ${cloud.table.place}.`)
-    const interrupted = lifecycle.ended.then(() => Promise.reject(new Error('interrupted')))
+    const interrupted = lifecycle.exitCode.then(() => Promise.reject(new Error('interrupted')))
     await Promise.race([demoWalk(cloud, print), interrupted])
     console.log(
       '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps a gateway running for you.',

@@ -69,10 +69,10 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
   }
 
   const requestOf = async (paymentId: unknown) => {
-    const found = await send(
+    const answer = await send(
       `${urls.provider}/_simulator/payment_requests?reference_id=${String(paymentId)}`,
     )
-    return v.parse(Requests, await found.json()).at(-1)?.payment_request_id ?? ''
+    return v.parse(Requests, await answer.json()).at(-1)?.payment_request_id ?? ''
   }
 
   const invoke = (name: string, payload: object): Promise<unknown> =>
@@ -97,9 +97,9 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
       return eventually('no audit', () => act('mark-settlement-paid', order).catch(() => undefined))
     },
     /** Calls a control of the provider's simulator. */
-    control: async (paymentId: unknown, what: string, body: object = {}) =>
+    control: async (paymentId: unknown, control: string, body: object = {}) =>
       post(
-        `${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${what}`,
+        `${urls.provider}/_simulator/payment_requests/${await requestOf(paymentId)}/${control}`,
         body,
       ),
     fault: (target: string, fault: string) =>
@@ -110,11 +110,11 @@ export function localCaller({ urls }: Pick<LocalCloud, 'urls'>) {
         {},
         PROVIDER_HEADERS,
       ),
-    /** Waits for a webhook of the event; with an id, for one about that payment. */
+    /** Waits for a webhook of the event; with an id, for a webhook about that payment. */
     webhook: (event: string, paymentId = ''): Promise<ReceivedWebhook> =>
       eventually(`no ${event}`, async () => {
-        const all = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
-        return all.find(
+        const webhooks = v.parse(Received, await (await send(`${urls.inbox}/received`)).json())
+        return webhooks.find(
           ({ headers, body }) => headers['x-gateway-event'] === event && body.includes(paymentId),
         )
       }),

@@ -5,7 +5,7 @@ import { openDataDirectory } from './process/data-directory.ts'
 export type LocalCloudOptions = {
   /** The API's port. Lambda, provider and inbox take the next three ports. 0 takes free ports. */
   readonly port: number
-  /** Keeps all state there. Without it, all state is in memory. */
+  /** The directory of all state. Without it, all state is in memory. */
   readonly dataDirectory?: string
   /** Default: DynamoDB Local if this machine can start it, else memory. */
   readonly table?: TableKind
@@ -15,7 +15,7 @@ export type LocalCloudOptions = {
   readonly onProgress?: (step: string) => void
   /** Called when a part has ended for good. The caller should then close the cloud. */
   readonly onFailure?: (error: Error) => void
-  /** Aborting it ends a start in progress, with all started parts. */
+  /** Aborting the signal ends a start in progress, with all started parts. */
   readonly signal?: AbortSignal
 }
 
@@ -24,26 +24,26 @@ export type LocalCloudOptions = {
  * 6). If the start fails, it ends the started parts in reverse order.
  */
 export async function startLocalCloud(options: LocalCloudOptions) {
-  await using started = new AsyncDisposableStack()
+  await using parts = new AsyncDisposableStack()
   const data =
     options.dataDirectory === undefined ? undefined : await openDataDirectory(options.dataDirectory)
-  started.defer(() => data?.close())
+  parts.defer(() => data?.close())
 
   // Java starts slowest, so it starts before this process loads the rest of its code.
-  const { promise: spawned, resolve: onSpawn } = Promise.withResolvers<void>()
-  const ending = new AbortController()
-  const signal = AbortSignal.any([ending.signal, ...(options.signal ? [options.signal] : [])])
+  const { promise: tableSpawned, resolve: onSpawn } = Promise.withResolvers<void>()
+  const controller = new AbortController()
+  const signal = AbortSignal.any([controller.signal, ...(options.signal ? [options.signal] : [])])
   const tableOpening = openTable({ kind: options.table, data, onSpawn, signal })
   // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection before that.
   tableOpening.catch(() => undefined)
-  started.defer(async () => {
-    ending.abort()
+  parts.defer(async () => {
+    controller.abort()
     const table = await tableOpening.catch(() => undefined)
     await table?.close()
   })
-  await Promise.race([spawned, tableOpening])
+  await Promise.race([tableSpawned, tableOpening])
   const { assembleCloud } = await import('./assemble-cloud.ts')
-  return await assembleCloud(started, { ...options, data, tableOpening })
+  return await assembleCloud(parts, { ...options, data, tableOpening })
 }
 
 export type LocalCloud = Awaited<ReturnType<typeof startLocalCloud>>

@@ -28,8 +28,8 @@ Exit code: 0 stopped on request, 1 did not start or failed, 2 wrong arguments.`
 
 const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'boolean' } } as const
 
-/** The next start reads compiled modules from here. */
-const COMPILED = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
+/** The next start reads compiled modules from this directory. */
+const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
 async function start(argv: readonly string[]): Promise<number> {
   const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
@@ -54,7 +54,7 @@ async function start(argv: readonly string[]): Promise<number> {
   })
   console.log(banner(cloud, { startedInMs: performance.now(), data }))
   flushCompileCache()
-  const exitCode = await lifecycle.ended
+  const exitCode = await lifecycle.exitCode
   console.log('\nStopping…')
   setTimeout(() => process.exit(exitCode || 1), STOP_DEADLINE_MS).unref()
   await cloud.close()
@@ -62,13 +62,13 @@ async function start(argv: readonly string[]): Promise<number> {
   return exitCode
 }
 
-enableCompileCache(COMPILED)
+enableCompileCache(COMPILE_CACHE)
 const lifecycle = watchProcess()
 try {
   process.exit(await runCommand(USAGE, process.argv.slice(2), start))
 } catch (error) {
   // An interrupted start has already ended its parts.
-  if (lifecycle.signal.aborted) process.exit(await lifecycle.ended)
+  if (lifecycle.signal.aborted) process.exit(await lifecycle.exitCode)
   const { message, cause } = error instanceof Error ? error : new Error(String(error))
   const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
   console.error(printableLines(`The local gateway did not start: ${message}${reason}`))

@@ -26,17 +26,18 @@ type SeedOptions = {
 }
 
 /**
- * Creates the demo client by operator actions, or takes the one of the data directory. It registers a new endpoint when
+ * Creates the demo client by operator actions, or takes the stored client of the data directory. It registers a new endpoint when
  * the inbox has another port. After a crash half-way, the next start creates another client.
  */
 export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> {
   const endpointUrl = `${inboxUrl}/hooks`
-  const kept = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
-  const found = kept && (await invoke(host, 'get-client', { client_id: kept.client_id }))
-  const known = found?.status === 200 ? kept : undefined
-  if (known?.endpoint_url === endpointUrl) return known
+  const storedClient = file === undefined ? undefined : readJsonFile(file, DemoClientSchema)
+  const reply =
+    storedClient && (await invoke(host, 'get-client', { client_id: storedClient.client_id }))
+  const knownClient = reply?.status === 200 ? storedClient : undefined
+  if (knownClient?.endpoint_url === endpointUrl) return knownClient
 
-  const client = known ?? (await newClient(host))
+  const client = knownClient ?? (await newClient(host))
   const order = { client_id: client.client_id, url: endpointUrl, event_types: ['*'] }
   const demo: DemoClient = {
     client_id: client.client_id,
@@ -45,12 +46,12 @@ export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Pro
     ...(await act(host, 'register-endpoint', order, RegisteredEndpoint)),
   }
   if (file !== undefined) writeJsonFile(file, demo)
-  // The old endpoint goes last, so that the client always has one.
-  if (known) {
+  // The old endpoint goes last, so that the client always has an endpoint.
+  if (knownClient) {
     await act(
       host,
       'delete-endpoint',
-      { client_id: known.client_id, endpoint_id: known.endpoint_id },
+      { client_id: knownClient.client_id, endpoint_id: knownClient.endpoint_id },
       v.unknown(),
     )
   }
@@ -58,9 +59,9 @@ export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Pro
 }
 
 async function invoke(host: SeedOptions['host'], action: string, payload: object) {
-  const found = host.byName(`gateway-local-${action}`)
-  if (!found) throw new Error(`the manifest has no ${action}`)
-  return v.parse(Reply, await found.invoke(payload))
+  const target = host.byName(`gateway-local-${action}`)
+  if (!target) throw new Error(`the manifest has no ${action}`)
+  return v.parse(Reply, await target.invoke(payload))
 }
 
 async function newClient(host: SeedOptions['host']) {
@@ -85,7 +86,7 @@ async function newClient(host: SeedOptions['host']) {
   return { client_id, api_key }
 }
 
-/** Runs an operator action. Throws with the action and its status if it is refused. */
+/** Runs an operator action. Throws with the action and the status if the action is refused. */
 async function act<const Schema extends v.GenericSchema>(
   host: SeedOptions['host'],
   action: string,

@@ -6,12 +6,12 @@ import type { DeployedStage } from './stage.ts'
 const MAX_BUDGET_RECIPIENTS = 10
 
 /**
- * Refuses settings that must never be deployed: webhooks to loopback addresses would reach the Lambda runtime's own
- * API. Only the local gateway, which is no stack, allows them.
+ * Refuses settings that must never be deployed. For example, webhooks to loopback addresses would reach the Lambda
+ * runtime's own API. Only the local gateway allows such webhooks.
  */
 export function assertDeployable(stage: DeployedStage): void {
   const { settings, front, domain } = stage
-  const wrong: Readonly<Record<string, boolean>> = {
+  const faults: Readonly<Record<string, boolean>> = {
     'requests of a closed stage fail, and a canary would roll it back: set deployment: alias-only':
       stage.role === 'closed' && stage.deployment === 'canary',
     'the stack cannot own a table that is not restored yet: adopted is at most generation':
@@ -27,8 +27,8 @@ export function assertDeployable(stage: DeployedStage): void {
     [`${domain?.name} is not in the zone ${domain?.zone.name}`]:
       domain !== undefined && !`.${domain.name}`.endsWith(`.${domain.zone.name}`),
   }
-  for (const [reason, isSo] of Object.entries(wrong)) {
-    if (isSo) throw new Error(`stage ${settings.name}: ${reason}`)
+  for (const [reason, isPresent] of Object.entries(faults)) {
+    if (isPresent) throw new Error(`stage ${settings.name}: ${reason}`)
   }
   assertReservable(stage)
   assertCarried(stage)

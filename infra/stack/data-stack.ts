@@ -14,21 +14,21 @@ import { originSecret, type ProviderSecrets, providerSecrets } from './storage/s
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /**
- * The resources that a stage keeps: table, key, secrets, queues and topics. A release of code does not change them, nor
- * does its rollback.
+ * The resources that a stage keeps: table, key, secrets, queues and topics. Neither a release of code nor its
+ * rollback changes these resources.
  */
 export class DataStack extends StageStack {
   readonly table: ITableV2
   /** Seals the secrets of endpoints. */
   readonly sealKey: Key
-  /** The same key, if the stage encrypts all its data with its own key. */
+  /** The same key, if the stage encrypts all its data with it. */
   readonly key: Key | undefined
   readonly queues: GatewayQueues
   readonly provider: ProviderSecrets
-  /** Only with a front. */
+  /** Only in a stage with a front. */
   readonly originSecret: Secret | undefined
   readonly topic: ITopic
-  /** Of a stage with alarms. */
+  /** Only in a stage with alarms. */
   readonly pageTopic: ITopic | undefined
 
   constructor(scope: App, stage: DeployedStage) {
@@ -45,7 +45,7 @@ export class DataStack extends StageStack {
     const topicOf = (id: string, name: 'alerts' | 'pages', recipients: readonly string[]) =>
       operatorTopic(this, id, { stage, name, recipients, key: this.key })
     this.topic = topicOf('Alerts', 'alerts', alarmRecipients)
-    // Tickets that can wait do not reach the topic that wakes people.
+    // The topic that wakes people gets no tickets that can wait.
     this.pageTopic = hasAlarms(stage) ? topicOf('Pages', 'pages', pageRecipients) : undefined
 
     this.output('AlertsTopicArn', this.topic.topicArn, 'Every alarm and alert, read during the day')
@@ -55,8 +55,8 @@ export class DataStack extends StageStack {
       'Only what must wake a person: subscribe the pager',
     )
     this.output('TableName', this.table.tableName, 'The one table')
-    const secrets = [providerSecretName, callbackSecretName].map((nameIn) =>
-      nameIn(stage.settings.name),
+    const secrets = [providerSecretName, callbackSecretName].map((nameOf) =>
+      nameOf(stage.settings.name),
     )
     this.output(
       'ProviderSecretName',

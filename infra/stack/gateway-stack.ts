@@ -14,13 +14,12 @@ import { encryptLogs } from './storage/stage-key.ts'
 import { EventSources, Schedules } from './triggers/event-sources.ts'
 import { GatewayHttpApi } from './triggers/gateway-http-api.ts'
 
-/** The API, the callback route and the workers, and what starts them. It keeps no data. */
+/** The API, the callback route, the workers, and the triggers that start them. The stack keeps no data. */
 export class GatewayStack extends StageStack {
-  /** The input of the stack of alarms and dashboard. */
   readonly watched: Watched
 
   constructor(scope: App, stage: DeployedStage, data: DataStack) {
-    // Merchants know its address, and the fixed addresses of its webhooks.
+    // Merchants know the API's address, and the fixed addresses of webhooks.
     super(scope, stage, { terminationProtection: stage.deletionProtection })
     encryptLogs(this, data.key)
     const { queues, table } = data

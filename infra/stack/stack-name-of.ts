@@ -9,7 +9,7 @@ export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
-/** The table's name. The first generation has the stage's name, a restored one also its number. */
+/** The table's name. The first generation has the stage's name. A restored generation also has its number. */
 export function tableNameOf(
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,
@@ -17,7 +17,7 @@ export function tableNameOf(
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
 }
 
-/** The function that proves a release. It is the one function of a stage that is not in the manifest. */
+/** The function that proves a release: the only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 
 /** Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it works. */

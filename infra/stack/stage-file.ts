@@ -8,17 +8,20 @@ import { PROJECT_ROOT } from './project-root.ts'
 
 /** The timeout of an attempt: shared/webhook/send/https-webhook-sender.ts. */
 const MAX_ATTEMPT_MS = 10_000
-/** With a fifth each, five addresses together fill a route. */
+/** With this share, five addresses together fill a route. */
 const MAX_ADDRESS_SHARE = 0.2
 
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
 
-/** The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says how to make one. */
+/** The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says how to make it. */
 const OriginCertificateSchema = v.strictObject({
-  /** Of the certificate that CloudFront shows, in ACM of us-east-1. */
+  /** The id of the certificate that CloudFront shows, in ACM of us-east-1. */
   id: Text,
-  /** The certificate of the authority that issued it, as PEM: a path in this project. API Gateway believes no other. */
+  /**
+   * A path in this project: the certificate (PEM) of the authority that issued it. API Gateway
+   * trusts no other authority.
+   */
   authority: Text,
 })
 
@@ -26,29 +29,38 @@ const OriginCertificateSchema = v.strictObject({
 const WIDEST_RANGE_BITS = 24
 
 const FrontSettings = v.strictObject({
-  /** The share of a route's throttle for one address. The front refuses more: infra/stack/edge/rate-rules.ts. */
-  addressShare: above(0, MAX_ADDRESS_SHARE),
-  /** IPv4 ranges that merchants have named. The limit of one address does not apply to them. */
+  /**
+   * The share of a route's throttle for one address. The front refuses more requests:
+   * infra/stack/edge/rate-rules.ts.
+   */
+  addressShare: numberAbove(0, MAX_ADDRESS_SHARE),
+  /** IPv4 ranges that merchants have named. The limit of one address does not apply to these ranges. */
   merchantAddresses: v.array(
     v.pipe(
       v.string(),
       v.check(isRange, 'an IPv4 range such as 203.0.113.7/32, none wider than /24'),
     ),
   ),
-  /** Raise it by one after you put a new origin secret. CloudFormation reads the secret again only after a change. */
+  /**
+   * Raise this number by one after you put a new origin secret. Only then does CloudFormation read
+   * the secret again.
+   */
   originSecretRotation: Rate,
   /** Left out: anyone can connect to the API, and its functions refuse requests without the origin secret. */
   originCertificate: v.optional(OriginCertificateSchema),
 })
 
 const TableSettings = v.strictObject({
-  /** The table that functions use. A restore makes the next one (docs/operations.md, section 7). */
+  /** The table that functions use. A restore makes the next generation (docs/operations.md, section 7). */
   generation: Rate,
-  /** The table that the stack made or adopted. It leaves the other tables alone. */
+  /** The table that the stack made or adopted. The stack does not change other tables. */
   adopted: Rate,
-  /** `customer`: the stage's KMS key, which can be disabled and whose use is logged. Also for queues, logs, topics and secrets. */
+  /**
+   * `customer`: the stage's KMS key encrypts table, queues, logs, topics and secrets. It can be
+   * disabled; its use is logged.
+   */
   encryption: v.picklist(['aws', 'customer']),
-  /** The maximum of units a second. It limits the bill. */
+  /** The maximum of units a second, which limits the bill. */
   maxReadUnits: Rate,
   maxWriteUnits: Rate,
   /** Units a second that the table carries at once, for a launch. Left out: DynamoDB's default. */
@@ -57,10 +69,10 @@ const TableSettings = v.strictObject({
 
 const TimeOfDay = v.strictObject({ hour: wholeBetween(0, 23), minute: wholeBetween(0, 59) })
 
-/** The requests that a route lets through; API Gateway answers the rest with 429. */
+/** The requests that a route lets through. API Gateway answers further requests with 429. */
 const ThrottleSchema = v.strictObject({
-  requestsPerSecond: above(0, 1_000_000),
-  burst: above(0, 1_000_000),
+  requestsPerSecond: numberAbove(0, 1_000_000),
+  burst: numberAbove(0, 1_000_000),
 })
 
 /** The API's own domain name, in a hosted zone of the same account. */
@@ -78,62 +90,69 @@ export const StageFileSchema = v.strictObject({
   auditAtUtc: TimeOfDay,
   /** The return URL of clients without their own, and the name for payers of clients without a name. */
   payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
-  /** By the contract with the provider (docs/operations.md, section 3). */
+  /** How the provider charges fees by the contract (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
-  /** The quota that the provider granted, if it is not the published one (docs/operations.md, section 3). */
+  /** The quota that the provider granted, if other than the published quota (docs/operations.md, section 3). */
   providerCallsPerMinute: v.optional(Rate),
   /**
-   * The limits of a client without its own: points a second (design section 9), and creates a
+   * The limits of a client without its own limits: points a second (design section 9), and creates a
    * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,
   /** Days after which an API key without an expiry expires. Left out: never. */
   keyLifetimeDays: v.optional(Rate),
-  /** Whether the table survives its stack. For the other resources: `removalPolicyBesidesTable`. */
+  /** Whether the table survives its stack. For other resources see `removalPolicyBesidesTable`. */
   removalPolicy: v.picklist(['retain', 'destroy']),
-  /** Table and stack refuse to be deleted while this is on. */
+  /** While this is on, AWS refuses to delete table and stack. */
   deletionProtection: v.boolean(),
-  /** The throttle of routes without their own. Jakarta gives an account 2,500 requests a second over all its APIs, bursts of 1,250. */
+  /**
+   * The throttle of other routes. Jakarta gives an account 2,500 requests a second over all APIs,
+   * bursts of 1,250.
+   */
   throttle: ThrottleSchema,
   /**
-   * By route key, such as `POST /v1/payments`. Creates: half of the payments that the table carries
-   * (infra/stack/capacity/assert-carried.ts). Above that a 429 is a better answer than a 500. Lists must never use up the
-   * capacity of creates and callbacks.
+   * Throttles by route key, such as `POST /v1/payments`. Creates get half of the payments that the table carries
+   * (infra/stack/capacity/assert-carried.ts): above that figure a 429 is a better answer than a 500. Lists must never
+   * use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
-  /** E-mail addresses that alarms and alerts are sent to; each is asked once to confirm. */
+  /** E-mail addresses of alarms and alerts. AWS asks each recipient once to confirm. */
   alarmRecipients: v.array(Text),
-  /** E-mail or https addresses that get pages, such as a pager's. Left out: `alarmRecipients`. */
+  /** E-mail or https addresses that get pages, such as the address of a pager. Left out: `alarmRecipients`. */
   pageRecipients: v.optional(v.array(Text)),
-  /** Dollars that the account may cost a month, mailed to `alarmRecipients`. Left out: no budget. Needs a front. */
-  monthlyBudgetUsd: v.optional(above(0, 1_000_000)),
+  /**
+   * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
+   * Needs a front.
+   */
+  monthlyBudgetUsd: v.optional(numberAbove(0, 1_000_000)),
   /** Concurrent runs of all the account's functions (quota L-B99A9384). The alarm near the limit uses this number. */
   accountConcurrency: Rate,
   /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
   invocationTrail: v.boolean(),
   /** The load of a payment's webhooks, by your own figures. With the quota it sets the runs of deliver-webhook. */
   deliveries: v.strictObject({
-    endpointsAPayment: above(0, MAX_ENDPOINTS),
-    attemptMs: above(0, MAX_ATTEMPT_MS),
+    endpointsAPayment: numberAbove(0, MAX_ENDPOINTS),
+    attemptMs: numberAbove(0, MAX_ATTEMPT_MS),
   }),
   table: TableSettings,
-  /** Left out: API Gateway generates an address. With a domain that address is closed. */
+  /** Left out: API Gateway generates an address. With a domain the generated address is closed. */
   domain: v.optional(DomainSchema),
-  /** `cloudfront`: CloudFront and WAF before the domain, which then answers only to them. */
+  /** `cloudfront`: CloudFront and WAF stand before the API, which then answers no other requests. */
   front: v.picklist(['none', 'cloudfront']),
   frontSettings: FrontSettings,
   /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
   webhookEgress: v.picklist(['public', 'nat']),
   /**
-   * `canary`: a tenth of the requests meets a new version first, and alarms take it back. `alias-only`: the same wiring,
-   * moved at once, whatever the alarms say. It deploys a fix during an incident in a stage with canaries.
+   * `canary`: a new version first gets a tenth of the requests, and alarms roll it back. `alias-only`: all requests
+   * move to a new version at once, whatever the alarms say, to deploy a fix during an incident in a stage with
+   * canaries.
    */
   deployment: v.picklist(['all-at-once', 'canary', 'alias-only']),
   /**
    * Concurrent runs reserved for functions, by function name. They are also the function's maximum, so a flood at one
-   * function takes nothing from the others. Lambda keeps 100 of the account's runs unreserved. Left out if the account
-   * has few. A function that must not overlap (manifest) has its one run without being named.
+   * function takes no runs from other functions. Lambda keeps 100 of the account's runs unreserved. Left out if the
+   * account has few runs. A function that must not overlap (manifest) has its one run without an entry.
    */
   reservedConcurrency: v.optional(v.record(v.string(), Rate)),
 })
@@ -143,7 +162,7 @@ export type Throttle = v.InferOutput<typeof ThrottleSchema>
 export type StageDomain = v.InferOutput<typeof DomainSchema>
 export type OriginCertificate = v.InferOutput<typeof OriginCertificateSchema>
 
-/** The settings of a file. Throws with each setting that is missing, unknown or invalid. */
+/** The settings of a file. Throws an error that names each missing, unknown or invalid setting. */
 export function parseStageFile(file: string, text: string): StageFile {
   let settings: unknown
   try {
@@ -153,29 +172,29 @@ export function parseStageFile(file: string, text: string): StageFile {
   }
   const parsed = v.safeParse(StageFileSchema, settings)
   if (parsed.success) return parsed.output
-  const wrong = parsed.issues.map((issue) => {
+  const problems = parsed.issues.map((issue) => {
     const name = v.getDotPath(issue) ?? 'the file'
     return issue.expected === 'never' ? `${name} is no setting` : `${name}: ${issue.message}`
   })
-  throw new Error(`${file}: ${wrong.join('; ')}`)
+  throw new Error(`${file}: ${problems.join('; ')}`)
 }
 
-function above(least: number, most: number) {
+function numberAbove(least: number, most: number) {
   return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
 }
 
 const FOLDER = 'infra/stages'
-/** The settings of a stage without a file: cheap, and nothing remains when its stack is deleted. */
+/** The stage whose settings a stage without a file has. They are cheap, and no resource outlives the stack. */
 const DISPOSABLE = 'dev'
 
-/** The settings of a stage: its own file, or that of `dev`. */
+/** The settings of a stage: from its own file, or from the file of `dev`. */
 export function readStageFile(stage: string): StageFile {
-  const own = `${FOLDER}/${stage}.json`
-  const file = existsSync(join(PROJECT_ROOT, own)) ? own : `${FOLDER}/${DISPOSABLE}.json`
+  const ownFile = `${FOLDER}/${stage}.json`
+  const file = existsSync(join(PROJECT_ROOT, ownFile)) ? ownFile : `${FOLDER}/${DISPOSABLE}.json`
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
 }
 
-function between(least: number, most: number) {
+function numberBetween(least: number, most: number) {
   return v.pipe(
     v.number(),
     v.minValue(least, `at least ${least}`),
@@ -184,7 +203,7 @@ function between(least: number, most: number) {
 }
 
 function wholeBetween(least: number, most: number) {
-  return v.pipe(between(least, most), v.integer('a whole number'))
+  return v.pipe(numberBetween(least, most), v.integer('a whole number'))
 }
 
 function isRange(text: string): boolean {

@@ -10,7 +10,7 @@ export function tagsOf({ settings }: DeployedStage) {
 
 type Props = StackProps & { readonly part?: string; readonly holds?: string }
 
-/** A stack of a stage, named, described and tagged as all of them. */
+/** A stack with the name, description and tags of its stage. */
 export class StageStack extends Stack {
   constructor(scope: App, stage: DeployedStage, { part, holds, ...props }: Props) {
     super(scope, stackNameOf(stage, part), {
@@ -21,12 +21,11 @@ export class StageStack extends Stack {
   }
 }
 
-/** The ARN of something in the stack's account and region, by its name: `function:gateway-dev-settle-client`. */
+/** The ARN of a resource in the stack's account and region, by its name: `function:gateway-dev-settle-client`. */
 export function arnOf(scope: IConstruct, service: string, resource: string): string {
   return Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
 }
 
-/** Every log is kept for 14 days. */
 export function addLog(
   scope: Construct,
   logGroupName: string,

@@ -10,8 +10,8 @@ export const DEFAULT_STAGE = 'dev'
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
 /**
- * The name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. A dash ends it:
- * no name or wildcard of one stage can be another's, as those of `prod` and `prod-data` could.
+ * A stage's name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. A dash
+ * follows the stage's name, so no name or wildcard of a stage fits the resources of another stage.
  */
 const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
@@ -25,10 +25,10 @@ export function assertStageName(name: string): void {
     throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-/** The return URL of clients that registered none. `npm run deploy` requires a real one for `prod`. */
+/** The return URL of clients without their own. For `prod`, `npm run deploy` requires a real URL. */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
-/** `prod` can be synthesised with these. `npm run deploy` requires real ones. */
+/** `prod` can be synthesised with these placeholders. `npm run deploy` requires real values. */
 export const PLACEHOLDER_DOMAIN: StageDomain = {
   name: 'pay.example.com',
   zone: { name: 'example.com', id: 'Z00000000000000000000' },
@@ -70,9 +70,10 @@ export function deployedStage(name: string) {
 export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
 
 /**
- * The removal policy of retained resources other than the table and its key: queues, logs, secrets, addresses. A failed
- * creation deletes them. Otherwise their names block the next creation, because a stack cannot adopt a queue or a
- * secret. A failed creation keeps the table: a stack can adopt it, and its deletion protection stops a rollback.
+ * The removal policy of retained resources other than the table and its key: queues, logs, secrets, addresses. A
+ * failed creation deletes these resources. Otherwise their names would block the next creation, because a stack
+ * cannot adopt a queue or a secret. A failed creation keeps the table: a stack can adopt it, and its deletion
+ * protection stops a rollback.
  */
 export function removalPolicyBesidesTable({
   removalPolicy,
@@ -94,7 +95,6 @@ export function hasAlarms({
   return deletionProtection || alarmRecipients.length + pageRecipients.length > 0
 }
 
-/** The load that a stage must handle, by its settings. */
 export function loadOf({
   settings,
   deliveries,

@@ -13,7 +13,7 @@ import {
   type JudgeResult,
   MAX_DIFFERENCES,
 } from '../verdict/difference.ts'
-import { auditAgain, readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { readSettlementVerdict, requestAudit } from '../verdict/settlement-verdict-store.ts'
 import { auditStrayEvents } from './judged/audit-event.ts'
 import { auditCounts, auditFigures } from './judged/audit-figures.ts'
 import { auditHouse } from './judged/audit-house.ts'
@@ -48,7 +48,7 @@ type BookPart = {
   readonly judge: (books: ClientBooks) => Promise<readonly Difference[]>
   /** The state that must not change while the part is judged. */
   readonly watched?: (books: ClientBooks) => unknown
-  /** The lag of its indexes; without it, that of credits. */
+  /** The lag of the indexes that the part reads; by default the lag of credits. */
   readonly lagMs?: number | undefined
 }
 
@@ -77,10 +77,10 @@ function ledgerState({ ledger, settlements }: ClientBooks) {
   return { ledger, settlements: settlements.length }
 }
 
-/** The longest lag of an index, when its writes are throttled. Counts by status have it: nothing stores their time. */
+/** The longest lag of an index whose writes are throttled. Nothing stores the time of a count, so counts wait this long. */
 export const LONGEST_LAG_MS = 100 * SECOND_MS
 
-/** The shard counts a credited payment at once. The index lists it as open only after its lag. */
+/** The shard counts a credited payment at once. The index lists the payment as open only after its lag. */
 function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
   const updatedAt = ledger && balanceOf(ledger).updatedAt
   if (updatedAt === undefined) return SECOND_MS
@@ -88,18 +88,18 @@ function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
   return Math.min(Math.max(leftMs, SECOND_MS), LONGEST_LAG_MS)
 }
 
-export function storedIn({ settlements }: ClientBooks, settlementId: string) {
+export function settlementIn({ settlements }: ClientBooks, settlementId: string) {
   return settlements.find(({ settlement }) => settlement.settlementId === settlementId)
 }
 
 export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId: string): Part {
   return bookPart(deps, read, `settlement ${settlementId}`, {
     judge: async (books) => {
-      const stored = storedIn(books, settlementId)
+      const stored = settlementIn(books, settlementId)
       // A missing or unreadable settlement is a difference of the part `figures`.
       return stored === undefined ? [] : auditSettlement(deps, books, stored)
     },
-    watched: (books) => storedIn(books, settlementId)?.item,
+    watched: (books) => settlementIn(books, settlementId)?.item,
     lagMs: SECOND_MS,
   })
 }
@@ -110,14 +110,13 @@ export function isLong({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Sett
 }
 
 /** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
-type DueSlices = (of: number) => boolean
+type DueSlices = (slice: number) => boolean
 
-/** A slice is due if one of its days is after the last audit. */
 export function slicesSince(auditedDay: number | undefined, today: number): DueSlices {
-  return (of) => (today - of) % SLICES < today - (auditedDay ?? 0)
+  return (slice) => (today - slice) % SLICES < today - (auditedDay ?? 0)
 }
 
-export function ALL_SLICES(): boolean {
+export function isAlwaysDue(): boolean {
   return true
 }
 
@@ -132,21 +131,21 @@ export async function partsOf(
   wanted: ReadonlySet<string> = new Set(),
 ): Promise<readonly Part[]> {
   const books = await readClientBooks(deps, client)
-  const first = dayNumber(client.createdAt)
-  // The clock of the function that created the newest payment may be ahead of this one.
-  const last = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
+  const firstDay = dayNumber(client.createdAt)
+  // The clock of the function that created the newest payment may be ahead of this clock.
+  const lastDay = dayNumber(addMs(later(deps.now(), client.createdAt), DAY_MS))
   const isWhole = isDue(slotOf(client.clientId, SLICES))
   const judgeSuspense = async () => {
-    const found = await auditHouse(deps)
-    if (found === 'unstable') return found
-    return found.flatMap(({ clientId: owner, ...difference }) =>
+    const judged = await auditHouse(deps)
+    if (judged === 'unstable') return judged
+    return judged.flatMap(({ clientId: owner, ...difference }) =>
       owner === client.clientId ? [difference] : [],
     )
   }
   const parts: readonly (readonly [isDue: boolean, part: Part])[] = [
     [true, bookPart(deps, books, 'figures', { judge: (read) => auditFigures(deps, read) })],
     // The daily audit of the gateway reads all suspense at once.
-    [isDue === ALL_SLICES, { key: SUSPENSE, judge: judgeSuspense }],
+    [isDue === isAlwaysDue, { key: SUSPENSE, judge: judgeSuspense }],
     [
       true,
       {
@@ -155,8 +154,8 @@ export async function partsOf(
       },
     ],
     // A payment that is listed before its client's creation or in the future was tampered with.
-    [true, paymentsPart(deps, books, 'before', ['0', timestampOf(first * DAY_MS - 1)])],
-    [true, paymentsPart(deps, books, 'later', [timestampOf((last + 1) * DAY_MS), '9~'])],
+    [true, paymentsPart(deps, books, 'before', ['0', timestampOf(firstDay * DAY_MS - 1)])],
+    [true, paymentsPart(deps, books, 'later', [timestampOf((lastDay + 1) * DAY_MS), '9~'])],
     [
       isWhole,
       bookPart(deps, books, 'counts', {
@@ -167,21 +166,21 @@ export async function partsOf(
     ...books.settlements.map(({ settlement }) => {
       const { settlementId } = settlement
       const part = settlementPart(deps, books, settlementId)
-      const own = isLong(deps, settlement)
+      const judgedPart = isLong(deps, settlement)
         ? longPart(deps, client.clientId, part.key, settlementId)
         : part
-      return [isDue(slotOf(settlementId, SLICES)), own] as const
+      return [isDue(slotOf(settlementId, SLICES)), judgedPart] as const
     }),
-    ...Array.from({ length: last - first + 1 }, (_, at) => first + at).flatMap((day) => {
+    ...Array.from({ length: lastDay - firstDay + 1 }, (_, at) => firstDay + at).flatMap((day) => {
       const start = timestampOf(day * DAY_MS)
       const name = start.slice(0, 10)
-      const between = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
+      const span = [start, timestampOf((day + 1) * DAY_MS - 1)] as const
       const isDayDue = isDue(day % SLICES)
       return [
-        [isDayDue, paymentsPart(deps, books, name, between)] as const,
+        [isDayDue, paymentsPart(deps, books, name, span)] as const,
         [
           isDayDue,
-          { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, between) },
+          { key: `events ${name}`, judge: () => auditStrayEvents(deps, books, span) },
         ] as const,
       ]
     }),
@@ -196,26 +195,28 @@ function paymentsPart(
   deps: AuditDeps,
   books: ClientBooks,
   name: string,
-  between: readonly [string, string],
+  span: readonly [string, string],
 ): Part {
   return {
     key: `payments ${name}`,
     judge: async () => {
-      const found: Difference[] = []
-      for await (const page of ownedPayments(deps, books, between)) {
+      const confirmed: Difference[] = []
+      for await (const page of ownedPayments(deps, books, span)) {
         const judged = await judgePayments(deps, books, page)
-        const again = judged.flatMap(({ id, differences }) => (differences.length > 0 ? [id] : []))
-        found.push(
-          ...(await judgeById(deps, books, again)).flatMap(({ differences }) => differences),
+        const differingIds = judged.flatMap(({ id, differences }) =>
+          differences.length > 0 ? [id] : [],
         )
-        if (found.length >= MAX_DIFFERENCES) break
+        confirmed.push(
+          ...(await judgeById(deps, books, differingIds)).flatMap(({ differences }) => differences),
+        )
+        if (confirmed.length >= MAX_DIFFERENCES) break
       }
-      return found
+      return confirmed
     },
   }
 }
 
-/** Reports what a long settlement's own audit found last, and makes the next one due. Inconclusive before the first. */
+/** Reports the last differences of a long settlement's own audit, and makes the next audit due. Inconclusive before the first audit. */
 function longPart(
   deps: AuditDeps,
   clientId: ClientId,
@@ -228,7 +229,7 @@ function longPart(
     judge: async () => {
       const verdict = await readSettlementVerdict(deps, settlementId)
       if (verdict?.state !== 'audited') return 'unstable'
-      await deps.table.write(auditAgain(settlementId, deps.now()))
+      await deps.table.write(requestAudit(settlementId, deps.now()))
       const { standing } = await readClientVerdict(deps, clientId)
       return standing
         .filter(({ part }) => part === key)
@@ -238,8 +239,9 @@ function longPart(
 }
 
 /**
- * Judges at most `maxParts` in their order. Begins no part and no second check after `runMs`. `stoppedAt`: the first part that is not
- * judged. `unclear`: parts that changed too often; they keep their differences until the next audit.
+ * Judges at most `maxParts` parts in their order. Begins no part and no second check after `runMs`.
+ * `stoppedAt`: the first part that is not judged. `unclear`: parts that changed too often; they
+ * keep their differences until the next audit.
  */
 export async function judgeParts(
   deps: Pick<Deps, 'sleep' | 'monotonicMs'>,
@@ -249,15 +251,15 @@ export async function judgeParts(
 ) {
   const endsAtMs = deps.monotonicMs() + runMs
   const hasTime = () => deps.monotonicMs() < endsAtMs
-  const found = new Map<string, readonly Difference[]>()
+  const findings = new Map<string, readonly Difference[]>()
   const byOwnVerdict = new Map<string, readonly Difference[]>()
   const unclear: string[] = []
   for (const [at, { key, judge, hasOwnVerdict }] of parts.entries()) {
     if (at >= maxParts || (at > 0 && !hasTime()))
-      return { found, byOwnVerdict, stoppedAt: at, unclear }
-    const one = await confirmedDifferences(deps, judge, hasTime)
-    if (one.isInconclusive) unclear.push(key)
-    else (hasOwnVerdict ? byOwnVerdict : found).set(key, one.differences)
+      return { findings, byOwnVerdict, stoppedAt: at, unclear }
+    const result = await confirmedDifferences(deps, judge, hasTime)
+    if (result.isInconclusive) unclear.push(key)
+    else (hasOwnVerdict ? byOwnVerdict : findings).set(key, result.differences)
   }
-  return { found, byOwnVerdict, stoppedAt: undefined, unclear }
+  return { findings, byOwnVerdict, stoppedAt: undefined, unclear }
 }

@@ -8,8 +8,8 @@ import {
 import { HOUSE_ENTRY_TYPES, type HouseEntryType } from '../journal/house-store.ts'
 import { less, type Minor, plus, ZERO } from '../money.ts'
 import { PAYMENT_METHODS, type PaymentMethod } from '../payment-status.ts'
-import { type Difference, differs } from '../verdict/difference.ts'
-import { type BookPeriod, isIn } from './walk-clients.ts'
+import { compare, type Difference } from '../verdict/difference.ts'
+import { type BookPeriod, isInPeriod } from './walk-clients.ts'
 
 /** A re-credit repeats other entries, so it is in no figure of the books. */
 const RECREDIT: EntryType = 'recredit'
@@ -19,7 +19,7 @@ const LOSS_TYPES = new Set<string>([
   ...HOUSE_ENTRY_TYPES,
 ])
 
-/** The figures in the order in which they are shown, each with what it is the sum of. */
+/** The figures in the order in which they are shown, each with its source. */
 export const FIGURES: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     PAYMENT_METHODS.map((method) => [
@@ -47,7 +47,7 @@ export const FIGURES: Readonly<Record<string, string>> = {
   house: "the house's side of all entries, at the end of the period",
 }
 
-/** Figures by their names (design section 12); one that is zero may be absent. */
+/** Figures by their names (design section 12); a figure of zero may be absent. */
 export type Book = Readonly<Record<string, Minor>>
 
 export function figureOf(book: Book, name: string): Minor {
@@ -69,7 +69,7 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
   readonly day: string
 }
 
-/** The lines of a period and the balances at its end. Later lines and re-credits count nowhere. */
+/** The book of the lines of a period, with the balances at its end. Later lines and re-credits count nowhere. */
 export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
   return addBooks(
     ...lines
@@ -80,7 +80,7 @@ export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Boo
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 
-/** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain it. */
+/** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain the house. */
 function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
@@ -90,7 +90,7 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
     clients: netMinor,
     in_suspense: suspenseMinor,
     house: houseMinor,
-    ...(isIn(period, day) && {
+    ...(isInPeriod(period, day) && {
       fees: feeMinor,
       markup: markupMinor,
       [`loss.${type}`]: less(markupMinor, houseMinor),
@@ -101,18 +101,22 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
   }
 }
 
-/** A payout lowers our bank account and what a client is owed. `day`: on which the settlement was marked paid. */
+/** A payout lowers our bank account and our debt to a client. `day`: the day on which the settlement was marked paid. */
 export function bookOfPayout(
   { day, netMinor }: { day: string; netMinor: Minor },
   period: BookPeriod,
 ): Book {
   if (day > period.to) return {}
-  const taken = less(ZERO, netMinor)
-  return { at_bank: taken, clients: taken, ...(isIn(period, day) && { paid_out: netMinor }) }
+  const change = less(ZERO, netMinor)
+  return {
+    at_bank: change,
+    clients: change,
+    ...(isInPeriod(period, day) && { paid_out: netMinor }),
+  }
 }
 
-/** One client's whole book, with what it is owed or owes. */
-export function withOwed(book: Book): Book {
+/** One client's whole book, with what the client is owed or owes. */
+export function withDebts(book: Book): Book {
   const { clients = ZERO } = book
   return {
     ...book,
@@ -124,8 +128,8 @@ export function withOwed(book: Book): Book {
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   const sides = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)
-  const unequal = differs(what, id, plus(line.providerMinor, line.bankMinor), sides)
+  const unequal = compare(what, id, plus(line.providerMinor, line.bankMinor), sides)
   return unequal.length > 0
     ? unequal
-    : differs(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
+    : compare(what, id, less(less(grossMinor, feeMinor), markupMinor), netMinor)
 }

@@ -15,7 +15,7 @@ import type { Settlement } from '../settlement/settlement.ts'
 import { csv } from '../settlement/statement/csv.ts'
 import { attributeName } from '../table/attributes.ts'
 import { addMs, DAY_MS, earlier, later, type Timestamp } from '../time.ts'
-import { type Difference, DifferenceSchema, differs } from '../verdict/difference.ts'
+import { compare, type Difference, DifferenceSchema } from '../verdict/difference.ts'
 import {
   addBooks,
   type Book,
@@ -25,7 +25,7 @@ import {
   FIGURES,
   figureOf,
   unequalSides,
-  withOwed,
+  withDebts,
 } from './book.ts'
 import {
   type BookPeriod,
@@ -38,7 +38,7 @@ import {
 type BooksDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'monotonicMs' | 'provider'>
 
 type BooksInput = PeriodInput & {
-  /** Without it: all clients and the house. */
+  /** If absent: all clients and the house. */
   readonly clientId?: ClientId | undefined
   readonly providerBalance: boolean
 }
@@ -46,9 +46,9 @@ type BooksInput = PeriodInput & {
 const COLUMNS = ['client_id', ...Object.keys(FIGURES), 'balanced'] as const
 
 /**
- * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section 12). A run that
- * cannot read all clients answers a cursor with the sums so far, to which the next run adds. Throws 404 for an unknown
- * client.
+ * The books of a client, or of all clients and the house, for days of Asia/Jakarta (design section
+ * 12). A run that cannot read all clients answers a cursor with the sums so far, to which the next
+ * run adds. Throws 404 for an unknown client.
  */
 export async function getBooks(deps: BooksDeps, input: BooksInput): Promise<object> {
   if (input.clientId === undefined) return booksOfAll(deps, input)
@@ -64,7 +64,6 @@ const CLIENTS_AT_ONCE = 8
 /** As many lines as fit into a Lambda's answer of 6 MB. */
 const MAX_CLIENTS = 5_000
 
-/** The content of the cursor: the sums so far. */
 const Progress = v.strictObject({
   ...WALK_FIELDS,
   book: v.record(v.string(), MinorSchema),
@@ -73,22 +72,22 @@ const Progress = v.strictObject({
 
 type CheckedBook = { readonly book: Book; readonly differences: readonly Difference[] }
 
-const NOTHING: CheckedBook = { book: {}, differences: [] }
+const EMPTY_BOOK: CheckedBook = { book: {}, differences: [] }
 
 async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
   const isCsv = input.format === 'csv'
-  const kept = readCursor(Progress, input.cursor)
-  const period = kept?.period ?? bookPeriod(deps, input)
+  const progress = readCursor(Progress, input.cursor)
+  const period = progress?.period ?? bookPeriod(deps, input)
   const lines: ReturnType<typeof lineOf>[] = []
-  let sum: CheckedBook = kept ?? NOTHING
+  let sum: CheckedBook = progress ?? EMPTY_BOOK
   const read = async (clientIds: readonly ClientId[]) => {
     const books = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
       readClientBook(deps, clientId, period),
     )
     lines.push(...books.map((checked, at) => lineOf(clientIds[at] ?? '', checked)))
-    sum = joined(sum, ...books)
+    sum = joinBooks(sum, ...books)
   }
-  const position = await walkClients(deps, kept?.position, {
+  const position = await walkClients(deps, progress?.position, {
     read,
     isFull: () => lines.length >= MAX_CLIENTS,
   })
@@ -97,15 +96,16 @@ async function booksOfAll(deps: BooksDeps, input: BooksInput): Promise<object> {
     return {
       continuing: true,
       cursor,
-      ...(isCsv && { csv: csv(COLUMNS, lines, kept !== undefined) }),
+      ...(isCsv && { csv: csv(COLUMNS, lines, progress !== undefined) }),
     }
   }
   // Money without a client: the totals that the house journal keeps by day.
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: period.to })
-  const house = checkedLines(totals, period, { what: 'house.totals', id: 'house' })
-  if (isCsv) return { csv: csv(COLUMNS, [...lines, lineOf('house', house)], kept !== undefined) }
+  const house = checkLines(totals, period, { what: 'house.totals', id: 'house' })
+  if (isCsv)
+    return { csv: csv(COLUMNS, [...lines, lineOf('house', house)], progress !== undefined) }
   return {
-    ...toBooksDto(period, joined(sum, house)),
+    ...toBooksDto(period, joinBooks(sum, house)),
     ...(input.providerBalance && { provider_balance: await askForBalance(deps) }),
   }
 }
@@ -122,9 +122,9 @@ function lineOf(owner: string, checked: CheckedBook) {
 function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
   const sumOf = (...names: readonly string[]) =>
     names.reduce((sum, name) => plus(sum, figureOf(book, name)), ZERO)
-  const right = sumOf('clients', 'in_suspense', 'house')
+  const claims = sumOf('clients', 'in_suspense', 'house')
   return [
-    ...differs('trial balance', 'provider + bank', right, sumOf('at_provider', 'at_bank')),
+    ...compare('trial balance', 'provider + bank', claims, sumOf('at_provider', 'at_bank')),
     ...differences,
   ]
 }
@@ -132,39 +132,39 @@ function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
 /** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
-/** The books of one client: its settlements' stored totals, and the entries after the last one (design section 12). */
+/** The books of one client: its settlements' stored totals, and the entries after the last settlement (design section 12). */
 export async function readClientBook(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   clientId: ClientId,
   period: BookPeriod,
 ): Promise<CheckedBook> {
   const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)
-  let whole: CheckedBook = NOTHING
+  let sum: CheckedBook = EMPTY_BOOK
   let start: Timestamp = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
     const books = stored.map(({ settlement }) => bookOfSettlement(settlement, period))
-    whole = joined(whole, { book: {}, differences }, ...books)
+    sum = joinBooks(sum, { book: {}, differences }, ...books)
     start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
   }
   const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
   for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
-    whole = joined(
-      whole,
-      checkedLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
+    sum = joinBooks(
+      sum,
+      checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),
     )
   }
-  return { book: withOwed(whole.book), differences: whole.differences }
+  return { book: withDebts(sum.book), differences: sum.differences }
 }
 
 /** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
 function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined
-  return joined(checkedLines(totals, period, { what: 'settlement.totals', id }), {
+  return joinBooks(checkLines(totals, period, { what: 'settlement.totals', id }), {
     book: isPaid ? bookOfPayout({ day: bookDay(settledAt), netMinor }, period) : {},
     differences: CLIENT_SIDES.flatMap((side) => {
-      const found = totals.reduce((so, total) => plus(so, total[side]), ZERO)
-      return differs(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
+      const found = totals.reduce((sum, total) => plus(sum, total[side]), ZERO)
+      return compare(`settlement.totals.${attributeName(side)}`, id, settlement[side], found)
     }),
   })
 }
@@ -172,14 +172,14 @@ function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBo
 /** The most differences of an answer; an audit lists all. */
 const MAX_DIFFERENCES = 20
 
-function joined(...books: readonly CheckedBook[]): CheckedBook {
+function joinBooks(...books: readonly CheckedBook[]): CheckedBook {
   return {
     book: addBooks(...books.map(({ book }) => book)),
     differences: books.flatMap(({ differences }) => differences).slice(0, MAX_DIFFERENCES),
   }
 }
 
-function checkedLines(
+function checkLines(
   lines: readonly BookLine[],
   period: BookPeriod,
   { what, id }: Pick<Difference, 'what' | 'id'>,

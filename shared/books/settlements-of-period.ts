@@ -14,7 +14,7 @@ import { bookPeriod, type PeriodInput, WALK_FIELDS, walkClients } from './walk-c
 type PeriodDeps = Pick<Deps, 'table' | 'now' | 'monotonicMs'>
 
 type SettlementsInput = PeriodInput & {
-  /** All clients without it. */
+  /** If absent: all clients. */
   readonly clientId?: ClientId | undefined
   readonly status?: Settlement['status'] | undefined
 }
@@ -44,18 +44,18 @@ const COLUMNS = [
 ] as const
 
 /**
- * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each client's oldest first.
- * Without days: this month so far. Changes nothing. A run that cannot read all clients answers a cursor.
+ * Settlements whose public period ends in a span of days of Asia/Jakarta, client by client, each
+ * client's oldest first. Without days: this month so far. Changes nothing. A run that cannot read
+ * all clients answers a cursor.
  */
 export async function settlementsOfPeriod(
   deps: PeriodDeps,
   input: SettlementsInput,
 ): Promise<object> {
-  const kept = readCursor(Progress, input.cursor)
-  const period = kept?.period ?? bookPeriod(deps, input)
-  const found: Settlement[] = []
+  const progress = readCursor(Progress, input.cursor)
+  const period = progress?.period ?? bookPeriod(deps, input)
+  const settlements: Settlement[] = []
   const read = async (clientIds: readonly ClientId[]) => {
-    // Settlements whose public period ends on a day of the period, oldest first.
     const span = [
       addMs(endOfBookDay(period.from), -DAY_MS),
       addMs(endOfBookDay(period.to), -1),
@@ -63,22 +63,22 @@ export async function settlementsOfPeriod(
     const lists = await mapInChunks(clientIds, CLIENTS_AT_ONCE, (clientId) =>
       settlementsEnding(deps, clientId, span),
     )
-    found.push(
+    settlements.push(
       ...lists.flat().filter(({ status }) => input.status === undefined || status === input.status),
     )
   }
-  let position = kept?.position
+  let position = progress?.position
   if (input.clientId === undefined) {
     position = await walkClients(deps, position, {
       read,
-      isFull: () => found.length >= MAX_SETTLEMENTS,
+      isFull: () => settlements.length >= MAX_SETTLEMENTS,
     })
   } else await read([input.clientId])
 
-  const shown = found.map((settlement) => toOperatorSettlement(settlement, deps.now()))
+  const shown = settlements.map((settlement) => toOperatorSettlement(settlement, deps.now()))
   return {
     ...(input.format === 'csv'
-      ? { csv: csv(COLUMNS, shown, kept !== undefined) }
+      ? { csv: csv(COLUMNS, shown, progress !== undefined) }
       : { ...period, data: shown }),
     ...(position && { continuing: true, cursor: encodeCursor({ period, position }) }),
   }

@@ -13,7 +13,7 @@ const Position = v.strictObject({ clientId: ClientIdSchema, createdAt: CursorTim
 
 type ClientPosition = v.InferOutput<typeof Position>
 
-/** What the cursor of every report on all clients has: the period, and the last client. Nothing is stored in the table. */
+/** The cursor of a report on all clients: the period, and the last client. */
 export const WALK_FIELDS = {
   period: v.pipe(
     v.strictObject({ from: BookDaySchema, to: BookDaySchema }),
@@ -27,16 +27,17 @@ const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 /** Clients of one page. They are read at the same time, before the run checks its time again. */
 const PAGE = 40
 
-/** A run begins no further page of clients after this time: the function has a third more. */
+/** A run begins no further page of clients after this time: the function's timeout is a third longer. */
 const RUN_MS = 200_000
 
 /**
- * Reads clients page by page, in the order of their registration, until `isFull` or the run's time is over. Answers the
- * last client of this run; undefined when it was the last of all. The index may miss a client of this minute.
+ * Reads clients page by page, in the order of their registration, until `isFull` or the run's time
+ * is over. Answers the last client of this run; undefined when it was the last of all. The index
+ * may miss a client of the last minute.
  */
 export async function walkClients(
   deps: Pick<Deps, 'table' | 'monotonicMs'>,
-  from: ClientPosition | undefined,
+  start: ClientPosition | undefined,
   report: {
     readonly read: (clientIds: readonly ClientId[]) => Promise<void>
     readonly isFull: () => boolean
@@ -48,10 +49,10 @@ export async function walkClients(
   const place = {
     owner: GATEWAY_OWNER,
     entity: 'client',
-    listed_at: from?.createdAt,
-    id: from?.clientId,
+    listed_at: start?.createdAt,
+    id: start?.clientId,
   }
-  const cursor = from && { ...clientKey(from.clientId), ...place }
+  const cursor = start && { ...clientKey(start.clientId), ...place }
   const list = {
     index: 'by-owner',
     partition: [GATEWAY_OWNER, 'client'],
@@ -71,7 +72,7 @@ export async function walkClients(
 /** Days of Asia/Jakarta, both included. */
 export type BookPeriod = { readonly from: string; readonly to: string }
 
-/** Fields of an operator's report on such days, which one run may not finish. */
+/** Input of a report that may need several runs. */
 export const periodFields = {
   from: v.optional(BookDaySchema),
   to: v.optional(BookDaySchema),
@@ -83,17 +84,17 @@ export type PeriodInput = Readonly<v.InferOutput<v.ObjectSchema<typeof periodFie
 /** The requested period. By default the last day is today, and the first is the first of that month. */
 export function bookPeriod(
   deps: Pick<Deps, 'now'>,
-  asked: Pick<PeriodInput, 'from' | 'to'>,
+  input: Pick<PeriodInput, 'from' | 'to'>,
 ): BookPeriod {
   const today = bookDay(deps.now())
-  const { to = today } = asked
-  const { from = `${to.slice(0, 'yyyy-mm'.length)}-01` } = asked
+  const { to = today } = input
+  const { from = `${to.slice(0, 'yyyy-mm'.length)}-01` } = input
   if (to > today)
     throw invalid('to must not be in the future', { to: [`at most ${today}, the date in Jakarta`] })
   if (from > to) throw invalid('from must not be after to', { from: [`at most ${to}`] })
   return { from, to }
 }
 
-export function isIn({ from, to }: BookPeriod, day: string): boolean {
+export function isInPeriod({ from, to }: BookPeriod, day: string): boolean {
   return from <= day && day <= to
 }

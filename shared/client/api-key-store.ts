@@ -23,7 +23,10 @@ import {
 } from '../table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, TimestampSchema } from '../time.ts'
 
-/** The id of a key: the SHA-256 of its text. Key items are found by it without an index, so none is missed. */
+/**
+ * The id of a key: the SHA-256 of its text. Key rows are found by this id without an index, so no
+ * key is missed.
+ */
 const KeyIdSchema = v.pipe(
   v.string(),
   v.regex(/^[0-9a-f]{64}$/, 'must be a key_id'),
@@ -54,7 +57,7 @@ const ENTITY = 'api_key'
 
 declare module '../memory.ts' {
   interface Memory {
-    /** The day for which each key's use was noted, or tried to be. */
+    /** The last day for which this environment noted, or tried to note, each key's use. */
     keyUses?: Map<KeyId, string>
   }
 }
@@ -75,8 +78,9 @@ export function keyIdOf(text: string): KeyId {
 }
 
 /**
- * An `Authorization` header with a key of this stage. RFC 6750: the scheme in any case, one credential. Two headers
- * arrive joined by a comma and are refused. It has no groups, because the front's firewall has the same pattern.
+ * An `Authorization` header with a key of this stage. RFC 6750: the scheme in any case, one
+ * credential. Two headers arrive joined by a comma and are refused. The pattern has no groups,
+ * because the front's firewall uses it too.
  */
 export function bearerPattern(stage: string): string {
   return `^[Bb][Ee][Aa][Rr][Ee][Rr] +gk_${stage}_[0-9a-f-]{36}_[A-Za-z0-9_-]{43}$`
@@ -96,7 +100,10 @@ export async function listApiKeys(
   return items.map((item) => v.parse(ApiKeySchema, item))
 }
 
-/** Issues a new key; several may be valid at once. Only this answer has its text: if it is lost, revoke the key. */
+/**
+ * Issues a new key; several keys may be valid at once. Only this answer has the key's text: if it
+ * is lost, revoke the key.
+ */
 export async function issueApiKey(
   deps: RecordDeps & Pick<Deps, 'stage' | 'randomBytes'>,
   input: {
@@ -115,7 +122,7 @@ export async function issueApiKey(
   const key: ApiKey = {
     keyId: keyIdOf(text),
     clientId,
-    // With four characters of the random part.
+    // The prefix has four characters of the random part.
     prefix: text.slice(0, -39),
     permissions,
     createdAt,
@@ -129,10 +136,10 @@ export async function issueApiKey(
     action: 'issue-api-key',
     after: toApiKeyDto(key),
   }
-  const listed = { owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId }
+  const listFields = { owner: clientId, entity: ENTITY, listedAt: createdAt, id: key.keyId }
   const outcome = await recordChange(deps, record, {
     client: guard(clientKey(clientId), exists),
-    key: put(apiKeyKey(key.keyId), { ...key, ...listed }, isNew),
+    key: put(apiKeyKey(key.keyId), { ...key, ...listFields }, isNew),
   })
   if (outcome.applied) return { text, key }
   assertInvariant(outcome.refusedBy === 'client', 'a new key has the hash of another one')
@@ -162,25 +169,31 @@ export async function revokeApiKey(
   return v.parse(ApiKeySchema, outcome.item)
 }
 
-/** Notes the day on which a key was used, in a row of its own. No request waits for it, and it may be lost. */
+/**
+ * Notes the day on which a key was used, in a separate row. No request waits for this write, and it
+ * may be lost.
+ */
 export function noteKeyUse(
-  deps: StoreDeps & Pick<Deps, 'inBackground' | 'memory'>,
+  deps: StoreDeps & Pick<Deps, 'runInBackground' | 'memory'>,
   clientId: ClientId,
   keyId: KeyId,
 ): void {
-  if (!deps.inBackground) return
+  if (!deps.runInBackground) return
   const today = deps.now().slice(0, 'YYYY-MM-DD'.length)
-  const noted = (deps.memory.keyUses ??= new Map())
-  if ((noted.get(keyId) ?? '') >= today) return
-  if (noted.size >= 1_000) noted.clear()
-  noted.set(keyId, today)
+  const dayOfKey = (deps.memory.keyUses ??= new Map())
+  if ((dayOfKey.get(keyId) ?? '') >= today) return
+  if (dayOfKey.size >= 1_000) dayOfKey.clear()
+  dayOfKey.set(keyId, today)
   const isLater = any(absent('lastUsedOn'), below('lastUsedOn', today))
-  deps.inBackground(() =>
+  deps.runInBackground(() =>
     deps.table.write(update(keyUseKey(clientId, keyId), { set: { lastUsedOn: today } }, isLater)),
   )
 }
 
-/** Keys as operators see them, with the day of the last use; null when there was none or its note was lost. */
+/**
+ * Keys as operators see them, with the day of the last use; null when there was no use, or its note
+ * was lost.
+ */
 export async function shownKeys(deps: TableDeps, keys: readonly ApiKey[]) {
   const uses = await deps.table.getMany(
     keys.map(({ clientId, keyId }) => keyUseKey(clientId, keyId)),

@@ -15,12 +15,12 @@ import {
   noteKeyUse,
 } from './api-key-store.ts'
 import { type Client, ClientSchema } from './client.ts'
-import { type Asked, enforceRateLimit } from './enforce-rate-limit.ts'
+import { enforceRateLimit, type RequestCost } from './enforce-rate-limit.ts'
 
-type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'inBackground' | 'memory'>
+type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'runInBackground' | 'memory'>
 
-type Request = Asked & {
-  /** The request asks for a change, which a read-only key must not. */
+type Request = RequestCost & {
+  /** The request asks for a change, which a read-only key may not make. */
   readonly changes?: boolean
   /** Called with the client and the key before a request can be refused for its content. */
   readonly onAuthenticated?: (caller: {
@@ -32,12 +32,12 @@ type Request = Asked & {
 /** A revocation, a disabled client and a changed limit take effect within this time. */
 const CACHE_MS = 15 * SECOND_MS
 
-type Proven = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
+type ProvenKey = { readonly client: Client } & Pick<ApiKey, 'expiresAt' | 'permissions'>
 
 declare module '../memory.ts' {
   interface Memory {
     /** No refusal is cached: a new key, or a client that was just enabled, works at once. */
-    apiKeys?: Map<KeyId, Proven & Cached>
+    apiKeys?: Map<KeyId, ProvenKey & Cached>
   }
 }
 
@@ -49,7 +49,7 @@ declare module '../memory.ts' {
 export async function authenticate(
   deps: AuthDeps,
   authorizationHeader = '',
-  { changes = false, onAuthenticated, ...asked }: Request = { points: 1 },
+  { changes = false, onAuthenticated, ...cost }: Request = { points: 1 },
 ): Promise<Client> {
   if (!new RegExp(bearerPattern(deps.stage.name)).test(authorizationHeader))
     throw invalidCredentials()
@@ -57,14 +57,14 @@ export async function authenticate(
   const clientId = ifValid(ClientIdSchema, text.split('_')[2])
   if (clientId === undefined) throw invalidCredentials()
   const keyId = keyIdOf(text)
-  const proven = await prove(deps, keyId, clientId)
-  if (!proven || (proven.expiresAt ?? END_OF_TIME) <= deps.now()) throw invalidCredentials()
+  const provenKey = await proveKey(deps, keyId, clientId)
+  if (!provenKey || (provenKey.expiresAt ?? END_OF_TIME) <= deps.now()) throw invalidCredentials()
   onAuthenticated?.({ client_id: clientId, key_id: keyId })
   noteKeyUse(deps, clientId, keyId)
-  if (changes && proven.permissions === 'read_only')
+  if (changes && provenKey.permissions === 'read_only')
     throw new GatewayError('forbidden', 'this API key may only read')
-  await enforceRateLimit(deps, proven.client, asked)
-  return proven.client
+  await enforceRateLimit(deps, provenKey.client, cost)
+  return provenKey.client
 }
 
 /** The 401 of spec section 5, with the same words for every cause. */
@@ -73,11 +73,11 @@ export function invalidCredentials() {
 }
 
 /** Key and client by one consistent read, or cached. Undefined unless both exist, belong together and may be used. */
-async function prove(
+async function proveKey(
   deps: AuthDeps,
   keyId: KeyId,
   clientId: ClientId,
-): Promise<Proven | undefined> {
+): Promise<ProvenKey | undefined> {
   const cache = (deps.memory.apiKeys ??= new Map())
   const from = deps.now()
   const cached = cache.get(keyId)
@@ -88,8 +88,8 @@ async function prove(
   const key = v.parse(ApiKeySchema, keyItem)
   const client = v.parse(ClientSchema, clientItem)
   if (key.clientId !== clientId || key.revokedAt !== undefined || !client.enabled) return undefined
-  const proven = { client, expiresAt: key.expiresAt, permissions: key.permissions }
-  // Counted from before the read: a revocation during the read takes effect within the same time.
-  keepNewest(cache, 1_000).set(keyId, { ...proven, from, until: addMs(from, CACHE_MS) })
-  return proven
+  const provenKey = { client, expiresAt: key.expiresAt, permissions: key.permissions }
+  // The time counts from before the read, and so includes a revocation during the read.
+  keepNewest(cache, 1_000).set(keyId, { ...provenKey, from, until: addMs(from, CACHE_MS) })
+  return provenKey
 }

@@ -35,7 +35,7 @@ export function toClientDto(client: Client) {
     enabled: client.enabled,
     settlement_floor_minor: client.settlementFloorMinor,
     bank: client.bank ? toItem(account) : null,
-    /** Since when this account is in force, and whether it replaced another one. */
+    /** Since when this account is in force, and whether it replaced another account. */
     bank_since: since ?? null,
     bank_is_change: isChange,
     return_url: client.returnUrl ?? null,

@@ -5,8 +5,8 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
-import { allShards, newShard, putShards } from '../ledger/shard-store.ts'
-import { growWindow, newWindow, readWindow } from '../ledger/window-store.ts'
+import { allShards, putShard, writeShards } from '../ledger/shard-store.ts'
+import { growWindow, putWindow, readWindow } from '../ledger/window-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { clientKey } from '../table/keys.ts'
@@ -37,16 +37,16 @@ import { type ClientFields, toClientDto } from './client-dto.ts'
 
 const ENTITY = 'client'
 
-/** Reads a client, strongly consistent, also a disabled one. Undefined when there is none. */
+/** Reads a client, strongly consistent, also a disabled one. Undefined for an unknown id. */
 export async function findClient(deps: TableDeps, clientId: ClientId): Promise<Client | undefined> {
   return v.parse(v.optional(ClientSchema), await deps.table.get(clientKey(clientId)))
 }
 
-export function mayBePaidOut(clientId: ClientId): Step {
+export function requirePayable(clientId: ClientId): Step {
   return guard(clientKey(clientId), all(exists, absent('payoutHold')))
 }
 
-/** Also a disabled client. Throws 404. */
+/** Reads a client, also a disabled one. Throws 404. */
 export async function requireClient(deps: TableDeps, clientId: ClientId): Promise<Client> {
   const client = await findClient(deps, clientId)
   if (!client) throw notFound('client')
@@ -77,8 +77,8 @@ export async function insertClient(
 ): Promise<void> {
   const { clientId, createdAt } = client
   const parts = ledgerPartsOf(client)
-  await putShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
-  const listed = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
+  await writeShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
+  const listFields = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
   const record = {
     subject: clientId,
     clientId,
@@ -87,10 +87,10 @@ export async function insertClient(
     after: toClientDto(client),
   }
   const { applied } = await recordChange(deps, record, {
-    client: put(clientKey(clientId), { ...client, ...listed }, isNew),
-    window: newWindow(clientId, { createdAt, parts }),
+    client: put(clientKey(clientId), { ...client, ...listFields }, isNew),
+    window: putWindow(clientId, { createdAt, parts }),
     ...Object.fromEntries(
-      allShards(1).map(({ shard }) => [`shard ${shard}`, newShard(clientId, shard, createdAt)]),
+      allShards(1).map(({ shard }) => [`shard ${shard}`, putShard(clientId, shard, createdAt)]),
     ),
   })
   assertInvariant(applied, 'a new client has the id of another one')
@@ -98,12 +98,12 @@ export async function insertClient(
 
 const CHANGEABLE = v.keyof(v.omit(ClientSchema, ['clientId', 'createdAt'])).options
 
-/** Undefined leaves a field unchanged; null clears an optional one. */
+/** Undefined leaves a field unchanged; null clears an optional field. */
 export type ClientChanges = Partial<ActionRequest<v.InferOutput<typeof ClientFields>>>
 
 /**
- * Changes the given fields, with the audit record, in one transaction. A concurrent change refuses it, and it is
- * retried. Operators are alerted before bank details change. Throws 404.
+ * Changes the given fields, with the audit record, in one transaction. After a concurrent change
+ * the transaction is retried. Operators are alerted before bank details change. Throws 404.
  */
 export async function changeClient(
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
@@ -116,11 +116,13 @@ export async function changeClient(
     const hadBank = before.bank && bank === null ? true : undefined
     const now = deps.now()
     const ledgerParts = raisedParts(before, changes.ledgerParts, now)
-    const given = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(
+    const givenFields = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(
       ([, value]) => value !== undefined,
     )
-    const filled = Object.fromEntries(given.map(([field, value]) => [field, value ?? undefined]))
-    const after = v.parse(ClientSchema, { ...before, ...filled })
+    const filledFields = Object.fromEntries(
+      givenFields.map(([field, value]) => [field, value ?? undefined]),
+    )
+    const after = v.parse(ClientSchema, { ...before, ...filledFields })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
@@ -144,16 +146,19 @@ export async function changeClient(
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
 
-/** The bank details to store: with their start, and whether they replace others or follow the first credit. */
+/**
+ * The bank details to store: with their start, and whether they replace other details or follow the
+ * first credit.
+ */
 async function bankToStore(
   deps: StoreDeps,
-  { clientId, bank: old, hadBank }: Client,
+  { clientId, bank: oldBank, hadBank }: Client,
   bank: BankAccount,
 ): Promise<Bank> {
-  if (old && isDeepStrictEqual({ ...old, ...bank }, old)) return old
+  if (oldBank && isDeepStrictEqual({ ...oldBank, ...bank }, oldBank)) return oldBank
   const { shards } = await readLedger(deps, clientId)
   const isChange =
-    old !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
+    oldBank !== undefined || hadBank || shards.some(({ creditedAt }) => creditedAt !== undefined)
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
@@ -161,7 +166,7 @@ async function bankToStore(
 async function alertBankChange(
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, bank }: Client,
-  to: BankAccount,
+  newBank: BankAccount,
   operator: string,
 ): Promise<void> {
   await deps.alerts.publish({
@@ -170,23 +175,23 @@ async function alertBankChange(
     message:
       `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
       'Ask the merchant through a contact that you already had. list-audit shows whether the change was made. ' +
-      `Typed by the operator: from ${shown(bank)} to ${shown(to)}, as operator ${quoted(operator)}.`,
+      `Typed by the operator: from ${describeBank(bank)} to ${describeBank(newBank)}, as operator ${quote(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
 }
 
-function shown(bank: BankAccount | undefined): string {
-  return bank === undefined ? 'none' : quoted(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
+function describeBank(bank: BankAccount | undefined): string {
+  return bank === undefined ? 'none' : quote(`${bank.bankName} …${bank.bankAccountNo.slice(-4)}`)
 }
 
-/** Quotes a person's text, so that readers cannot take it for the gateway's own. */
-function quoted(typed: string): string {
-  return JSON.stringify(typed)
+/** Quotes a person's text, so that readers cannot take it for the gateway's text. */
+function quote(text: string): string {
+  return JSON.stringify(text)
 }
 
 /** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
 async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
   const window = await readWindow(deps, clientId)
-  await putShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
+  await writeShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
   return growWindow(clientId, parts, window.closedUntil)
 }

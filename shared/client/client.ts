@@ -9,7 +9,10 @@ export const BankSchema = v.object({
   bankAccountNo: v.string(),
   bankAccountName: v.string(),
   since: TimestampSchema,
-  /** It replaced other details, or came after the first credit. While it is new, a payout needs a confirmation. */
+  /**
+   * The details replaced others, or came after the first credit. While they are new, a payout needs
+   * a confirmation.
+   */
   isChange: v.optional(v.boolean()),
 })
 export type Bank = v.InferOutput<typeof BankSchema>
@@ -19,16 +22,19 @@ export const ClientSchema = v.object({
   clientId: ClientIdSchema,
   name: v.string(),
   enabled: v.boolean(),
-  /** A settlement is made only when its net exceeds this. */
+  /** A settlement is made only when its net exceeds this floor. */
   settlementFloorMinor: MinorSchema,
   bank: v.optional(BankSchema),
-  /** Bank details were removed: the next ones are not the first. */
+  /** Bank details were removed, so the next details are not the first. */
   hadBank: v.optional(v.boolean()),
   returnUrl: v.optional(v.string()),
   rateLimitPerSecond: v.optional(v.number()),
-  /** Why its settlements must not be paid out now. */
+  /** Why the client's settlements must not be paid out now. */
   payoutHold: v.optional(v.string()),
-  /** The number of table partitions for its payments, one unless it says more. `before`: in force until `from`. */
+  /**
+   * The number of table partitions for the client's payments; absent: one. `before`: in force until
+   * `from`.
+   */
   ledgerParts: v.optional(
     v.object({ number: v.number(), before: v.number(), from: TimestampSchema }),
   ),
@@ -36,26 +42,32 @@ export const ClientSchema = v.object({
 })
 export type Client = v.InferOutput<typeof ClientSchema>
 
-type Parted = Pick<Client, 'ledgerParts'>
+type PartsOfClient = Pick<Client, 'ledgerParts'>
 type LedgerParts = Client['ledgerParts']
 
-/** If the number is not written by then, it is computed again: the rest of the minute is for older readers. */
+/**
+ * A number that is not written within this time is computed again. The rest of the minute is for
+ * older readers.
+ */
 export const PARTS_FRESH_MS = 5 * SECOND_MS
 
-export function ledgerPartsOf({ ledgerParts }: Parted): number {
+export function ledgerPartsOf({ ledgerParts }: PartsOfClient): number {
   return ledgerParts?.number ?? 1
 }
 
-/** The part of a payment that is claimed now, for ever; undefined for the first. Readers ask all parts. */
+/**
+ * The permanent part of a payment that is claimed now; undefined for the first part. Readers ask
+ * all parts.
+ */
 export function partForClaim(
-  client: Parted,
+  client: PartsOfClient,
   paymentId: PaymentId,
   now: Timestamp,
 ): number | undefined {
-  return partOf(paymentId, inForce(client, now)) || undefined
+  return partOf(paymentId, partsInForce(client, now)) || undefined
 }
 
-function inForce({ ledgerParts }: Parted, now: Timestamp): number {
+function partsInForce({ ledgerParts }: PartsOfClient, now: Timestamp): number {
   return ledgerParts && now < ledgerParts.from ? ledgerParts.before : ledgerPartsOf({ ledgerParts })
 }
 
@@ -66,9 +78,11 @@ export function initialParts(number: number | undefined, createdAt: Timestamp): 
     : { number, before: number, from: createdAt }
 }
 
-/** A client's parts after a change: the same, or more from a minute on. Throws 422 for fewer. */
+/**
+ * A client's parts after a change: the same number, or more a minute later. Throws 422 for fewer.
+ */
 export function raisedParts(
-  client: Parted,
+  client: PartsOfClient,
   number: number | undefined,
   now: Timestamp,
 ): LedgerParts {
@@ -83,5 +97,5 @@ export function raisedParts(
     )
   }
   // By then every reader that began before the number was written has ended (docs/decisions.md).
-  return { number, before: inForce(client, now), from: addMs(now, MINUTE_MS) }
+  return { number, before: partsInForce(client, now), from: addMs(now, MINUTE_MS) }
 }

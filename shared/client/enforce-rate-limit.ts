@@ -4,19 +4,19 @@ import { keepNewest } from '../memory.ts'
 import { epochMs, SECOND_MS } from '../time.ts'
 import type { Client } from './client.ts'
 import {
-  type Counted,
   type Counter,
   type CounterName,
+  type CountOutcome,
   countPoints,
   pointsIn,
 } from './rate-store.ts'
 
 type RateDeps = Pick<Deps, 'table' | 'now' | 'stage' | 'memory'>
 
-export type Asked = {
+export type RequestCost = {
   /** Taken before the request is handled. */
   readonly points: number
-  /** It creates a payment, for which the stage may have its own limit. */
+  /** The request creates a payment, for which the stage may have its own limit. */
   readonly creates?: boolean
 }
 
@@ -31,12 +31,14 @@ const COUNTER_FRESH_SECONDS = 10
 type RateUse = {
   /** Points that may pass before the counter is written. They grow with the environment's share. */
   tokens: number
-  /** Until when they have grown, in seconds. In the future when the client is near its limit and each point counts. */
-  since: number
+  /**
+   * The second up to which `tokens` have grown; in the future when the client is near its limit.
+   */
+  grownUntil: number
   /** Points that passed here and are not in the counter. */
   uncounted: Pick<Counter, 'second' | 'points'>
   lastCounter: Counter | undefined
-  /** While uncounted points are being written to the counter, later ones wait. */
+  /** While uncounted points are being written to the counter, later points wait. */
   catchingUp: Promise<unknown>
 }
 
@@ -54,75 +56,78 @@ declare module '../memory.ts' {
 export async function enforceRateLimit(
   deps: RateDeps,
   client: Client,
-  { points, creates }: Asked,
+  { points, creates }: RequestCost,
 ): Promise<void> {
-  const of = limitOf(deps, client, creates === true)
-  if (!of) return
-  grow(deps, of)
-  const { use, limit } = of
+  const bucket = limitOf(deps, client, creates === true)
+  if (!bucket) return
+  growTokens(deps, bucket)
+  const { use, limit } = bucket
   if (use.tokens >= points) {
     use.tokens -= points
-    return addUncounted(of, thisSecond(deps), points)
+    return addUncounted(bucket, thisSecond(deps), points)
   }
-  if ((await count(deps, of, points, limit)).is !== 'refused') return
+  if ((await countAll(deps, bucket, points, limit)).kind !== 'refused') return
   // Points that passed before are counted, although this request is refused.
-  if (use.uncounted.points > 0) await owe(deps, of, 0)
-  const owed = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
-  // Whole seconds until the limit has paid them off.
-  const retryAfterSeconds = Math.max(1, Math.floor(owed / limit))
+  if (use.uncounted.points > 0) await countDebt(deps, bucket, 0)
+  const owedPoints = use.lastCounter ? pointsIn(use.lastCounter, thisSecond(deps), limit) : 0
+  // Whole seconds until the limit has paid off these points.
+  const retryAfterSeconds = Math.max(1, Math.floor(owedPoints / limit))
   throw new GatewayError('rate_limit', `the limit of ${limit} points a second is used up`, {
     retryAfterSeconds,
   })
 }
 
-type Limit = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
+type Bucket = { readonly name: CounterName; readonly limit: number; readonly use: RateUse }
 
-/** A client's own limit covers all its requests; the stage's limit has another one for creates. Undefined: no limit. */
+/**
+ * A client's own limit covers all its requests; the stage has a second limit for creates.
+ * Undefined: no limit.
+ */
 function limitOf(
   deps: RateDeps,
   { clientId, rateLimitPerSecond }: Client,
   creates: boolean,
-): Limit | undefined {
-  const ofCreates =
+): Bucket | undefined {
+  const createLimit =
     creates && rateLimitPerSecond === undefined ? deps.stage.clientCreateLimit : undefined
-  const limit = ofCreates ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
+  const limit = createLimit ?? rateLimitPerSecond ?? deps.stage.clientRateLimit
   if (limit === undefined) return undefined
-  const name = { clientId, of: ofCreates === undefined ? 'requests' : 'creates' } as const
-  const key = `${clientId} ${name.of}`
-  const known = (deps.memory.rateUses ??= new Map())
-  const use = known.get(key) ?? {
+  const name = { clientId, kind: createLimit === undefined ? 'requests' : 'creates' } as const
+  const key = `${clientId} ${name.kind}`
+  const uses = (deps.memory.rateUses ??= new Map())
+  const use = uses.get(key) ?? {
     tokens: 0,
-    since: 0,
+    grownUntil: 0,
     uncounted: { second: 0, points: 0 },
     lastCounter: undefined,
     catchingUp: Promise.resolve(),
   }
-  known.delete(key)
-  keepNewest(known, 1_000).set(key, use)
+  uses.delete(key)
+  keepNewest(uses, 1_000).set(key, use)
   return { name, limit, use }
 }
 
-/** Gives an environment its share, which passes without the counter. More that the counter gave expires. */
-function grow(deps: RateDeps, { limit, use }: Limit): void {
+/** Lets an environment's tokens grow to its share. More tokens, from the counter, expire. */
+function growTokens(deps: RateDeps, { limit, use }: Bucket): void {
   const now = nowSeconds(deps)
   // The clock may have been set back.
-  use.since = Math.min(use.since, now + COUNTER_FRESH_SECONDS)
-  if (use.since > now) return
-  const aSecond = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
-  const own = Math.max(1, aSecond)
-  const isAllowed =
+  use.grownUntil = Math.min(use.grownUntil, now + COUNTER_FRESH_SECONDS)
+  if (use.grownUntil > now) return
+  const growth = (limit / (deps.stage.environments ?? 1)) * UNCOUNTED_PART
+  const share = Math.max(1, growth)
+  const mayKeepTokens =
     use.lastCounter !== undefined &&
     use.lastCounter.second + COUNTER_FRESH_SECONDS > now &&
-    use.tokens > own
-  if (!isAllowed) use.tokens = Math.min(own, use.tokens + (now - use.since) * aSecond)
-  use.since = now
+    use.tokens > share
+  if (!mayKeepTokens) use.tokens = Math.min(share, use.tokens + (now - use.grownUntil) * growth)
+  use.grownUntil = now
 }
 
 function nowSeconds(deps: RateDeps): number {
   return epochMs(deps.now()) / SECOND_MS
 }
 
-function addUncounted({ use, limit }: Limit, second: number, points: number): void {
+function addUncounted({ use, limit }: Bucket, second: number, points: number): void {
   use.uncounted = { second, points: pointsIn(use.uncounted, second, limit) + points }
 }
 
@@ -130,40 +135,51 @@ function thisSecond(deps: RateDeps): number {
   return Math.floor(nowSeconds(deps))
 }
 
-/** Counts points and the uncounted ones before them. Those that passed and could not be counted are kept for later. */
-async function count(deps: RateDeps, of: Limit, points: number, most?: number): Promise<Counted> {
-  const { name, limit, use } = of
+/**
+ * Counts these points and the uncounted points. Points that passed but could not be counted are
+ * kept.
+ */
+async function countAll(
+  deps: RateDeps,
+  bucket: Bucket,
+  points: number,
+  most?: number,
+): Promise<CountOutcome> {
+  const { name, limit, use } = bucket
   const second = thisSecond(deps)
-  const before = pointsIn(use.uncounted, second, limit)
+  const backlog = pointsIn(use.uncounted, second, limit)
   use.uncounted = { second, points: 0 }
-  if (before === 0) await use.catchingUp
-  const adding = before + points
-  const counting = {
+  if (backlog === 0) await use.catchingUp
+  const total = backlog + points
+  const request = {
     second,
-    points: adding,
+    points: total,
     limit,
-    ...(most !== undefined && { most: most - before }),
+    ...(most !== undefined && { most: most - backlog }),
   }
-  const written = countPoints(deps, name, counting, use.lastCounter)
-  if (before > 0) use.catchingUp = written.catch(() => undefined)
+  const write = countPoints(deps, name, request, use.lastCounter)
+  if (backlog > 0) use.catchingUp = write.catch(() => undefined)
   try {
-    const counted = await written
-    noteCounter(deps, of, counted, adding)
-    if (counted.is !== 'counted') addUncounted(of, second, before)
+    const outcome = await write
+    noteCounter(deps, bucket, outcome, total)
+    if (outcome.kind !== 'counted') addUncounted(bucket, second, backlog)
     // Refused points did not pass.
-    if (counted.is === 'contended') addUncounted(of, thisSecond(deps), points)
-    return counted
+    if (outcome.kind === 'contended') addUncounted(bucket, thisSecond(deps), points)
+    return outcome
   } catch (error) {
-    addUncounted(of, second, before)
+    addUncounted(bucket, second, backlog)
     throw error
   }
 }
 
-/** Far below the limit, environments divide half of the uncounted part by what each counted. Near it each point counts. */
+/**
+ * Environments share half of the uncounted part by the points that each counted. Near the limit
+ * each point counts.
+ */
 function noteCounter(
   deps: RateDeps,
-  { limit, use }: Limit,
-  { counter }: Counted,
+  { limit, use }: Bucket,
+  { counter }: CountOutcome,
   added: number,
 ): void {
   const now = nowSeconds(deps)
@@ -172,32 +188,36 @@ function noteCounter(
   const uncounted = limit * UNCOUNTED_PART
   const { points, before } = counter
   if (Math.max(points, before) > uncounted)
-    Object.assign(use, { tokens: 0, since: now + COUNTER_FRESH_SECONDS })
-  else if (use.since <= now) use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
+    Object.assign(use, { tokens: 0, grownUntil: now + COUNTER_FRESH_SECONDS })
+  else if (use.grownUntil <= now)
+    use.tokens = (uncounted / 2) * Math.min(1, added / Math.max(1, points))
 }
 
-/** Counts a debt, or points that passed here before the limit was reached. */
-async function owe(deps: RateDeps, of: Limit, points: number): Promise<void> {
+/** Counts a debt, or points that passed before the limit was reached. */
+async function countDebt(deps: RateDeps, bucket: Bucket, points: number): Promise<void> {
   const second = thisSecond(deps)
-  await count(deps, of, points).catch(() => addUncounted(of, second, points))
+  await countAll(deps, bucket, points).catch(() => addUncounted(bucket, second, points))
 }
 
 export function pointsOf(units: number): number {
   return Math.ceil(units / UNITS_A_POINT)
 }
 
-/** Counts the points that a request used beyond those taken before. They affect only later requests. */
+/**
+ * Counts the points that a request used beyond those taken before. This debt affects only later
+ * requests.
+ */
 export async function addDebt(
   deps: RateDeps,
   client: Client,
-  asked: Asked,
+  cost: RequestCost,
   units: number,
 ): Promise<void> {
-  const points = pointsOf(units) - asked.points
-  const of = limitOf(deps, client, asked.creates === true)
-  if (!of || points <= 0) return
-  grow(deps, of)
-  of.use.tokens -= points
-  if (of.use.tokens < 0) return owe(deps, of, points)
-  addUncounted(of, thisSecond(deps), points)
+  const points = pointsOf(units) - cost.points
+  const bucket = limitOf(deps, client, cost.creates === true)
+  if (!bucket || points <= 0) return
+  growTokens(deps, bucket)
+  bucket.use.tokens -= points
+  if (bucket.use.tokens < 0) return countDebt(deps, bucket, points)
+  addUncounted(bucket, thisSecond(deps), points)
 }

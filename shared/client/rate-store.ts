@@ -7,7 +7,7 @@ import { all, below, equals, isNew, type Step, update } from '../table/step.ts'
 const CounterSchema = v.object({
   second: v.number(),
   points: v.number(),
-  /** The points of a second before. */
+  /** The points that were left a second earlier. */
   before: v.optional(v.number(), 0),
 })
 
@@ -24,19 +24,19 @@ export function pointsIn(
 }
 
 /** Which counter of a client: of all its requests, or of its creates. */
-export type CounterName = { readonly clientId: ClientId; readonly of: 'requests' | 'creates' }
+export type CounterName = { readonly clientId: ClientId; readonly kind: 'requests' | 'creates' }
 
-type Counting = {
+type CountRequest = {
   readonly second: number
   readonly points: number
   readonly limit: number
-  /** Refused when so many are counted already; a debt is always counted. */
+  /** Refused when so many points are counted already; a debt is always counted. */
   readonly most?: number
 }
 
 /** `contended`: other writers were first, and nothing is counted. */
-export type Counted = {
-  readonly is: 'counted' | 'refused' | 'contended'
+export type CountOutcome = {
+  readonly kind: 'counted' | 'refused' | 'contended'
   readonly counter: Counter | undefined
 }
 
@@ -44,42 +44,43 @@ export type Counted = {
 export async function countPoints(
   deps: TableDeps,
   name: CounterName,
-  counting: Counting,
-  known: Counter | undefined,
-): Promise<Counted> {
-  const { second, limit, most = Number.POSITIVE_INFINITY } = counting
-  let counter = known
+  request: CountRequest,
+  lastCounter: Counter | undefined,
+): Promise<CountOutcome> {
+  const { second, limit, most = Number.POSITIVE_INFINITY } = request
+  let counter = lastCounter
   for (let tried = 0; tried < 4; tried++) {
-    if ((counter ? pointsIn(counter, second, limit) : 0) >= most) return { is: 'refused', counter }
-    const { applied, item } = await deps.table.write(stepFor(name, counter, counting))
+    if ((counter ? pointsIn(counter, second, limit) : 0) >= most)
+      return { kind: 'refused', counter }
+    const { applied, item } = await deps.table.write(addPoints(name, counter, request))
     counter = item && v.parse(CounterSchema, item)
-    if (applied) return { is: 'counted', counter }
+    if (applied) return { kind: 'counted', counter }
   }
-  return { is: 'contended', counter }
+  return { kind: 'contended', counter }
 }
 
 /**
- * Within one second writers only add. The first writer of a later second pays off what the limit allows; one that knows
- * less is refused and sees the counter. A writer whose clock is far behind pays nothing off. It can forget points, but
- * never add any.
+ * Within one second, writers only add points. The first writer of a later second pays off what the
+ * limit allows. A writer with an outdated counter is refused, and reads the present counter. A
+ * writer with a slow clock pays nothing off; it can lose points, but never invent any.
  */
-function stepFor(
-  { clientId, of }: CounterName,
-  known: Counter | undefined,
-  { second, points, limit, most }: Counting,
+function addPoints(
+  { clientId, kind }: CounterName,
+  lastCounter: Counter | undefined,
+  { second, points, limit, most }: CountRequest,
 ): Step {
-  const key = rateKey(clientId, of)
+  const key = rateKey(clientId, kind)
   // An hour is long after the last debt is paid.
   const ttl = second + 3_600
-  if (!known) return update(key, { set: { second, points, ttl } }, isNew)
-  const isKnownSecond = equals('second', known.second)
-  const secondsAhead = known.second - second
+  if (!lastCounter) return update(key, { set: { second, points, ttl } }, isNew)
+  const isSameSecond = equals('second', lastCounter.second)
+  const secondsAhead = lastCounter.second - second
   // Clocks differ, so a writer joins the second of a writer that is a little ahead.
   if (secondsAhead >= 0 && secondsAhead <= 2) {
-    const isWithin = most === undefined ? isKnownSecond : all(isKnownSecond, below('points', most))
+    const isWithin = most === undefined ? isSameSecond : all(isSameSecond, below('points', most))
     return update(key, { add: { points }, set: { ttl } }, isWithin)
   }
-  const before = pointsIn(known, second - 1, limit)
-  const set = { second, points: pointsIn(known, second, limit) + points, before, ttl }
-  return update(key, { set }, all(isKnownSecond, equals('points', known.points)))
+  const before = pointsIn(lastCounter, second - 1, limit)
+  const set = { second, points: pointsIn(lastCounter, second, limit) + points, before, ttl }
+  return update(key, { set }, all(isSameSecond, equals('points', lastCounter.points)))
 }

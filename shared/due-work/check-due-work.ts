@@ -7,11 +7,11 @@ import { type CheckedWork, type DueSlot, findDuePage, maxParts } from './due-slo
 
 type FindDeps = Pick<Deps, 'table' | 'queues' | 'now' | 'log' | 'stage'>
 
-const ITEMS_OF_A_PART = 100
+const ITEMS_PER_PART = 100
 
 type Send = (messages: readonly QueueMessage[]) => Promise<void>
 
-/** Every minute: messages for all that is due. Answers their number. A kind that fails stops no other, then throws. */
+/** Sends messages for all due work. Answers how many items are due. A failing kind does not stop other kinds. */
 export async function checkDueWork(deps: FindDeps): Promise<Record<CheckedWork | 'audit', number>> {
   // Each kind has its own queue and workers, so no kind delays another.
   const kinds = [
@@ -46,12 +46,12 @@ async function sendDueAudits(deps: FindDeps): Promise<number> {
 }
 
 async function sendDueSlots(deps: FindDeps, work: CheckedWork, send: Send) {
-  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_OF_A_PART
+  const limit = maxParts(work, callsPerMinute(deps.stage, deps.now())) * ITEMS_PER_PART
   const sending = Array.from({ length: WORK_SLOTS[work] }, async (_, slot) => {
     const { items } = await findDuePage(deps, { work, slot, limit })
     const [oldest] = items
     if (oldest === undefined) return { due: 0, lateMs: 0 }
-    const parts = Math.ceil(items.length / ITEMS_OF_A_PART)
+    const parts = Math.ceil(items.length / ITEMS_PER_PART)
     const shares = Array.from({ length: parts }, (_share, part): DueSlot => ({ slot, part, parts }))
     await send(shares.map((body) => ({ body, delaySeconds: 0, group: `${slot}/${body.part}` })))
     return { due: items.length, lateMs: msBetween(oldest.dueAt, deps.now()) }

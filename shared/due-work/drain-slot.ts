@@ -5,68 +5,71 @@ import { type CheckedWork, type DueItem, type DueSlot, findDuePage, isInPart } f
 
 type ReadItem = DueItem & { readonly item: Item }
 
-/** `skip`: its check is left out this time. `later`: it waits for its turn. */
-export type Turn = 'check' | 'skip' | 'later'
+/** `skip`: no check this time. `wait`: the quota lacks calls now. */
+export type Decision = 'check' | 'skip' | 'wait'
 
-/** What happens to each of the next items now, by its place; `retryAt`: when more may be checked. */
-export type Admission = { readonly turns: readonly Turn[]; readonly retryAt: Timestamp | undefined }
+/** The decision for each item of a batch, in its order. `retryAt`: when more items may be checked. */
+export type Admission = {
+  readonly decisions: readonly Decision[]
+  readonly retryAt: Timestamp | undefined
+}
 
 export type DueKind = {
   readonly work: CheckedWork
-  readonly atATime: (deps: Deps) => number
+  readonly batchSize: (deps: Deps) => number
   readonly read: (
     deps: TableDeps,
     rows: readonly DueItem[],
   ) => Promise<readonly (Item | undefined)[]>
-  /** True when there was something to do. Claims the item: another worker may have it, too. */
-  readonly check: (deps: Deps, due: ReadItem, turn: Turn) => Promise<boolean>
-  /** For items that need scarce calls. Without it each is checked. */
+  /** True if the item was still due. Claims the item, because other workers may check it too. */
+  readonly check: (deps: Deps, due: ReadItem, decision: Decision) => Promise<boolean>
+  /** For items that need scarce calls. By default every item is checked. */
   readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
 }
 
-/** As long as the time between two runs of check-due-work, which hands the slot on if work is left. */
+/** The time between two runs of check-due-work, which sends the slot's message again if work is left. */
 const RUN_BUDGET_MS = 60 * SECOND_MS
-const WINDOW = 100
+const WINDOW_ITEMS = 100
 
 type Run = {
   readonly end: number
-  readonly turns: ReturnType<typeof dueTurns<ReadItem>>
-  /** The index may still show them as due. */
-  readonly tried: Set<string>
+  readonly waiting: ReturnType<typeof roundRobin<ReadItem>>
+  /** Items that the index may still show as due. */
+  readonly triedIds: Set<string>
   cursor: Item | undefined
   isAtEnd: boolean
-  hasLeft: boolean
+  hasSkippedItems: boolean
   done: number
   failed: number
 }
 
 /**
- * Handles everything that is due in its share of a slot, owners in turn, for at most a minute (design section 4). A
- * second worker, a repeated message or a crash is harmless: each item is claimed by moving its due time forward, on
- * condition of its old value.
+ * Handles all due items in a share of a slot, round robin by owner, for at most a minute (design section 4). A second
+ * worker, a repeated message or a crash is harmless. A worker claims an item by moving the item's due time forward,
+ * on condition of the old due time.
  */
 export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
-    turns: dueTurns(({ item }) => String(item['clientId'])),
-    tried: new Set(),
+    waiting: roundRobin(({ item }) => String(item['clientId'])),
+    triedIds: new Set(),
     cursor: undefined,
     isAtEnd: false,
-    hasLeft: false,
+    hasSkippedItems: false,
     done: 0,
     failed: 0,
   }
   while (deps.monotonicMs() < run.end) {
-    const turn = await nextTurn(deps, kind, share, run)
-    if (turn.length === 0) break
-    const items = turn.map(({ item }) => item)
-    const { turns = [], retryAt } = (await kind.admit?.(deps, items)) ?? {}
-    const placed = turn.map((due, at) => ({ due, turn: turns[at] ?? ('check' as const) }))
-    const admitted = placed.filter((one) => one.turn !== 'later')
-    run.turns.putBack(placed.flatMap((one) => (one.turn === 'later' ? [one.due] : [])))
-    await Promise.all(admitted.map((one) => checkItem(deps, kind, one, run)))
+    const batch = await nextBatch(deps, kind, share, run)
+    if (batch.length === 0) break
+    const items = batch.map(({ item }) => item)
+    const { decisions = [], retryAt } = (await kind.admit?.(deps, items)) ?? {}
+    const decided = batch.map((due, at) => ({ due, decision: decisions[at] ?? ('check' as const) }))
+    const admitted = decided.filter(({ decision }) => decision !== 'wait')
+    run.waiting.putBack(decided.flatMap(({ due, decision }) => (decision === 'wait' ? [due] : [])))
+    await Promise.all(admitted.map((item) => checkItem(deps, kind, item, run)))
     if (retryAt === undefined || admitted.length > 0) continue
-    // All workers are admitted at the same time. A random delay keeps them from always coming in the same order.
+    // All workers retry at the same time. A random delay keeps them from always retrying in the same order.
     const waitMs =
       Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
     if (deps.monotonicMs() + waitMs >= run.end) break
@@ -82,57 +85,57 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   return { done, failed }
 }
 
-/** The most items of one owner in memory. The rest stays due and is read again. */
-const MAX_OF_ONE_OWNER = 500
+/** The most items of one owner in memory. The owner's other items stay due and are read again. */
+const MAX_ITEMS_OF_OWNER = 500
 
-/** Owners take turns, so one owner's thousand items delay another by at most one item at a time. */
-export function dueTurns<Waiting>(ownerNameOf: (item: Waiting) => string) {
-  // A map keeps the order in which its keys were set: the first one is next.
-  let waiting = new Map<string, Waiting[]>()
+/** Takes one item of each owner in turn, so one owner's many items do not delay the items of other owners. */
+export function roundRobin<Waiting>(ownerNameOf: (item: Waiting) => string) {
+  // A map keeps the order in which its keys were set. The first owner is next.
+  let queues = new Map<string, Waiting[]>()
   return {
     /** False when more items of this owner wait than one worker can handle. */
     add: (item: Waiting): boolean => {
       const owner = ownerNameOf(item)
-      const own = waiting.get(owner) ?? []
-      if (own.length >= MAX_OF_ONE_OWNER) return false
-      own.push(item)
-      waiting.set(owner, own)
+      const items = queues.get(owner) ?? []
+      if (items.length >= MAX_ITEMS_OF_OWNER) return false
+      items.push(item)
+      queues.set(owner, items)
       return true
     },
     take: (most: number): readonly Waiting[] => {
-      const taken: Waiting[] = []
-      // An owner that is set again comes once more, after all others.
-      for (const [owner, [first, ...rest]] of waiting) {
-        if (taken.length >= most) break
-        waiting.delete(owner)
-        if (first !== undefined) taken.push(first)
-        if (rest.length > 0) waiting.set(owner, rest)
+      const batch: Waiting[] = []
+      // The loop reaches an owner that is set again after all other owners.
+      for (const [owner, [first, ...others]] of queues) {
+        if (batch.length >= most) break
+        queues.delete(owner)
+        if (first !== undefined) batch.push(first)
+        if (others.length > 0) queues.set(owner, others)
       }
-      return taken
+      return batch
     },
     putBack: (items: readonly Waiting[]): void => {
-      waiting = Map.groupBy([...items, ...[...waiting.values()].flat()], ownerNameOf)
+      queues = Map.groupBy([...items, ...[...queues.values()].flat()], ownerNameOf)
     },
     get owners() {
-      return waiting.size
+      return queues.size
     },
   }
 }
 
-/** The next batch. While few owners wait, all windows are read first: another owner may come after a long queue. */
-async function nextTurn(
+/** The next batch. While items of few owners wait, it first reads all windows, to find the items of other owners. */
+async function nextBatch(
   deps: Deps,
   kind: DueKind,
   share: DueSlot,
   run: Run,
 ): Promise<readonly ReadItem[]> {
-  const most = kind.atATime(deps)
-  if (run.isAtEnd && run.hasLeft && run.turns.owners === 0)
-    Object.assign(run, { isAtEnd: false, hasLeft: false })
-  while (!run.isAtEnd && run.turns.owners < most && deps.monotonicMs() < run.end) {
+  const most = kind.batchSize(deps)
+  if (run.isAtEnd && run.hasSkippedItems && run.waiting.owners === 0)
+    Object.assign(run, { isAtEnd: false, hasSkippedItems: false })
+  while (!run.isAtEnd && run.waiting.owners < most && deps.monotonicMs() < run.end) {
     await readWindow(deps, kind, share, run)
   }
-  return run.turns.take(most)
+  return run.waiting.take(most)
 }
 
 async function readWindow(
@@ -144,36 +147,36 @@ async function readWindow(
   const page = await findDuePage(deps, {
     work,
     slot: share.slot,
-    limit: WINDOW,
+    limit: WINDOW_ITEMS,
     cursor: run.cursor,
   })
-  const mine = page.items.filter(({ id }) => isInPart(share, id) && !run.tried.has(id))
-  const items = mine.length > 0 ? await read(deps, mine) : []
-  for (const [at, due] of mine.entries()) {
+  const rows = page.items.filter(({ id }) => isInPart(share, id) && !run.triedIds.has(id))
+  const items = rows.length > 0 ? await read(deps, rows) : []
+  for (const [at, due] of rows.entries()) {
     const item = items[at]
-    // The item decides: another worker may have moved it on since the index was written.
+    // The item decides: another worker may have changed its due time after the index was written.
     const isDue =
       item !== undefined && typeof item['dueAt'] === 'string' && item['dueAt'] <= deps.now()
     if (!isDue) continue
-    if (!run.turns.add({ ...due, item })) run.hasLeft = true
+    if (!run.waiting.add({ ...due, item })) run.hasSkippedItems = true
   }
   run.cursor = page.cursor
   run.isAtEnd = page.cursor === undefined
 }
 
-type Placed = { readonly due: ReadItem; readonly turn: Turn }
+type DecidedItem = { readonly due: ReadItem; readonly decision: Decision }
 
 async function checkItem(
   deps: Deps,
   { work, check }: DueKind,
-  { due, turn }: Placed,
+  { due, decision }: DecidedItem,
   run: Run,
 ): Promise<void> {
-  run.tried.add(due.id)
+  run.triedIds.add(due.id)
   try {
-    if (await check(deps, due, turn)) run.done++
+    if (await check(deps, due, decision)) run.done++
   } catch (cause) {
-    // A failing item does not stop the others. It stays due and is retried.
+    // A failing item does not stop other items. It stays due and is retried.
     deps.log.error('payment.check_failed', { work, id: due.id }, cause)
     run.failed++
   }

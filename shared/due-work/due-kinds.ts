@@ -4,8 +4,8 @@ import { DeliveryIdSchema } from '../ids.ts'
 import {
   callsOfCheck,
   checkDuePayment,
-  isLateLook,
-  skipCheck,
+  isLateUsualCheck,
+  skipUsualCheck,
 } from '../payment/news/check-due-payment.ts'
 import type { ProviderOperation } from '../provider/provider.ts'
 import { callsPerMinute, notePause, quotaWindow, takeCalls } from '../provider/quota-store.ts'
@@ -14,46 +14,50 @@ import type { Item } from '../table/attributes.ts'
 import { isSuspenseKey, rowKeyOf } from '../table/keys.ts'
 import { WORK_SLOTS } from '../table/schema.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
-import { checkAbandoned } from '../webhook/delivery/alert-abandoned.ts'
+import { checkAbandonedDelivery } from '../webhook/delivery/alert-abandoned.ts'
 import { checkOverdueDelivery } from '../webhook/delivery/check-overdue-delivery.ts'
-import type { Admission, DueKind, Turn } from './drain-slot.ts'
+import type { Admission, Decision, DueKind } from './drain-slot.ts'
 
-/** How long an environment remembers that calls were short. */
-const SHORT_MS = 2 * MINUTE_MS
+/** How long an environment remembers that the quota lacked calls. */
+const SHORTAGE_MS = 2 * MINUTE_MS
 
 async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
   const now = deps.now()
-  const areShort = now < (deps.memory.callsAreShortUntil ?? now)
-  // An early check that comes late is skipped while calls are short.
-  const skipped = items.map((item) => areShort && isLateLook(item, now))
-  const needed = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
-  const wanted = new Map<ProviderOperation, number>()
-  for (const operation of needed.flat()) wanted.set(operation, (wanted.get(operation) ?? 0) + 1)
-  const { granted, retryAt } = await takeCalls(deps, wanted)
-  const isShort = (granted.get('getRequest') ?? 0) < (wanted.get('getRequest') ?? 0)
-  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORT_MS)
-  const room = new Map(granted)
-  const turns = needed.map((calls, at): Turn => {
+  const callsAreShort = now < (deps.memory.callsAreShortUntil ?? now)
+  // An early check that is late is skipped while calls are short.
+  const skipped = items.map((item) => callsAreShort && isLateUsualCheck(item, now))
+  const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
+  const counts = new Map<ProviderOperation, number>()
+  for (const operation of neededCalls.flat())
+    counts.set(operation, (counts.get(operation) ?? 0) + 1)
+  const { granted, retryAt } = await takeCalls(deps, counts)
+  const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
+  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORTAGE_MS)
+  const callsLeft = new Map(granted)
+  const decisions = neededCalls.map((calls, at): Decision => {
     if (skipped[at]) return 'skip'
-    const fits = calls.every((operation) => (room.get(operation) ?? 0) > 0)
-    if (fits) for (const operation of calls) room.set(operation, (room.get(operation) ?? 0) - 1)
-    return fits ? 'check' : 'later'
+    const fits = calls.every((operation) => (callsLeft.get(operation) ?? 0) > 0)
+    if (fits)
+      for (const operation of calls) callsLeft.set(operation, (callsLeft.get(operation) ?? 0) - 1)
+    return fits ? 'check' : 'wait'
   })
-  return { turns, retryAt }
+  return { decisions, retryAt }
 }
 
-/** Pending payments whose check time or expiry has come, and news that could not be asked about. */
+/** Pending payments whose check or expiry is due, and payments whose news was not asked for yet. */
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
-  // A scarce quota is divided among the slots, so that each gets a share in every window.
-  atATime: ({ stage, now }) => {
+  // A scarce quota is divided among the slots, so that each slot gets a share in every window.
+  batchSize: ({ stage, now }) => {
     const { limit } = quotaWindow(callsPerMinute(stage, now()), now())
     return Math.min(16, Math.max(1, Math.floor(limit / WORK_SLOTS.payment)))
   },
   read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('PAYMENT', row))),
   admit,
-  check: async (deps, { item }, turn) => {
-    const result = await (turn === 'skip' ? skipCheck(deps, item) : checkDuePayment(deps, item))
+  check: async (deps, { item }, decision) => {
+    const result = await (decision === 'skip'
+      ? skipUsualCheck(deps, item)
+      : checkDuePayment(deps, item))
     // The first refusal stops all workers until the time that the provider named.
     if (result === 'rate_limited')
       await notePause(deps, ['cancelRequest', 'getRequest', 'getPayment'])
@@ -64,7 +68,7 @@ export const DUE_PAYMENTS: DueKind = {
 /** Deliveries whose message was lost. */
 export const DUE_DELIVERIES: DueKind = {
   work: 'delivery',
-  atATime: () => 8,
+  batchSize: () => 8,
   read: (deps, rows) => deps.table.getMany(rows.map((row) => rowKeyOf('DELIVERY', row))),
   check: (deps, { id }) => checkOverdueDelivery(deps, v.parse(DeliveryIdSchema, id)),
 }
@@ -72,7 +76,7 @@ export const DUE_DELIVERIES: DueKind = {
 /** Alerts that have not reached the operators. */
 export const DUE_ALERTS: DueKind = {
   work: 'alert',
-  atATime: () => 4,
+  batchSize: () => 4,
   read: (deps, rows) =>
     deps.table.getMany(
       rows.map((row) =>
@@ -82,5 +86,5 @@ export const DUE_ALERTS: DueKind = {
   check: (deps, due) =>
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })
-      : checkAbandoned(deps, v.parse(DeliveryIdSchema, due.id)),
+      : checkAbandonedDelivery(deps, v.parse(DeliveryIdSchema, due.id)),
 }

@@ -11,7 +11,7 @@ export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
 const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
-/** A busy slot has parts, one for each worker. Payments have as many as the provider's quota can feed. */
+/** A busy slot has parts, one for each worker. A payment slot has as many parts as the provider's quota can feed. */
 export function maxParts(work: CheckedWork, callsPerMinute: number): number {
   return work === 'payment'
     ? Math.max(
@@ -27,7 +27,7 @@ export function maxWorkers(work: CheckedWork, callsPerMinute: number): number {
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0))
 
-/** Which items a worker handles: those of a slot, or one of several parts of it. */
+/** Which items a worker handles: all items of a slot, or one of several parts of the slot. */
 export const DueSlotSchema = v.object({
   slot: Count,
   part: Count,
@@ -35,7 +35,7 @@ export const DueSlotSchema = v.object({
 })
 export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
-/** Parts use another hash than slots; the same hash would put a whole slot into one part. */
+/** Parts use another hash than slots, because the same hash would put a whole slot into one part. */
 export function isInPart({ part, parts }: DueSlot, id: string): boolean {
   return slotOf(`part of ${id}`, parts) === part
 }

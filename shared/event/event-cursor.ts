@@ -5,7 +5,7 @@ import { FromItem, toItem } from '../table/attributes.ts'
 import type { Timestamp } from '../time.ts'
 import { EventNameSchema, type EventPosition } from './event.ts'
 
-/** Between two events: after one of them, or before all that fired at or after a time. */
+/** A place between two events: after an event, or before all events that fired at or after a time. */
 export type FeedPosition =
   | EventPosition
   | (Pick<EventPosition, 'firedAt'> & { readonly eventId?: undefined })
@@ -26,8 +26,9 @@ const FeedPositionText = v.union([
 ])
 
 /**
- * How far a reader of the feed is (design section 8). `settled`: no event can appear before it any more. `young`: after
- * the last event that was shown. `settled` is never after `young`.
+ * How far a reader of the feed is (design section 8). `settled`: no event can appear before this
+ * position any more. `young`: after the last event that was shown. `settled` is never after
+ * `young`.
  */
 const FeedCursorText = v.pipe(
   v.strictObject({ settled: FeedPositionText, young: FeedPositionText }),
@@ -39,8 +40,8 @@ export function eventCursorOf(position: EventPosition): string {
   return encodeCursor(toItem(position))
 }
 
-export function isAfter(one: FeedPosition, other: FeedPosition): boolean {
-  return sortKey(one) > sortKey(other)
+export function isAfter(a: FeedPosition, b: FeedPosition): boolean {
+  return sortKey(a) > sortKey(b)
 }
 
 function sortKey({ firedAt, eventId }: FeedPosition): string {

@@ -6,7 +6,7 @@ import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
-/** Its key allows one event of each name for a payment. The item repeats no field of keys or indexes. */
+/** An event's key allows one event of each name for a payment. The item repeats no field of keys or indexes. */
 export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
   return put(
     eventKey(event.paymentId, event.name),
@@ -25,30 +25,30 @@ export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string)
 
 export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
 
-export function eventExists({ paymentId, name }: NamedEvent): Step {
+export function requireEvent({ paymentId, name }: NamedEvent): Step {
   return guard(eventKey(paymentId, name), exists)
 }
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
 
 /**
- * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten seconds. Only an
- * erasure changes them, and it is refused while a delivery is in progress.
+ * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
+ * seconds. Only an erasure changes them, and it is refused while a delivery is in progress.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: NamedEvent,
 ): Promise<string | undefined> {
   const key = `${event.paymentId} ${event.name}`
-  const kept = (deps.memory.eventBodies ??= new Map())
-  const known = kept.get(key)
-  const from = deps.now()
-  if (known && isFresh(known, from)) return known.reading
+  const bodies = (deps.memory.eventBodies ??= new Map())
+  const cached = bodies.get(key)
+  const now = deps.now()
+  if (cached && isFresh(cached, now)) return cached.reading
   const read = deps.table.getFields(eventKey(event.paymentId, event.name), ['body'])
   const reading = read.then((item) => v.parse(BodyOnly, item)?.body)
-  if (kept.size >= 100) kept.clear()
-  kept.set(key, { reading, from, until: addMs(from, 10 * SECOND_MS) })
-  const forget = () => void (kept.get(key)?.reading === reading && kept.delete(key))
+  if (bodies.size >= 100) bodies.clear()
+  bodies.set(key, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
+  const forget = () => void (bodies.get(key)?.reading === reading && bodies.delete(key))
   reading.then((body) => body ?? forget(), forget)
   return reading
 }

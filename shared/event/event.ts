@@ -3,7 +3,7 @@ import { ClientIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from
 import { toJson } from '../json.ts'
 import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
-/** Events of a payment's status (spec 6.1), one of each for a payment. */
+/** Events of a payment's status (spec 6.1), at most one of each type for a payment. */
 export const STATUS_EVENT_TYPES = [
   'payment.succeeded',
   'payment.failed',
@@ -34,10 +34,10 @@ export const EventNameSchema = v.pipe(
   v.check((name) => EVENT_TYPES.some((type) => type === typeOfEvent(name))),
 )
 
-/** An operator's test: goes to one endpoint whatever its event types, and has no event row. */
+/** The type of an operator's test event, which goes to one endpoint whatever its event types, and has no row. */
 export const TEST_EVENT_TYPE = 'gateway.test'
 
-/** One fact, written by the transition that made it true. Holds the exact bytes that every delivery sends. */
+/** One fact, written by the transition that made it true. */
 export const EventFields = v.object({
   eventId: EventIdSchema,
   name: EventNameSchema,
@@ -52,7 +52,7 @@ export const EventFields = v.object({
 export type Event = v.InferOutput<typeof EventFields>
 export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
 
-/** How long a delivery is kept from its end, and an event, which outlives its deliveries, from when it was last sent. */
+/** How long a delivery is kept after its end, and an event, which outlives its deliveries, after it was last sent. */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,
   eventMs: 120 * DAY_MS,

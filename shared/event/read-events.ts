@@ -15,26 +15,26 @@ import { type Event, EventFields, type EventPosition, typeOfEvent } from './even
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
-export const EventSchema = v.pipe(v.unknown(), v.transform(whole), EventFields)
+export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), EventFields)
 
 /** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
 export async function listPaymentEvents(
   deps: TableDeps,
   paymentId: PaymentId,
 ): Promise<readonly Event[]> {
-  const asked = {
+  const query = {
     partition: [paymentKey(paymentId).pk],
     range: { beginsWith: EVENT_SK_PREFIX },
     limit: 100,
   }
-  return (await queryAll(deps, asked)).map((item) => v.parse(EventSchema, item))
+  return (await queryAll(deps, query)).map((item) => v.parse(EventSchema, item))
 }
 
 /** Adds the fields that a row leaves out: its keys and index attributes contain them. */
-function whole(row: unknown): unknown {
-  const read = v.safeParse(Row, row)
-  if (!read.success) return row
-  const { pk, sk, id, owner, listedAt } = read.output
+function withKeyFields(row: unknown): unknown {
+  const parsedRow = v.safeParse(Row, row)
+  if (!parsedRow.success) return row
+  const { pk, sk, id, owner, listedAt } = parsedRow.output
   const name = sk.slice(EVENT_SK_PREFIX.length)
   return {
     eventId: id,
@@ -43,7 +43,7 @@ function whole(row: unknown): unknown {
     clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
     paymentId: pk.slice(pk.indexOf('#') + 1),
     firedAt: listedAt,
-    ...read.output,
+    ...parsedRow.output,
   }
 }
 
@@ -56,22 +56,22 @@ type Span = {
   readonly after?: EventPosition | undefined
 }
 
-/** Positions of a client's events that fired in a span of time, oldest first, after a given one. */
+/** Positions of a client's events that fired in a span of time, oldest first, after a given position. */
 export async function listEventPositions(
   deps: TableDeps,
-  asked: Span & { readonly limit: number },
+  query: Span & { readonly limit: number },
 ): Promise<readonly EventPosition[]> {
   const found: EventPosition[] = []
-  for await (const positions of eventPositionPages(deps, asked)) {
+  for await (const positions of eventPositionPages(deps, query)) {
     found.push(...positions)
-    if (found.length >= asked.limit) break
+    if (found.length >= query.limit) break
   }
-  return found.slice(0, asked.limit)
+  return found.slice(0, query.limit)
 }
 
 const EventPositionSchema = v.pipe(
   v.unknown(),
-  v.transform(whole),
+  v.transform(withKeyFields),
   v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
 )
 
@@ -95,7 +95,7 @@ export async function* eventPositionPages(
   }
 }
 
-/** The events at these positions, strongly consistent; undefined where one is gone. */
+/** The events at these positions, strongly consistent; undefined where an event is gone. */
 export async function findEvents(
   deps: TableDeps,
   positions: readonly EventPosition[],

@@ -13,14 +13,14 @@ import { eraseFromEvent, eraseFromPayment, eraseFromRequest } from './erase-stor
 
 type EraseDeps = RecordDeps & Pick<Deps, 'log' | 'monotonicMs'>
 
-/** The erased fields and events of one payment; none if its customer was erased before. */
+/** The erased fields of a payment, and the number of its erased events. */
 type Erased = {
   readonly payment_id: PaymentId
   readonly fields: readonly string[]
   readonly events: number
 }
 
-/** A call ends after so many erasures, or this time. The next call reads past the erased payments. */
+/** A call ends after this many erasures, or after this time. The next call skips the erased payments. */
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
 
@@ -29,8 +29,8 @@ type Selection =
   | { readonly paymentId: string }
 
 /**
- * Erases the customer from one payment, or from all payments of a client with a reference. Of those, `left` names up to
- * a hundred that cannot be erased yet, and why; `complete`: no payment is left.
+ * Erases the customer from one payment, or from all payments of a client with a reference. `left` names up to a
+ * hundred payments whose customer cannot be erased yet, and why. `complete`: no payment is left.
  */
 export async function eraseCustomers(deps: EraseDeps, selection: Selection, operator: string) {
   const erased: Erased[] = []
@@ -61,9 +61,9 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
 }
 
 /**
- * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events come
- * first, so after a crash the payment still names its customer, and a repeat finishes. Throws 422 while the payment is
- * pending or being created, or a delivery of it is under way; 409 if it changes meanwhile.
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events are
+ * erased first, so after a crash the payment still names its customer, and a second call finishes. Throws 422 while
+ * the payment is pending or being created, or a delivery is under way; 409 if the payment changes meanwhile.
  */
 async function eraseCustomer(
   deps: EraseDeps,
@@ -73,7 +73,7 @@ async function eraseCustomer(
   const { paymentId: payment_id, clientId } = payment
   const now = deps.now()
   if (payment.status === 'creating' && (payment.leaseUntil ?? now) > now)
-    throw underWay('the payment is being created')
+    throw notErasable('the payment is being created')
   const [{ customer }, events, step] =
     payment.status === 'creating'
       ? [payment.request, 0, eraseFromRequest(payment, now)]
@@ -86,8 +86,8 @@ async function eraseCustomer(
   return { payment_id, fields, events }
 }
 
-function underWay(what: string) {
-  return invalid(`${what}: its customer cannot be erased yet`)
+function notErasable(reason: string) {
+  return invalid(`${reason}: its customer cannot be erased yet`)
 }
 
 /** Answers the number of events that had the customer. */
@@ -95,14 +95,14 @@ async function eraseFromEvents(
   deps: EraseDeps,
   { paymentId, clientId, status }: Payment,
 ): Promise<number> {
-  if (status === 'pending') throw underWay('the payment is pending')
-  const stored = await listPaymentEvents(deps, paymentId)
-  for (const { eventId } of stored) {
+  if (status === 'pending') throw notErasable('the payment is pending')
+  const events = await listPaymentEvents(deps, paymentId)
+  for (const { eventId } of events) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))
-      throw underWay('a delivery of the payment is under way')
+      throw notErasable('a delivery of the payment is under way')
   }
-  let events = 0
-  for (const event of stored) if (await eraseFromEvent(deps, event)) events++
-  return events
+  let count = 0
+  for (const event of events) if (await eraseFromEvent(deps, event)) count++
+  return count
 }

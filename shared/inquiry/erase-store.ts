@@ -9,7 +9,7 @@ import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
-/** Refused when the payment's money has moved since it was read, because that event still carries the customer. */
+/** Refused if the payment's money moved after the read, because the movement's event still names the customer. */
 export function eraseFromPayment(
   { paymentId, status, moneyVersion }: Payment,
   now: Timestamp,
@@ -21,20 +21,20 @@ export function eraseFromPayment(
   )
 }
 
-/** Refused when an attempt runs or has begun since the create was read. */
+/** Refused while an attempt runs, or if another attempt began after the read. */
 export function eraseFromRequest(
-  { paymentId, attempt, request }: CreatingPayment,
+  { paymentId, attempt, request: storedRequest }: CreatingPayment,
   now: Timestamp,
 ): Step {
-  const { customer: _, ...rest } = request
+  const { customer: _, ...request } = storedRequest
   const isIdle = all(isCreating, isAttempt(attempt), leaseIsOver(now))
-  return update(paymentKey(paymentId), { set: { request: rest } }, isIdle)
+  return update(paymentKey(paymentId), { set: { request } }, isIdle)
 }
 
 /**
- * Removes the customer from an event's data, every other byte unchanged. False when it has none; refused when the bytes
- * have changed since. The first such key is the customer: it comes before the merchant's metadata, and quotes inside a
- * string are escaped.
+ * Removes the customer from an event's data and keeps every other byte. False if the event names no customer, or if
+ * its bytes changed after the read. The first `customer` key is the payment's own: it comes before the merchant's
+ * metadata, and quotes inside a string are escaped.
  */
 export async function eraseFromEvent(
   deps: TableDeps,
@@ -47,8 +47,8 @@ export async function eraseFromEvent(
   const erased = body.includes(`,${member}`)
     ? body.replace(`,${member}`, '')
     : body.replace(`${member},`, '')
-  const left = memberText(erased, 'data')
-  const isErased = left !== undefined && memberText(left, 'customer') === undefined
+  const erasedData = memberText(erased, 'data')
+  const isErased = erasedData !== undefined && memberText(erasedData, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')
   const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
   return (await deps.table.write(step)).applied

@@ -5,29 +5,32 @@ import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
 import { settlementsBetween } from '../settlement/settlement-store.ts'
-import { suspenseAbout } from '../suspense/list-suspense.ts'
+import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import { addMs, later } from '../time.ts'
 import { toDeliveryDto } from '../webhook/delivery/delivery-dto.ts'
 import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
 
-/** The history of one payment for operators (design section 7). One that is being created shows why it is stuck. */
+/**
+ * The history of one payment for operators (design section 7). A payment that is being created
+ * shows why it is stuck.
+ */
 export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
   const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) =>
     a.firedAt < b.firedAt ? -1 : 1,
   )
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
-  const suspense = await suspenseAbout(deps, { paymentIds: [payment.paymentId], since })
+  const suspense = await listSuspenseAbout(deps, { paymentIds: [payment.paymentId], since })
   const { transitions = [], failureReason: failure_reason } =
     payment.status === 'creating' ? {} : payment
   return {
     ...toHeadDto(payment),
     timeline: {
       provider_attempts: payment.providerAttempts.map((attempt) => toAttemptDto(payment, attempt)),
-      transitions: transitions.map((one) => ({
-        ...one,
-        ...(one.status === 'failed' && { failure_reason }),
+      transitions: transitions.map((transition) => ({
+        ...transition,
+        ...(transition.status === 'failed' && { failure_reason }),
       })),
       events: await Promise.all(events.map((event) => toEventDto(deps, event))),
       settlements: await settlementsOf(deps, payment),
@@ -60,14 +63,14 @@ function toHeadDto(payment: StoredPayment) {
 function toAttemptDto(payment: StoredPayment, attempt: ProviderAttempt) {
   const { number, startedAt, outcome, code = null, paymentRequestId } = attempt
   // The attempt that created the payment has the payment's own request id.
-  const own =
+  const ownRequestId =
     outcome === 'created' && payment.status !== 'creating' ? payment.paymentRequestId : null
   return {
     number,
     started_at: startedAt,
     outcome,
     code,
-    payment_request_id: paymentRequestId ?? own,
+    payment_request_id: paymentRequestId ?? ownRequestId,
   }
 }
 
@@ -83,18 +86,18 @@ async function toEventDto(deps: TableDeps, event: Event) {
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
-/** Oldest first: the settlement that swept its own entry and, after a re-credit, the one that contains the re-credit. */
+/** The settlements of a payment, oldest first: the settlement of its entry, then the settlement of each re-credit. */
 async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment
-  const found = []
+  const settlements = []
   let at = paidAt && postedAt && later(postedAt, addMs(paidAt, ELIGIBLE_AGE_MS))
-  while (at !== undefined && found.length < MAX_SETTLEMENTS) {
+  while (at !== undefined && settlements.length < MAX_SETTLEMENTS) {
     const [settlement] = await settlementsBetween(deps, clientId, { start: at, end: at, limit: 1 })
     if (settlement === undefined) break
     const { settlementId, status, settledAt = null } = settlement
-    found.push({ settlement_id: settlementId, status, settled_at: settledAt })
+    settlements.push({ settlement_id: settlementId, status, settled_at: settledAt })
     at = settlement.recreditedAt
   }
-  return found
+  return settlements
 }

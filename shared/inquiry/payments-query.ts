@@ -3,13 +3,13 @@ import { pageParams } from '../page.ts'
 import { MAX_KEY_LENGTH, MAX_REFERENCE } from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
-/** These are refused when empty, so that a caller without a value does not get all payments. */
+/** An empty value of these parameters is refused, so that a caller without a value does not get all payments. */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
-function filled(name: string) {
+function requiredText(name: string) {
   return v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
 }
-function tooLong(name: string, most: number) {
+function lengthMessage(name: string, most: number) {
   return `${name} must have at most ${most} characters`
 }
 
@@ -22,17 +22,17 @@ export const paymentsQuery = v.pipe(
     ),
     idempotency_key: v.optional(
       v.pipe(
-        filled('idempotency_key'),
-        v.maxLength(MAX_KEY_LENGTH, tooLong('idempotency_key', MAX_KEY_LENGTH)),
+        requiredText('idempotency_key'),
+        v.maxLength(MAX_KEY_LENGTH, lengthMessage('idempotency_key', MAX_KEY_LENGTH)),
       ),
     ),
     external_reference: v.optional(
       v.pipe(
-        filled('external_reference'),
-        // Counted in code points, as in a create.
+        requiredText('external_reference'),
+        // Counts code points, as a create does.
         v.check(
           (text) => Array.from(text).length <= MAX_REFERENCE,
-          tooLong('external_reference', MAX_REFERENCE),
+          lengthMessage('external_reference', MAX_REFERENCE),
         ),
       ),
     ),

@@ -9,7 +9,7 @@ import {
   CursorTime,
   encodeCursor,
   firstOfPage,
-  ofPage,
+  itemsOfPage,
   pageFields,
   pagination,
   readCursor,
@@ -20,7 +20,7 @@ import { toPaymentDto } from '../payment/payment-dto.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from '../payment/payment-store.ts'
 import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
-import { suspenseAbout } from '../suspense/list-suspense.ts'
+import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
 import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
 import { mergedPages, shareOf } from '../table/list-items.ts'
@@ -39,12 +39,12 @@ type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 /** Finds payments by a known value, newest first, with suspense items. Throws 404, and 502 without the provider. */
 export async function searchPayments(deps: SearchDeps, search: Search) {
   if (search.clientId !== undefined) await requireClient(deps, search.clientId)
-  const { payments, complete, ...position } = await paymentsFound(deps, search)
-  const shown = await withSuspense(deps, payments)
+  const { payments, complete, ...position } = await findPayments(deps, search)
+  const shown = await addSuspense(deps, payments)
   return { ...shown, ...position, complete: complete && shown.complete }
 }
 
-async function paymentsFound(deps: SearchDeps, search: Search) {
+async function findPayments(deps: SearchDeps, search: Search) {
   const {
     clientId,
     externalReference: reference,
@@ -57,27 +57,30 @@ async function paymentsFound(deps: SearchDeps, search: Search) {
     return paymentsOfAmount(deps, { ...search, clientId, amountMinor, day })
   const isOfProvider = providerPaymentId !== undefined || paymentRequestId !== undefined
   const { payments, complete } = isOfProvider
-    ? await byProviderId(deps, search)
+    ? await paymentsOfProviderId(deps, search)
     : clientId !== undefined && reference !== undefined
       ? await paymentsByReference(deps, clientId, reference)
       : await paymentsAtDestination(deps, search)
   const isLast = payments.length <= firstOfPage(search) + search.perPage
   return {
-    payments: ofPage(payments, search),
+    payments: itemsOfPage(payments, search),
     complete: complete && isLast,
     pagination: pagination(search),
   }
 }
 
-/** A call ends after so many payments read or found. The next call continues at its cursor. */
+/** A call ends after it read or found this many payments. The next call continues at the answer's cursor. */
 const MAX_READ = 5_000
 const MAX_SHOWN = 100
-const PAGE = 100
+const PAGE_ITEMS = 100
 
 type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
   Pick<Search, 'status' | 'method' | 'cursor'>
 
-/** A client's payments of an amount on one day (design section 11). `cursor`: that of the next call, if there is more. */
+/**
+ * A client's payments of an amount on one day (design section 11). `cursor`: for the next call, if
+ * more payments are left.
+ */
 async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const { clientId, amountMinor, day, cursor } = search
   const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [
@@ -86,7 +89,7 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   ])
   const end = endOfBookDay(day)
   const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
-  const limit = shareOf(PAGE, partitions)
+  const limit = shareOf(PAGE_ITEMS, partitions)
   const input = {
     index: 'by-owner',
     partitions,
@@ -94,29 +97,30 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
     newestFirst: true,
     limit,
   } as const
-  const found: Payment[] = []
+  const payments: Payment[] = []
   let readCount = 0
-  const after = readCursor(positionIn(between), cursor)
+  const after = readCursor(positionSchema(between), cursor)
   for await (const { items, more } of mergedPages(deps, input, after)) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
     for (const item of stored) {
       const payment = item && v.parse(PaymentSchema, item)
       if (payment?.notionalMinor !== amountMinor) continue
       const { status = payment.status, method = payment.method } = search
-      if (payment.status === status && payment.method === method) found.push(payment)
+      if (payment.status === status && payment.method === method) payments.push(payment)
     }
     readCount += items.length
-    if (more && (readCount >= MAX_READ || found.length >= MAX_SHOWN)) {
-      const last = items.at(-1)
-      const next = last && encodeCursor({ payment_id: last['id'], listed_at: last['listedAt'] })
-      return { payments: found, complete: false, cursor: next }
+    if (more && (readCount >= MAX_READ || payments.length >= MAX_SHOWN)) {
+      const lastItem = items.at(-1)
+      const next =
+        lastItem && encodeCursor({ payment_id: lastItem['id'], listed_at: lastItem['listedAt'] })
+      return { payments, complete: false, cursor: next }
     }
   }
-  return { payments: found, complete: true }
+  return { payments, complete: true }
 }
 
-/** The position in a cursor. DynamoDB refuses one outside the queried span with its own error. */
-function positionIn([start, end]: readonly [Timestamp, Timestamp]) {
+/** The position in a cursor. DynamoDB refuses a position outside the queried span with its own error. */
+function positionSchema([start, end]: readonly [Timestamp, Timestamp]) {
   return v.pipe(
     v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
     v.check(({ listed_at: at }) => start <= at && at <= end),
@@ -124,7 +128,7 @@ function positionIn([start, end]: readonly [Timestamp, Timestamp]) {
   )
 }
 
-async function byProviderId(
+async function paymentsOfProviderId(
   deps: SearchDeps,
   { clientId, providerPaymentId = '', paymentRequestId }: Search,
 ) {
@@ -141,10 +145,10 @@ async function byProviderId(
   return { payments: isShown ? [payment] : [], complete: true }
 }
 
-/** The provider reuses numbers, but not often. */
+/** The provider reuses account numbers, but not often. */
 const MAX_AT_DESTINATION = 1_000
 
-/** Payments that showed an account number, of one client or of all clients, because the provider reuses account numbers. */
+/** Payments of one client or of all clients that showed an account number. */
 async function paymentsAtDestination(
   deps: TableDeps,
   { clientId, paymentDestination: destination = '' }: Search,
@@ -155,35 +159,38 @@ async function paymentsAtDestination(
     limit: MAX_AT_DESTINATION,
   })
   const ids = new Set(items.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId)))
-  const pointed = new Set(items.map(({ sk }) => sk))
+  const sortKeys = new Set(items.map(({ sk }) => sk))
   const payments = (await findPaymentsByKey(deps, [...ids])).filter(
     (payment) =>
       payment.paymentDestination === destination &&
       payment.clientId === (clientId ?? payment.clientId) &&
-      pointed.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
+      sortKeys.has(destinationKey(destination, payment.createdAt, payment.paymentId).sk),
   )
   return { payments, complete: cursor === undefined }
 }
 
 /** The payments for operators, each with its suspense items. `complete`: all items were read. */
-async function withSuspense(deps: TableDeps, payments: readonly Payment[]) {
+async function addSuspense(deps: TableDeps, payments: readonly Payment[]) {
   // The provider may receive money before it answers the create, so the first attempt counts.
-  const begun = payments.map(
+  const startTimes = payments.map(
     ({ providerAttempts: [first], createdAt }) => first?.startedAt ?? createdAt,
   )
-  const since = begun.toSorted()[0]
+  const since = startTimes.toSorted()[0]
   if (since === undefined) return { data: [], complete: true }
   const paymentIds: readonly string[] = payments.map(({ paymentId }) => paymentId)
-  const { items, complete } = await suspenseAbout(deps, { paymentIds, since })
+  const { items, complete } = await listSuspenseAbout(deps, { paymentIds, since })
   const data = payments.map((payment) => {
-    const own = items.filter(({ paymentId }) => paymentId === payment.paymentId)
-    return { ...toPaymentDto(payment), ...(own.length > 0 && { suspense: own.map(toSuspenseDto) }) }
+    const suspense = items.filter(({ paymentId }) => paymentId === payment.paymentId)
+    return {
+      ...toPaymentDto(payment),
+      ...(suspense.length > 0 && { suspense: suspense.map(toSuspenseDto) }),
+    }
   })
   return { data, complete }
 }
 
-const filled = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
-/** As people write it, with spaces and dashes. Links and QR strings are not indexed. */
+const FILLED_TEXT = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
+/** An account number as people write it, with spaces and dashes. Links and QR strings are not indexed. */
 const ACCOUNT_NUMBER = v.pipe(
   v.string(),
   v.regex(
@@ -197,11 +204,11 @@ const AMOUNT_FILTERS = ['day', 'status', 'method', 'cursor'] as const
 export const paymentSearch = v.pipe(
   v.strictObject({
     client_id: v.optional(v.string()),
-    external_reference: filled,
+    external_reference: FILLED_TEXT,
     payment_destination: v.optional(ACCOUNT_NUMBER),
-    // For these two the gateway asks the provider, whose answer has the payment's reference.
-    provider_payment_id: filled,
-    payment_request_id: filled,
+    // For these two criteria the gateway asks the provider, whose answer has the payment's reference.
+    provider_payment_id: FILLED_TEXT,
+    payment_request_id: FILLED_TEXT,
     amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),
     /** The day of the create in Asia/Jakarta. */
     day: v.optional(BookDaySchema),
@@ -211,8 +218,8 @@ export const paymentSearch = v.pipe(
     ...pageFields,
   }),
   v.check(
-    (asked) =>
-      [...CRITERIA, 'amount_minor' as const].filter((name) => asked[name] !== undefined).length ===
+    (search) =>
+      [...CRITERIA, 'amount_minor' as const].filter((name) => search[name] !== undefined).length ===
       1,
     `give one of ${CRITERIA.join(', ')}, amount_minor`,
   ),
@@ -227,8 +234,9 @@ export const paymentSearch = v.pipe(
     'amount_minor needs client_id and day, the day of the create in Jakarta',
   ),
   v.check(
-    (asked) =>
-      asked.amount_minor !== undefined || AMOUNT_FILTERS.every((name) => asked[name] === undefined),
+    (search) =>
+      search.amount_minor !== undefined ||
+      AMOUNT_FILTERS.every((name) => search[name] === undefined),
     `${AMOUNT_FILTERS.join(', ')} need amount_minor`,
   ),
   v.check(

@@ -20,10 +20,10 @@ type DayTotal = v.InferOutput<typeof DayTotalSchema>
 export function addTotals(...lists: readonly (readonly DayTotal[])[]): readonly DayTotal[] {
   return [...Map.groupBy(lists.flat(), ({ day, type, method }) => `${day} ${type} ${method ?? ''}`)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, same]) => same.reduce(together))
+    .map(([, totals]) => totals.reduce(mergeTotals))
 }
 
-function together(a: DayTotal, b: DayTotal): DayTotal {
+function mergeTotals(a: DayTotal, b: DayTotal): DayTotal {
   const sums = Object.fromEntries(ENTRY_SIDES.map((side) => [side, plus(a[side], b[side])]))
   return { ...a, count: a.count + b.count, ...v.parse(SidesSchema, sums) }
 }
@@ -32,7 +32,7 @@ export function totalsOf(entries: readonly Entry[]): readonly DayTotal[] {
   return addTotals(entries.map(totalOf))
 }
 
-/** A date that exists; another one is parsed as a day of the next month. */
+/** A date that exists: `Date.parse` takes 31 February for a day of March. */
 export const BookDaySchema = v.pipe(
   v.string(),
   v.check(
@@ -41,7 +41,7 @@ export const BookDaySchema = v.pipe(
   ),
 )
 
-/** Sums of entries of one type, method and day of `posted_at`. The books are made of them. */
+/** Sums of the entries of one type, method and day of `posted_at`. They make up the books. */
 export const DayTotalSchema = v.object({
   type: v.picklist(ENTRY_TYPES),
   method: v.optional(v.picklist(PAYMENT_METHODS)),
@@ -50,7 +50,7 @@ export const DayTotalSchema = v.object({
   ...SidesSchema.entries,
 })
 
-/** A re-credit that replaces an entry counts as that entry, which is in no settlement's totals. */
+/** A re-credit that replaces an entry counts as the replaced entry, which is in no settlement's totals. */
 function totalOf(entry: Entry): DayTotal {
   return {
     type: entry.standsForType ?? entry.type,

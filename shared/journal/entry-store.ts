@@ -10,12 +10,12 @@ type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
 
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
-/** Writes an entry, once. Nothing updates or deletes it; no role may. */
+/** Writes an entry, once. No role may update or delete an entry. */
 export function putEntry(owner: Owner, entry: Entry): Step {
   return put(entryKey(owner, entry), toEntryItem(entry), isNew)
 }
 
-/** What the key contains and sides of zero are left out: a settlement reads many thousand entries. */
+/** An entry's item, without the key's fields and zero sides: a settlement reads many thousand entries. */
 function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
   return Object.fromEntries(
     Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)),
@@ -29,7 +29,7 @@ export function parseEntry(item: Item): Entry {
 
 export type EntryPosition = v.InferOutput<typeof PositionSchema>
 
-/** The entry of a place, read consistently; undefined where there is none. */
+/** The entry at a position, read consistently; undefined where no entry is. */
 export async function findEntry(
   deps: TableDeps,
   owner: Owner,

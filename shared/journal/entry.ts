@@ -23,8 +23,8 @@ export type EntryType = (typeof ENTRY_TYPES)[number]
 /** The client's figures: net = gross - fee - markup. */
 export const CLIENT_SIDES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor'] as const
 /**
- * Provider: what our account there gained, by provider rows alone. Bank: what our bank account gained. Suspense: what it
- * holds more. House: provider + bank - net - suspense.
+ * What an entry adds to our account at the provider (by provider rows alone), to our bank account and to the money in
+ * suspense. House: provider + bank - net - suspense.
  */
 export const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
 export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
@@ -40,7 +40,7 @@ export const EntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
-  /** Of a `recredit`: the failed settlement whose sums it carries, and how many payments they hold. */
+  /** Of a `recredit`: the failed settlement whose sums the entry carries, and their number of payments. */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
   /** Of a `recredit` that replaces an entry outside its settlement: that entry. */
@@ -61,7 +61,7 @@ export type Entry = v.InferOutput<typeof EntrySchema>
 
 export type Legs = Pick<Entry, 'providerMinor' | 'bankMinor' | 'suspenseMinor'>
 
-/** A new entry names its provider leg, so that none is forgotten. Legs without a value are zero. */
+/** The caller must name the provider leg, so as not to forget it. Legs without a value are zero. */
 type NewEntry = Omit<Entry, 'houseMinor' | keyof Legs> &
   Partial<Legs> & { readonly providerMinor: Minor | undefined }
 
@@ -75,7 +75,7 @@ export function houseOf({
   return less(less(plus(providerMinor, bankMinor), netMinor), suspenseMinor)
 }
 
-/** An entry with its house side. Throws unless both equations hold. */
+/** An entry with its house side. Throws unless gross - fee - markup is net. */
 export function newEntry(entry: NewEntry): Entry {
   assertBalanced(entry)
   const { providerMinor = ZERO, bankMinor = ZERO, suspenseMinor = ZERO } = entry
@@ -85,7 +85,6 @@ export function newEntry(entry: NewEntry): Entry {
 
 export type Figures = Readonly<Pick<Entry, (typeof CLIENT_SIDES)[number]>>
 
-/** Asserts net = gross - fee - markup before every write of figures. */
 export function assertBalanced({ grossMinor, feeMinor, markupMinor, netMinor }: Figures): void {
   assertInvariant(
     netOf(grossMinor, feeMinor, markupMinor) === netMinor,
@@ -104,12 +103,12 @@ export function isBalanced(entry: Entry): boolean {
   )
 }
 
-/** Rows with zeros for the client are neither shown to merchants nor counted. */
+/** Entries with zeros for the client are neither shown to merchants nor counted. */
 export function isForClient(entry: Entry): boolean {
   return CLIENT_SIDES.some((side) => entry[side] !== 0)
 }
 
-export function paymentsIn({ type, paymentCount }: Entry): number {
+export function paymentCountOf({ type, paymentCount }: Entry): number {
   return type === 'payment' ? 1 : type === 'recredit' ? (paymentCount ?? 0) : 0
 }
 

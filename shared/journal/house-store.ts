@@ -9,7 +9,7 @@ import { addMs, DAY_MS, TimestampSchema } from '../time.ts'
 import { bookDay } from './day-totals.ts'
 import { HOUSE_SIDES, houseOf, type Legs } from './entry.ts'
 
-/** Movements of money that belongs to no client, or not yet to one (design section 12). */
+/** Movements of money that belongs to no client, or to no client yet (design section 12). */
 export const HOUSE_ENTRY_TYPES = [
   'suspense',
   'suspense_resolved',
@@ -28,7 +28,7 @@ export const HouseEntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
   suspenseId: v.optional(v.string()),
-  /** Of a `correction`: whose entry has the other side. Of `suspense`: whose payment was paid, if known. */
+  /** The client whose entry has the other side of a `correction`, or whose payment `suspense` is for, if known. */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
@@ -78,11 +78,11 @@ export async function findUnclaimedRow(
   transactionId: string,
 ): Promise<HouseEntry | undefined> {
   const newest = addMs(deps.now(), DAY_MS)
-  const days = Array.from({ length: DAYS_LOOKED_AT }, (_, back) =>
-    addMs(newest, -back * DAY_MS).slice(0, 10),
+  const days = Array.from({ length: DAYS_LOOKED_AT }, (_, daysBack) =>
+    addMs(newest, -daysBack * DAY_MS).slice(0, 10),
   )
-  for (const some of chunks(days, DAYS_AT_ONCE)) {
-    const keys = some.flatMap((day) =>
+  for (const someDays of chunks(days, DAYS_AT_ONCE)) {
+    const keys = someDays.flatMap((day) =>
       OPEN_TYPES.map((type) => houseEntryKey(day, transactionId, type)),
     )
     const found = (await deps.table.getMany(keys)).find((item) => item !== undefined)
@@ -110,7 +110,7 @@ export type HouseTotal = v.InferOutput<typeof HouseTotalSchema>
 
 const PAGE = 1_000
 
-/** The house's totals of days up to `untilDay`, both ends included: a few each day. */
+/** The house's totals from `fromDay` to `untilDay`, both days included: a few each day. */
 export async function houseTotals(
   deps: TableDeps,
   { fromDay, untilDay }: { readonly fromDay: string; readonly untilDay: string },

@@ -18,24 +18,25 @@ type JournalRange = {
   readonly limit?: number
 }
 
-/** The most queries for one page: few rows are hidden from merchants. */
+/** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one more. */
+/** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one entry more. */
 export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
   isWanted: (entry: Entry) => boolean,
 ): Promise<{ readonly entries: readonly Entry[]; readonly next: EntryPosition | undefined }> {
-  const found: Entry[] = []
+  const matches: Entry[] = []
   let queries = 0
   for await (const { entries, more } of entryPages(deps, { ...range, limit: limit + 1 })) {
-    found.push(...entries.filter(isWanted))
-    if (found.length > limit) return { entries: found.slice(0, limit), next: found[limit - 1] }
+    matches.push(...entries.filter(isWanted))
+    if (matches.length > limit)
+      return { entries: matches.slice(0, limit), next: matches[limit - 1] }
     const last = entries.at(-1)
-    if (more && last && ++queries === MAX_QUERIES) return { entries: found, next: last }
+    if (more && last && ++queries === MAX_QUERIES) return { entries: matches, next: last }
   }
-  return { entries: found, next: undefined }
+  return { entries: matches, next: undefined }
 }
 
 /** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */

@@ -1,10 +1,10 @@
 import * as v from 'valibot'
 
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
 }
 
-/** The balance object (spec 2.2): its type and its API description. Nothing is parsed with it in a deployed stage. */
+/** The balance object (spec 2.2): its type and its API description. No deployed stage parses with this schema. */
 export const BalanceDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   currency: v.literal('IDR'),

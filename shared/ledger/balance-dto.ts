@@ -2,7 +2,7 @@ import type { ClientId } from '../ids.ts'
 import type { BalanceDto } from './balance-dto-schema.ts'
 import type { Balance } from './ledger-store.ts'
 
-/** The balance object (spec 2.2), with the figures of settlements if they were asked for. */
+/** The balance object (spec 2.2), with the figures of settlements if the caller asks for them. */
 export function toBalanceDto(
   clientId: ClientId,
   { availableMinor, pendingMinor, inSettlementMinor, paidOutMinor, updatedAt }: Balance,

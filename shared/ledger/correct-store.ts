@@ -18,7 +18,7 @@ import type { Window } from './window-store.ts'
 
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
-/** Corrects the sums of all shards in the first one: readers see only the sum. Refused if it changed after the read. */
+/** Corrects the sums of all shards in the first shard: readers see only sums. Refused if that shard changed after the read. */
 export function correctShards(
   clientId: ClientId,
   first: LedgerShard,
@@ -54,16 +54,16 @@ const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
-/** Writes an audit's figures of a window. Refused if any changed after the read. A sum in progress begins again. */
+/** Writes an audit's figures of a window. Refused if a figure changed after the read. A sum in progress begins again. */
 export function correctWindow(
   clientId: ClientId,
-  read: Window,
+  window: Window,
   figures: Partial<WindowFigures>,
 ): Step {
-  const gone = FIGURES.filter((name) => name in figures && figures[name] === undefined)
+  const goneFigures = FIGURES.filter((name) => name in figures && figures[name] === undefined)
   return update(
     windowKey(clientId),
-    { set: { ...figures }, remove: ['progress', ...gone] },
-    all(...FIGURES.map((name) => unchanged(name, read[name]))),
+    { set: { ...figures }, remove: ['progress', ...goneFigures] },
+    all(...FIGURES.map((name) => unchanged(name, window[name]))),
   )
 }

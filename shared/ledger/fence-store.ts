@@ -17,27 +17,27 @@ export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 const VISIBLE_AFTER_MS = 1_000
 
 /**
- * Closes a client's journal before `end` (design sections 4 and 12): from then on every transaction with an earlier
- * entry is refused. The window is raised first, and its answer names the parts, so a part that is added meanwhile is
- * closed too or refused. Safe to repeat; a fence without a settlement is harmless.
+ * Closes a client's journal before `end` (design sections 4 and 12): after that every transaction with an earlier entry
+ * is refused. The window's fence is raised first, and that write answers the number of parts. So a part that is added
+ * meanwhile is closed too, or refused. Safe to repeat; a fence without a settlement is harmless.
  */
 export async function raiseFence(
   deps: Pick<Deps, 'table' | 'sleep'>,
   clientId: ClientId,
   end: Timestamp,
 ) {
-  const [raised, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
-  const window = await raise(deps, update(windowKey(clientId), raised, isLower), end)
+  const [changes, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
+  const window = await raiseItem(deps, update(windowKey(clientId), changes, isLower), end)
   const { parts } = v.parse(WindowSchema, window)
   await mapInChunks(allShards(parts), 16, ({ part, shard }) =>
-    raise(deps, update(shardKey(clientId, shard, part), raised, isLower), end),
+    raiseItem(deps, update(shardKey(clientId, shard, part), changes, isLower), end),
   )
   await deps.sleep(VISIBLE_AFTER_MS)
   return { parts }
 }
 
-/** Raises a fence, unless another run raised it as high or higher. Throws when there is no item. */
-async function raise(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
+/** Raises an item's fence, unless the fence is at least as high. Throws when there is no item. */
+async function raiseItem(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
   const { item } = await deps.table.write(step)
   const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
   assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')

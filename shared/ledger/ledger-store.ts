@@ -13,15 +13,15 @@ import { type Window, WindowSchema } from './window-store.ts'
 
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/** A client's ledger: 17 small items in one consistent query, 16 more for each further part. Undefined: no window. */
+/** A client's ledger: 17 small items in one consistent query, and 16 more in each further part. Undefined: no window. */
 export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
-  const first = await readPart(deps, clientId, 0)
-  if (first.window === undefined) return undefined
-  const window = v.parse(WindowSchema, first.window)
-  const others = await Promise.all(
+  const firstPart = await readPart(deps, clientId, 0)
+  if (firstPart.window === undefined) return undefined
+  const window = v.parse(WindowSchema, firstPart.window)
+  const furtherParts = await Promise.all(
     Array.from({ length: window.parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)),
   )
-  return { shards: [first, ...others].flatMap(({ shards }) => shards), window }
+  return { shards: [firstPart, ...furtherParts].flatMap(({ shards }) => shards), window }
 }
 
 async function readPart(deps: TableDeps, clientId: ClientId, part: number) {
@@ -46,14 +46,13 @@ function isWindow({ sk }: Item) {
   return sk === WINDOW_SK
 }
 
-/** A shard's position among those of all parts; negative for one that should not exist. */
+/** A shard's position among the shards of all parts; negative for a shard that should not exist. */
 function shardPlace(shard: number, part: number): number {
   return Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS
     ? part * LEDGER_SHARDS + shard
     : -1
 }
 
-/** Throws when the client has no window: every client has one from its creation. */
 export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {
   const ledger = await findLedger(deps, clientId)
   assertInvariant(ledger !== undefined, 'a client has no window')
@@ -68,17 +67,17 @@ export function creditedOf({ shards }: Pick<Ledger, 'shards'>): Minor {
   return shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 }
 
-/** Pending is all credits less what settlements have taken (spec 2.2). `updatedAt`: undefined before any payment. */
+/** Pending is all credits less what settlements have taken (spec 2.2). `updatedAt` is undefined before any payment. */
 export function balanceOf(ledger: Ledger) {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window
-  const taken = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)
+  const takenMinor = plus(plus(availableMinor, inSettlementMinor), paidOutMinor)
   const times = [...shards.map(({ creditedAt }) => creditedAt), window.changedAt].filter(
     (time) => time !== undefined,
   )
   return {
     availableMinor,
-    pendingMinor: less(creditedOf(ledger), taken),
+    pendingMinor: less(creditedOf(ledger), takenMinor),
     inSettlementMinor,
     paidOutMinor,
     updatedAt: times.length > 0 ? times.reduce(later) : undefined,
@@ -87,7 +86,7 @@ export function balanceOf(ledger: Ledger) {
 
 export type Balance = ReturnType<typeof balanceOf>
 
-/** A client's balance, strongly consistent, at a cost that does not depend on how many payments it has (spec 4.5). */
+/** A client's balance, strongly consistent, at a cost that does not depend on its number of payments (spec 4.5). */
 export async function getBalance(deps: TableDeps, clientId: ClientId): Promise<Balance> {
   return balanceOf(await readLedger(deps, clientId))
 }

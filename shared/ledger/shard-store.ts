@@ -33,12 +33,12 @@ const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
 /** One of a client's ledger shards: credits, and the number of payments in each status. */
 export const ShardSchema = v.object({
-  /** Numbered through all parts. */
+  /** Shards are numbered through all parts. */
   number: v.number(),
-  /** Nets of its entries, without re-credits, and of its open payments. */
+  /** Nets of the shard's entries, without re-credits, and of its open payments. */
   creditedMinor: v.optional(MinorSchema, ZERO),
   creditedAt: v.optional(TimestampSchema),
-  /** The fence: no entry of this shard is posted before it. */
+  /** The fence: no entry of this shard is posted before this time. */
   closedUntil: TimestampSchema,
   ...v.entriesFromList(Object.values(COUNT_FIELD), count),
 })
@@ -51,69 +51,76 @@ export function allShards(parts: number) {
   }))
 }
 
-/** An empty shard of a new client's first part, with its fence. */
-export function newShard(clientId: ClientId, shard: number, closedUntil: Timestamp): Step {
+/** Writes an empty shard of a new client's first part, with its fence. */
+export function putShard(clientId: ClientId, shard: number, closedUntil: Timestamp): Step {
   return put(shardKey(clientId, shard), { closedUntil }, isNew)
 }
 
-type Placed = {
+type PlacedPayment = {
   readonly clientId: ClientId
   readonly paymentId: PaymentId
   readonly part?: number | undefined
 }
 
-export function shardOf({ clientId, paymentId, part }: Placed): Key {
+export function shardOf({ clientId, paymentId, part }: PlacedPayment): Key {
   return shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
 }
 
-type Counted = Placed & { readonly from: PaymentStatus | undefined; readonly to: PaymentStatus }
-
-/** Counts a payment in its new status. The transaction's other steps let the transition happen once. */
-export function countTransition(counted: Counted): Step {
-  return updateFields(shardOf(counted), { add: counts(counted) }, exists)
+type CountedPayment = PlacedPayment & {
+  readonly from: PaymentStatus | undefined
+  readonly to: PaymentStatus
 }
 
-function counts({ from, to }: Pick<Counted, 'from' | 'to'>) {
+/** Counts a payment in its new status. Another step of the transaction lets the transition happen once. */
+export function countTransition(payment: CountedPayment): Step {
+  return updateFields(shardOf(payment), { add: countChanges(payment) }, exists)
+}
+
+function countChanges({ from, to }: Pick<CountedPayment, 'from' | 'to'>) {
   return { [COUNT_FIELD[to]]: 1, ...(from !== undefined && { [COUNT_FIELD[from]]: -1 }) }
 }
 
 /** Credits a payment's net and counts it as succeeded. */
-export function credit(counted: Omit<Counted, 'to'>, netMinor: Minor, at: Timestamp): Step {
-  const { add, set } = credited(netMinor, at)
+export function creditShard(
+  payment: Omit<CountedPayment, 'to'>,
+  netMinor: Minor,
+  at: Timestamp,
+): Step {
+  const { add, set } = creditChanges(netMinor, at)
   return updateFields(
-    shardOf(counted),
-    { add: { ...counts({ ...counted, to: 'succeeded' }), ...add }, set },
+    shardOf(payment),
+    { add: { ...countChanges({ ...payment, to: 'succeeded' }), ...add }, set },
     exists,
   )
 }
 
-function credited(netMinor: Minor, at: Timestamp) {
+function creditChanges(netMinor: Minor, at: Timestamp) {
   return { add: { creditedMinor: netMinor }, set: { creditedAt: at } }
 }
 
 /** Moves the credit of an open payment, of which no entry is written yet. */
-export function moveOpenCredit(payment: Placed, netMinor: Minor, at: Timestamp): Step {
-  return update(shardOf(payment), credited(netMinor, at), exists)
+export function moveOpenCredit(payment: PlacedPayment, netMinor: Minor, at: Timestamp): Step {
+  return update(shardOf(payment), creditChanges(netMinor, at), exists)
 }
 
-/** Moves the credit together with entries of that time. Refused when a settlement has closed the journal after it. */
-export function moveCredit(payment: Placed, netMinor: Minor, postedAt: Timestamp): Step {
+/** Moves a payment's credit with its entries. Refused if the journal is closed at `postedAt`. */
+export function moveCredit(payment: PlacedPayment, netMinor: Minor, postedAt: Timestamp): Step {
   return netMinor === 0
     ? guard(shardOf(payment), isOpenAt(postedAt))
-    : update(shardOf(payment), credited(netMinor, postedAt), isOpenAt(postedAt))
+    : update(shardOf(payment), creditChanges(netMinor, postedAt), isOpenAt(postedAt))
 }
 
 function isOpenAt(postedAt: Timestamp) {
   return atMost('closedUntil', postedAt)
 }
 
-/** The same for an adjustment, which belongs to no payment: always in the first shard. */
+/** Moves the credit by an adjustment, which belongs to no payment: always in the first shard. Refused like `moveCredit`. */
 export function adjustCredit(clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step {
-  return update(shardKey(clientId, 0), credited(amountMinor, postedAt), isOpenAt(postedAt))
+  return update(shardKey(clientId, 0), creditChanges(amountMinor, postedAt), isOpenAt(postedAt))
 }
 
-/** Writes the shards of new parts, with a fence, before a client has them. Never lowers a fence. Safe to repeat. */
-export async function putShards(
+/** Writes the shards of new parts, with a fence, before the client has the parts. Never lowers a fence. Safe to repeat. */
+export async function writeShards(
   deps: TableDeps,
   clientId: ClientId,
   {
@@ -122,9 +129,9 @@ export async function putShards(
     closedUntil,
   }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
 ): Promise<void> {
-  const added = allShards(parts).filter(({ part }) => part >= first)
+  const newShards = allShards(parts).filter(({ part }) => part >= first)
   const isLower = any(absent('closedUntil'), below('closedUntil', closedUntil))
-  await mapInChunks(added, 16, ({ part, shard }) =>
+  await mapInChunks(newShards, 16, ({ part, shard }) =>
     deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil } }, isLower)),
   )
 }

@@ -7,11 +7,11 @@ import { windowKey } from '../table/keys.ts'
 import { all, atMost, equals, exists, isNew, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** What settlements have taken of a client's money. Created with the client (design section 3). */
+/** What settlements have taken of a client's money. The client's creation writes it (design section 3). */
 export const WindowSchema = v.object({
-  /** Every entry before it is in a settlement. */
+  /** Every entry before this time is in a settlement. */
   settledUntil: TimestampSchema,
-  /** The fence: no entry is posted before it. */
+  /** The fence: no entry is posted before this time. */
   closedUntil: TimestampSchema,
   /** Nets of re-credited settlements, until the next settlement takes them. */
   availableMinor: MinorSchema,
@@ -21,9 +21,9 @@ export const WindowSchema = v.object({
   /** The part of the client's debt that the house wrote off. */
   writtenOffMinor: MinorSchema,
   lastSettlementId: v.optional(SettlementIdSchema),
-  /** The client's number of parts: every reader of its payments asks all of them. */
+  /** The client's number of parts: every reader of the client's payments reads all parts. */
   parts: v.number(),
-  /** The progress of a sum (settlement/settlement-store.ts), and how often it was stored. */
+  /** The progress of a sum (settlement/settlement-store.ts), and how often a run has stored it. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),
   /** When a settlement last changed a figure of the balance. */
@@ -38,7 +38,7 @@ const NO_SUMS = {
   writtenOffMinor: ZERO,
 }
 
-export function newWindow(
+export function putWindow(
   clientId: ClientId,
   { createdAt, parts }: { readonly createdAt: Timestamp; readonly parts: number },
 ): Step {
@@ -49,50 +49,53 @@ export function newWindow(
   )
 }
 
-/** Gives a client more parts. Refused when its journal was closed since their shards were written. */
+/** Gives a client more parts. Refused when its journal was closed after the parts' shards were written. */
 export function growWindow(clientId: ClientId, parts: number, closedUntil: Timestamp): Step {
   return update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 }
 
-/** A client's window, read consistently. Throws when there is none: every client has one from its creation. */
+/** A client's window, read consistently. Throws when it is missing. */
 export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<Window> {
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
 }
 
-/** A client's number of parts, read consistently: everything in them was written after the number. */
+/** A client's number of parts, read consistently: everything in the parts was written after the number. */
 export async function readParts(deps: TableDeps, clientId: ClientId): Promise<number> {
   return (await readWindow(deps, clientId)).parts
 }
 
-/** Moves the window over a settlement's entries. Refused when another settlement has moved it since it was read. */
-export function sweepWindow(swept: {
+/** Moves the window over a settlement's entries. Refused when another settlement moved it after the read. */
+export function sweepWindow(settlement: {
   readonly clientId: ClientId
   readonly settlementId: string
   readonly sweptFrom: Timestamp
   readonly sweptUntil: Timestamp
   readonly netMinor: Minor
-  /** The re-credits among its entries, which were available. */
+  /** The re-credits among the settlement's entries, which were available. */
   readonly recreditedMinor: Minor
   readonly createdAt: Timestamp
 }): Step {
   return update(
-    windowKey(swept.clientId),
+    windowKey(settlement.clientId),
     {
       set: {
-        settledUntil: swept.sweptUntil,
-        lastSettlementId: swept.settlementId,
-        changedAt: swept.createdAt,
+        settledUntil: settlement.sweptUntil,
+        lastSettlementId: settlement.settlementId,
+        changedAt: settlement.createdAt,
       },
-      add: { inSettlementMinor: swept.netMinor, availableMinor: less(ZERO, swept.recreditedMinor) },
+      add: {
+        inSettlementMinor: settlement.netMinor,
+        availableMinor: less(ZERO, settlement.recreditedMinor),
+      },
       remove: ['progress'],
     },
-    equals('settledUntil', swept.sweptFrom),
+    equals('settledUntil', settlement.sweptFrom),
   )
 }
 
-/** The net of a settlement was paid out by bank. No figure of the balance moves, so `changedAt` stays. */
+/** Counts a settlement's net as paid out. Available and pending do not change, so `changedAt` stays. */
 export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
   return update(
     windowKey(clientId),
@@ -102,8 +105,8 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
 }
 
 /**
- * The net of a failed settlement becomes available. Refused when the journal is closed at its entry's time. `sweptMinor`
- * of an entry outside its settlement is zero: no settlement counts it.
+ * Makes the net of a re-credit available. Refused when the journal is closed at `postedAt`. `sweptMinor` is the part
+ * that the window counts as in settlement: zero for an entry outside its settlement.
  */
 export function recreditWindow(
   clientId: ClientId,
@@ -121,14 +124,14 @@ export function recreditWindow(
   )
 }
 
-/** Counts a write-off, or its recovery. Refused when it was counted after the read, or the journal is closed then. */
+/** Counts a write-off, or its recovery. Refused if the sum changed after the read, or the journal is closed then. */
 export function writeOffInWindow(
   clientId: ClientId,
-  counted: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
+  change: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },
 ): Step {
   return update(
     windowKey(clientId),
-    { add: { writtenOffMinor: counted.addMinor } },
-    all(equals('writtenOffMinor', counted.readMinor), atMost('closedUntil', counted.postedAt)),
+    { add: { writtenOffMinor: change.addMinor } },
+    all(equals('writtenOffMinor', change.readMinor), atMost('closedUntil', change.postedAt)),
   )
 }

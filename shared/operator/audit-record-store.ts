@@ -4,7 +4,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { GatewayError } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { ofPage, type Page } from '../page.ts'
+import { itemsOfPage, type Page } from '../page.ts'
 import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
@@ -20,9 +20,9 @@ export const AuditRecordSchema = v.object({
   requestId: v.optional(v.string()),
   before: v.optional(v.record(v.string(), v.unknown())),
   after: v.optional(v.record(v.string(), v.unknown())),
-  /** Its place among the subject's records, from 1. */
+  /** The record's place among the subject's records, from 1. */
   number: v.number(),
-  /** The digest of the record before it; absent in the first record. */
+  /** The digest of the previous record; absent in the first record. */
   previous: v.optional(v.string()),
 })
 export type AuditRecord = v.InferOutput<typeof AuditRecordSchema>
@@ -32,7 +32,7 @@ export const AUDIT_RECORD_ENTITY = 'audit'
 export type RecordDeps = Pick<Deps, 'table' | 'now' | 'newId' | 'invocation'>
 
 type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
-  /** The client in whose list the record appears; undefined if it belongs to none. */
+  /** The client in whose list the record appears; undefined if the record belongs to no client. */
   readonly clientId: ClientId | string | undefined
   /** The request id of the original invocation, if this invocation continues it. */
   readonly requestId?: string | undefined
@@ -43,12 +43,14 @@ type NewRecord = Pick<AuditRecord, 'subject' | 'operator' | 'action'> & {
 
 const TRIES = 5
 
+export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 
 /**
- * Writes an operator's change and its audit record in one transaction (design section 7). The records of a subject are
- * a chain: each names the digest of the one before it, and the head names the last one. So concurrent changes of one
- * subject retry. After `freshUntil` nothing is written.
+ * Writes an operator's change and its audit record in one transaction (design section 7). The
+ * records of a subject are a chain: each record names the digest of the previous record, and the
+ * head names the last record. So concurrent changes of one subject retry. After `freshUntil`
+ * nothing is written.
  */
 export async function recordChange<Name extends string>(
   deps: RecordDeps,
@@ -56,31 +58,35 @@ export async function recordChange<Name extends string>(
   steps: Steps<Name>,
   freshUntil?: Timestamp,
 ): Promise<TransactOutcome<Name>> {
-  const { clientId, ...given } = record
+  const { clientId, ...fields } = record
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await findAuditHead(deps, record.subject)
     const [at, id] = [deps.now(), deps.newId()]
     const number = (before?.number ?? 0) + 1
-    const written: AuditRecord = {
-      ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...given, at, number }))),
+    const newRecord: AuditRecord = {
+      ...v.parse(AuditRecordSchema, JSON.parse(JSON.stringify({ ...fields, at, number }))),
       requestId: record.requestId ?? deps.invocation?.requestId,
       previous: before?.digest,
     }
-    const head: AuditHead = { number, digest: digestOf(written) }
-    const listed =
+    const head: AuditHead = { number, digest: digestOf(newRecord) }
+    const listFields =
       clientId === undefined
         ? {}
         : { owner: clientId, entity: AUDIT_RECORD_ENTITY, listedAt: at, id }
-    const chained = {
-      auditRecord: put(auditRecordKey(record.subject, at, id), { ...written, ...listed }, isNew),
+    const chainSteps = {
+      auditRecord: put(
+        auditRecordKey(record.subject, at, id),
+        { ...newRecord, ...listFields },
+        isNew,
+      ),
       auditHead: put(
         auditHeadKey(record.subject),
         head,
         before ? unchanged('digest', before.digest) : isNew,
       ),
     }
-    const outcome = await deps.table.transact<Name | keyof typeof chained>(
-      { ...steps, ...chained },
+    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
+      { ...steps, ...chainSteps },
       freshUntil,
     )
     if (outcome.applied) {
@@ -92,9 +98,6 @@ export async function recordChange<Name extends string>(
   }
   throw new GatewayError('conflict', 'another operator is changing this; try again')
 }
-
-/** The number and digest of a subject's last record. */
-export const AuditHeadSchema = v.object({ number: v.number(), digest: v.string() })
 
 export async function findAuditHead(
   deps: TableDeps,
@@ -109,22 +112,23 @@ function digestOf(record: AuditRecord): string {
     .update(
       JSON.stringify(
         { subject, operator, action, at, requestId, before, after, number, previous },
-        ordered,
+        sortMembers,
       ),
     )
     .digest('hex')
 }
 
 /** Sorts object members by name, because the table keeps no order. */
-function ordered(_: string, value: unknown): unknown {
+function sortMembers(_: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value
 }
 
 /**
- * The records of a subject, oldest first, strongly consistent. A changed record may be unreadable: it is only counted,
- * so that it hides no other record. Keys of records begin with a time. The range leaves out the head.
+ * The records of a subject, oldest first, strongly consistent. A changed record may be unreadable:
+ * it is only counted, so that it hides no other record. Keys of records begin with a time. The
+ * range leaves out the head.
  */
 export async function readAuditRecords(deps: TableDeps, subject: string) {
   const range = { between: ['0', '9~'] } as const
@@ -160,7 +164,7 @@ export function brokenLink(
 }
 
 export async function findAuditRecordsOf(deps: TableDeps, subject: string, page: Page) {
-  return ofPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
+  return itemsOfPage((await readAuditRecords(deps, subject)).records.toReversed(), page)
 }
 
 export async function findAuditRecordsOfClient(deps: TableDeps, clientId: ClientId, page: Page) {

@@ -41,10 +41,10 @@ export async function announcementOf(deps: AnnounceDeps, payment: Payment): Prom
 }
 
 /**
- * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4, Announce). There is one
- * event for each payment and name. Every id is derived from these, so a retry of the transaction writes the same items.
- * They are part of the transaction that makes the event true, which may be tried until `freshUntil`. Later the endpoints
- * are read again.
+ * Steps of an event and of a delivery to each endpoint that subscribes to it (design section 4,
+ * Announce). All ids are derived, so a retry of the transaction writes the same items. The caller
+ * adds the steps to the transaction that makes the event true, and may try it until `freshUntil`.
+ * Later the endpoints are read again.
  */
 async function announce(
   deps: AnnounceDeps,
@@ -54,8 +54,8 @@ async function announce(
 ) {
   const type = typeOfEvent(name)
   const eventId = eventIdFor(paymentId, name)
-  const read = deps.endpointsOf?.(clientId, firedAt)
-  const endpoints = await (read?.endpoints ?? liveEndpoints(deps, clientId))
+  const sharedRead = deps.endpointsOf?.(clientId, firedAt)
+  const endpoints = await (sharedRead?.endpoints ?? liveEndpoints(deps, clientId))
   const deliveries = endpoints
     .filter((endpoint) => subscribes(endpoint, type))
     .map((endpoint) => ({
@@ -71,18 +71,22 @@ async function announce(
   const puts = deliveries.map(
     ({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const,
   )
-  const freshUntil = addMs(read?.readAt ?? firedAt, FRESH_MS)
+  const freshUntil = addMs(sharedRead?.readAt ?? firedAt, FRESH_MS)
   const steps: Steps<string> = { event, ...Object.fromEntries(puts) }
   return { steps, deliveries, freshUntil }
 }
 
-/** One read serves one client's payments of a page (design section 4). A failed read is forgotten. */
+/**
+ * One read of endpoints serves one client's payments of a page (design section 4). A failed read is
+ * forgotten.
+ */
 export function readsOfPage(deps: TableDeps): Required<AnnounceDeps>['endpointsOf'] {
   const reads = new Map<ClientId, EndpointsRead>()
   return (clientId, now) => {
-    const known = reads.get(clientId)
-    // The transaction of a later payment has the rest of the time.
-    if (known && known.readAt <= now && now < addMs(known.readAt, FRESH_MS / 2)) return known
+    const lastRead = reads.get(clientId)
+    // The other half of the time is for the payment's transaction.
+    if (lastRead && lastRead.readAt <= now && now < addMs(lastRead.readAt, FRESH_MS / 2))
+      return lastRead
     const read = { endpoints: liveEndpoints(deps, clientId), readAt: now }
     reads.set(clientId, read)
     read.endpoints.catch(() => reads.get(clientId) === read && reads.delete(clientId))
@@ -105,32 +109,35 @@ export async function announcementOfMovement(
 }
 
 /** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
-export async function sendAnnounced(
+export async function sendAnnouncement(
   deps: Pick<Deps, 'queues' | 'log'>,
   { deliveries }: Pick<Announcement, 'deliveries'>,
 ): Promise<void> {
-  const wanted = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
-  if (wanted.length === 0) return
+  const deliveriesToSend = deliveries.filter(({ delivery }) => delivery.status === 'scheduled')
+  if (deliveriesToSend.length === 0) return
   try {
-    await sendDeliveryMessages(deps, wanted)
+    await sendDeliveryMessages(deps, deliveriesToSend)
   } catch (error) {
     deps.log.error(
       'delivery.not_sent',
-      { event_id: wanted[0]?.delivery.eventId, deliveries: wanted.length },
+      { event_id: deliveriesToSend[0]?.delivery.eventId, deliveries: deliveriesToSend.length },
       error,
     )
   }
 }
 
-/** Commits the transition that ended a payment, with its event and deliveries, and then sends these. */
+/**
+ * Commits the transition that ended a payment, with its event and deliveries, then sends the
+ * deliveries.
+ */
 export async function commitTransition(
   deps: AnnounceDeps & Pick<Deps, 'queues' | 'log'>,
   payment: Payment,
   steps: Steps<string>,
 ) {
-  const ended = payment.transitions.at(-1)
+  const lastTransition = payment.transitions.at(-1)
   assertInvariant(
-    ended !== undefined && ended.status !== 'pending',
+    lastTransition !== undefined && lastTransition.status !== 'pending',
     'a payment ends by its last transition',
   )
   const announcement = await announcementOf(deps, payment)
@@ -141,9 +148,13 @@ export async function commitTransition(
   if (outcome.applied) {
     // With 0 deliveries, this line shows that no endpoint of the merchant gets the event.
     const deliveries = announcement.deliveries.length
-    const fields = { source: ended.source, deliveries, failure_reason: payment.failureReason }
-    deps.log.info(`payment.${ended.status}`, { ...loggedPayment(payment), ...fields })
-    await sendAnnounced(deps, announcement)
+    const fields = {
+      source: lastTransition.source,
+      deliveries,
+      failure_reason: payment.failureReason,
+    }
+    deps.log.info(`payment.${lastTransition.status}`, { ...loggedPayment(payment), ...fields })
+    await sendAnnouncement(deps, announcement)
   }
   return outcome
 }

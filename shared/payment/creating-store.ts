@@ -28,7 +28,7 @@ export function leaseIsOver(now: Timestamp): Condition {
   return any(absent('leaseUntil'), atMost('leaseUntil', now))
 }
 
-/** Its attempt may still run. */
+/** True while the payment's attempt may still run. */
 export function isUnderLease(
   { leaseUntil }: Pick<CreatingPayment, 'leaseUntil'>,
   now: Timestamp,
@@ -36,9 +36,9 @@ export function isUnderLease(
   return (leaseUntil ?? now) > now
 }
 
-/** Of all callers with one key, one claim is applied. */
+/** Claims a payment. The table applies one claim of all callers with the same key. */
 export function claimPayment(deps: StoreDeps, creating: CreatingPayment): Promise<WriteOutcome> {
-  // Refused long ago, and not yet deleted by the table's TTL: it counts as absent.
+  // A payment that was refused long ago counts as absent before the TTL deletes it.
   const isForgotten = all(isCreating, atMost('ttl', Math.floor(epochMs(deps.now()) / SECOND_MS)))
   const item = { ...creating, ...dueFields(creating) }
   return deps.table.write(put(paymentKey(creating.paymentId), item, any(isNew, isForgotten)))
@@ -50,13 +50,13 @@ function dueFields({ paymentId, dueAt }: Pick<Payment, 'paymentId' | 'dueAt'>) {
 
 /** `creating` to `pending`. Refused when a capture was remembered that the caller does not know. */
 export function commitPending(payment: Payment): Step {
-  return show(
+  return putVisiblePayment(
     payment,
     unchanged('rememberedProviderPaymentIds', payment.rememberedProviderPaymentIds),
   )
 }
 
-function show(payment: Payment, condition: Condition): Step {
+function putVisiblePayment(payment: Payment, condition: Condition): Step {
   return put(
     paymentKey(payment.paymentId),
     toPaymentItem(payment),
@@ -64,17 +64,16 @@ function show(payment: Payment, condition: Condition): Step {
   )
 }
 
-/** With its index attributes. What those say is stored once. */
+/** The row of a visible payment. Fields that its index attributes hold are not stored twice. */
 function toPaymentItem(payment: Payment) {
   return {
     ...payment,
     paymentId: undefined,
     createdAt: undefined,
     currency: undefined,
-    // Its money has not moved yet.
+    // The payment's money has not moved yet.
     takenBackMinor: undefined,
     movements: undefined,
-    // The first transition, to pending at creation, is not stored.
     transitions: payment.transitions.slice(1),
     providerAttempts: payment.providerAttempts.map((attempt) =>
       attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
@@ -89,11 +88,11 @@ function toPaymentItem(payment: Payment) {
 
 /** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
 export function commitSucceeded(payment: Payment, now: Timestamp): Step {
-  return show(payment, leaseIsOver(now))
+  return putVisiblePayment(payment, leaseIsOver(now))
 }
 
 /** The pointers to a payment: from its account number, for all clients, and from its merchant's reference. */
-export function pointersTo(payment: Payment): readonly Step[] {
+export function putPointers(payment: Payment): readonly Step[] {
   const {
     paymentId,
     clientId,
@@ -113,70 +112,80 @@ export function pointersTo(payment: Payment): readonly Step[] {
   ]
 }
 
-/** Writes the pointers before the payment is visible, so that none is missing. Readers check the payment. */
-export async function putPointers(deps: TableDeps, payment: Payment): Promise<void> {
-  await Promise.all(pointersTo(payment).map((step) => deps.table.write(step)))
+/**
+ * Writes the pointers before the payment is visible, so that no pointer is missing. Readers check
+ * the payment.
+ */
+export async function writePointers(deps: TableDeps, payment: Payment): Promise<void> {
+  await Promise.all(putPointers(payment).map((step) => deps.table.write(step)))
 }
 
 /**
- * Claims the next attempt. Refused when another caller was first, when the current attempt still runs, or when the
- * attempt's end was recorded since it was read. Remembered captures keep their due time; a new one refuses the claim.
+ * Claims the next attempt. Refused when another caller was first, when the current attempt still
+ * runs, or when the attempt's end was recorded after the read. Remembered captures keep their due
+ * time; a new capture refuses the claim.
  */
 export function claimTakeover(
   deps: TableDeps,
-  { read, taken }: { readonly read: CreatingPayment; readonly taken: CreatingPayment },
+  { read, next }: { readonly read: CreatingPayment; readonly next: CreatingPayment },
   now: Timestamp,
 ): Promise<WriteOutcome> {
-  const remembers = taken.rememberedProviderPaymentIds !== undefined
-  const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = taken
+  const remembers = next.rememberedProviderPaymentIds !== undefined
+  const { request, attempt, leaseUntil, mayExistUpstream, providerAttempts } = next
   const set = {
     request,
     attempt,
     leaseUntil,
     mayExistUpstream,
     providerAttempts,
-    ...(!remembers && dueFields(taken)),
+    ...(!remembers && dueFields(next)),
   }
-  const isFree = all(isCreating, isAttempt(taken.attempt - 1), leaseIsOver(now))
+  const isFree = all(isCreating, isAttempt(next.attempt - 1), leaseIsOver(now))
   const isAsRead = all(
     unchanged('leaseUntil', read.leaseUntil),
     (remembers ? present : absent)('rememberedProviderPaymentIds'),
   )
   return changePayment(
     deps,
-    taken.paymentId,
+    next.paymentId,
     { set, remove: ['failure', 'ttl'] },
     all(isFree, isAsRead),
   )
 }
 
-/** `forgettable`: neither this attempt nor an earlier one left anything at the provider. */
+/** `forgettable`: no attempt left anything at the provider. */
 type AttemptEnd = Pick<CreatingPayment, 'failure' | 'providerAttempts'> & {
   readonly forgettable?: boolean
 }
 
-/** Records that an attempt ended without a destination. The next may take over; only captures make it due. */
+/**
+ * Records that an attempt ended without a destination. The next attempt may take over; only
+ * captures keep the payment due.
+ */
 export async function releaseAttempt(
   deps: StoreDeps,
   creating: CreatingPayment,
-  { forgettable = false, ...ended }: AttemptEnd,
+  { forgettable = false, ...end }: AttemptEnd,
 ): Promise<WriteOutcome> {
   const { paymentId } = creating
-  const isIts = all(isCreating, isAttempt(creating.attempt))
+  const isThisAttempt = all(isCreating, isAttempt(creating.attempt))
   const ttl = forgettable ? expiresAfter(deps.now(), 90 * DAY_MS) : undefined
-  const changes = { set: { ...ended, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] }
-  const released = await changePayment(
+  const changes = { set: { ...end, ttl }, remove: ['leaseUntil', ...DUE_WORK_FIELDS] }
+  const outcome = await changePayment(
     deps,
     paymentId,
     changes,
-    all(isIts, absent('rememberedProviderPaymentIds')),
+    all(isThisAttempt, absent('rememberedProviderPaymentIds')),
   )
-  if (released.applied || released.item?.['rememberedProviderPaymentIds'] === undefined)
-    return released
-  return changePayment(deps, paymentId, { set: ended, remove: ['leaseUntil'] }, isIts)
+  if (outcome.applied || outcome.item?.['rememberedProviderPaymentIds'] === undefined)
+    return outcome
+  return changePayment(deps, paymentId, { set: end, remove: ['leaseUntil'] }, isThisAttempt)
 }
 
-/** A capture came while the attempt runs. It is checked when the lease ends (design section 4). */
+/**
+ * Remembers a capture that came while the attempt runs, to check it when the lease ends (design
+ * section 4).
+ */
 export function rememberCapture(
   deps: TableDeps,
   { paymentId }: CreatingPayment,

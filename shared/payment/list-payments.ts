@@ -4,7 +4,7 @@ import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
 import { readParts } from '../ledger/window-store.ts'
-import { firstOfPage, ofPage, type Page } from '../page.ts'
+import { firstOfPage, itemsOfPage, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
 import { ownersOf, referencePk } from '../table/keys.ts'
@@ -14,7 +14,7 @@ import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-s
 
 type PaymentList = { readonly payments: readonly Payment[]; readonly total: number }
 
-type Asked = {
+type PaymentQuery = {
   clientId: ClientId
   reference: string
   status: PaymentStatus | undefined
@@ -22,16 +22,17 @@ type Asked = {
 }
 
 /**
- * One page of a client's payments, newest first, with the exact total (spec 4.2). The index and the payments are
- * eventually consistent: a new payment or status may appear a moment later, and one that no longer matches is left out.
+ * One page of a client's payments, newest first, with the exact total (spec 4.2). The index and the
+ * payments are eventually consistent: a new payment or status may appear a moment later, and a
+ * payment that no longer matches is left out.
  */
 export async function listPayments(
   deps: TableDeps,
-  { clientId, status, page }: Omit<Asked, 'reference'>,
+  { clientId, status, page }: Omit<PaymentQuery, 'reference'>,
 ): Promise<PaymentList> {
   const ledger = await readLedger(deps, clientId)
   const statuses: readonly PaymentStatus[] = status === undefined ? PAYMENT_STATUSES : [status]
-  const total = statuses.reduce((sum, one) => sum + countOf(ledger, one), 0)
+  const total = statuses.reduce((sum, countedStatus) => sum + countOf(ledger, countedStatus), 0)
   if (firstOfPage(page) >= total) return { payments: [], total }
   const owners = ownersOf(clientId, ledger.window.parts)
   const items = await listItems(deps, {
@@ -45,7 +46,7 @@ export async function listPayments(
   return { payments: items.map((item) => v.parse(PaymentSchema, item)), total }
 }
 
-/** One that is still being created counts as none. */
+/** The payment of a key. A payment that is still being created counts as absent. */
 export async function paymentsOfKey(
   deps: TableDeps,
   {
@@ -57,19 +58,22 @@ export async function paymentsOfKey(
   const stored = await findStoredPayment(deps, paymentIdForKey(clientId, key))
   const isVisible =
     stored !== undefined && stored.status !== 'creating' && stored.clientId === clientId
-  return isVisible ? { payments: ofPage([stored], page), total: 1 } : { payments: [], total: 0 }
+  return isVisible
+    ? { payments: itemsOfPage([stored], page), total: 1 }
+    : { payments: [], total: 0 }
 }
 
 /** The most payments of one reference that can be listed. Each may have to be read. */
 const MAX_OF_REFERENCE = 1_000
 
 /**
- * One page of a client's payments with a reference, newest first, with their exact number. Everything is read
- * consistently, so a payment is found as soon as its create is answered. Throws 422 for more than a thousand.
+ * One page of a client's payments with a reference, newest first, with the exact total. All reads
+ * are consistent, so a payment is found as soon as its create is answered. Throws 422 for more than
+ * a thousand.
  */
 export async function paymentsOfReference(
   deps: TableDeps,
-  { clientId, reference, status, page }: Asked,
+  { clientId, reference, status, page }: PaymentQuery,
 ): Promise<PaymentList> {
   const ids = await idsOfReference(deps, clientId, reference)
   if (ids.length > MAX_OF_REFERENCE) {
@@ -80,11 +84,11 @@ export async function paymentsOfReference(
     )
   }
   const payments = await paymentsOf(deps, { clientId, reference, ids })
-  const all = payments.filter((payment) => status === undefined || payment.status === status)
-  return { payments: ofPage(all, page), total: all.length }
+  const matches = payments.filter((payment) => status === undefined || payment.status === status)
+  return { payments: itemsOfPage(matches, page), total: matches.length }
 }
 
-/** From the pointers of every part. A thousand of them are less than one page of the table. */
+/** A thousand pointers are less than one page of the table. */
 async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const owners = ownersOf(clientId, await readParts(deps, clientId))
   const limit = MAX_OF_REFERENCE + 1
@@ -98,7 +102,7 @@ function idsIn(pointers: readonly Item[]) {
   return pointers.map(({ paymentId }) => v.parse(PaymentIdSchema, paymentId))
 }
 
-/** A pointer suggests; the payment decides. */
+/** A pointer may be stale, so each payment is checked. */
 async function paymentsOf(
   deps: TableDeps,
   {
@@ -116,7 +120,10 @@ function sortKey({ createdAt, paymentId }: Payment) {
   return `${createdAt} ${paymentId}`
 }
 
-/** Up to a thousand payments of the client with this reference, newest first. `complete`: there are no more. */
+/**
+ * The newest thousand payments of the client with this reference. `complete`: the client has no
+ * more.
+ */
 export async function paymentsByReference(deps: TableDeps, clientId: ClientId, reference: string) {
   const ids = await idsOfReference(deps, clientId, reference)
   const payments = await paymentsOf(deps, {
@@ -127,7 +134,6 @@ export async function paymentsByReference(deps: TableDeps, clientId: ClientId, r
   return { payments, complete: ids.length <= MAX_OF_REFERENCE }
 }
 
-/** All payments of the client with this reference, page by page. */
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
   for (const owner of ownersOf(clientId, await readParts(deps, clientId))) {
     const pages = queryPages(deps, { partition: [referencePk(owner, reference)], limit: 100 })

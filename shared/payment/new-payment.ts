@@ -1,5 +1,5 @@
 import { bpsFloor, type Minor, minor, netOf, plus, ZERO } from '../money.ts'
-import { inForce, type Timestamp } from '../time.ts'
+import { entryInForce, type Timestamp } from '../time.ts'
 import { type ChannelChoice, channelOf, isPushChannel, MARKUPS } from './channel/channels.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
 
@@ -8,7 +8,7 @@ export function newPayment(
   upstream: { readonly paymentRequestId: string; readonly destination: string | undefined },
   times: { readonly createdAt: Timestamp; readonly expiresAt: Timestamp | undefined },
 ): Payment {
-  const { expiresInSeconds: _, ...asked } = creating.request
+  const { expiresInSeconds: _, ...request } = creating.request
   return {
     paymentId: creating.paymentId,
     clientId: creating.clientId,
@@ -17,11 +17,11 @@ export function newPayment(
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',
-    ...asked,
-    ...estimatePricing(asked, times.createdAt),
+    ...request,
+    ...estimatePricing(request, times.createdAt),
     feeStatus: 'estimated',
     // A push has nothing to show.
-    paymentDestination: isPushChannel(asked) ? '' : (upstream.destination ?? ''),
+    paymentDestination: isPushChannel(request) ? '' : (upstream.destination ?? ''),
     paymentRequestId: upstream.paymentRequestId,
     ...times,
     transitions: [{ status: 'pending', at: times.createdAt, source: 'create' }],
@@ -43,9 +43,9 @@ export function estimatePricing(
   at: Timestamp,
 ): Pricing {
   const { notionalMinor } = payment
-  const tariff = inForce(channelOf(payment).tariffs, at)
+  const tariff = entryInForce(channelOf(payment).tariffs, at)
   const providerFeeMinor = plus(bpsFloor(notionalMinor, tariff.bps), minor(tariff.flatMinor))
-  const markupMinor = bpsFloor(notionalMinor, inForce(MARKUPS, at).bps)
+  const markupMinor = bpsFloor(notionalMinor, entryInForce(MARKUPS, at).bps)
   return {
     providerFeeMinor,
     markupMinor,

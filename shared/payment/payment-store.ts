@@ -57,13 +57,13 @@ export function storedOwnRow(payment: Payment) {
 }
 
 /** The amount of the provider's own row, unless the payment's row stores another. */
-function usualMinor(of: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
-  return of.notionalMinor - of.providerFeeMinor
+function usualMinor(payment: Pick<Payment, 'notionalMinor' | 'providerFeeMinor'>) {
+  return payment.notionalMinor - payment.providerFeeMinor
 }
 
 const StoredPaymentSchema = v.pipe(
   v.unknown(),
-  v.transform(completed),
+  v.transform(withDerivedFields),
   v.variant('status', [CreatingPaymentSchema, PaymentFields]),
 )
 
@@ -73,23 +73,34 @@ export function ifStored(item: Item): StoredPayment | undefined {
 }
 
 /** Adds the fields that a visible payment's row does not store, such as its first transition. */
-function completed(row: unknown): unknown {
-  const read = ifValid(Row, row)
-  if (read === undefined) return row
-  const { id: paymentId, listedAt: createdAt, transitions, transactionId, transactionMinor } = read
-  const began: Transition = { status: 'pending', at: createdAt, source: 'create' }
-  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = read
+function withDerivedFields(row: unknown): unknown {
+  const fields = ifValid(Row, row)
+  if (fields === undefined) return row
+  const {
+    id: paymentId,
+    listedAt: createdAt,
+    transitions,
+    transactionId,
+    transactionMinor,
+  } = fields
+  const firstTransition: Transition = { status: 'pending', at: createdAt, source: 'create' }
+  const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = fields
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
-  const ownRow = { transactionId, providerMinor: transactionMinor ?? usualMinor(read) }
-  const derived = { paymentId, createdAt, currency: 'IDR', transitions: [began, ...transitions] }
-  return { ...finalFee, ...read, ...(transactionId !== undefined && { ownRow }), ...derived }
+  const ownRow = { transactionId, providerMinor: transactionMinor ?? usualMinor(fields) }
+  const derived = {
+    paymentId,
+    createdAt,
+    currency: 'IDR',
+    transitions: [firstTransition, ...transitions],
+  }
+  return { ...finalFee, ...fields, ...(transactionId !== undefined && { ownRow }), ...derived }
 }
 
 export function parseStored(item: Item | undefined): StoredPayment | undefined {
   return item === undefined ? undefined : v.parse(StoredPaymentSchema, item)
 }
 
-/** In any state. Requests of clients use `findPayment`. */
+/** A payment in any state. Requests of clients use `findPayment`. */
 export async function findStoredPayment(
   deps: TableDeps,
   paymentId: PaymentId,
@@ -97,8 +108,7 @@ export async function findStoredPayment(
   return parseStored(await deps.table.get(paymentKey(paymentId)))
 }
 
-/** The row of a payment that a client can see (spec 2.1). */
-export const PaymentSchema = v.pipe(v.unknown(), v.transform(completed), PaymentFields)
+export const PaymentSchema = v.pipe(v.unknown(), v.transform(withDerivedFields), PaymentFields)
 
 /** Absent and invisible payments are left out. */
 export async function findPaymentsByKey(
@@ -110,7 +120,7 @@ export async function findPaymentsByKey(
   return items.flatMap((item) => ifValid(PaymentSchema, item) ?? [])
 }
 
-export function transitioned(
+export function withTransition(
   payment: Payment,
   status: PaymentStatus,
   at: Timestamp,
@@ -119,7 +129,7 @@ export function transitioned(
   return { ...payment, status, transitions: [...payment.transitions, { status, at, source }] }
 }
 
-/** `pending` to a terminal status. A payment leaves `pending` once. */
+/** Moves a payment from `pending` to a terminal status, once. */
 export function leavePending({
   paymentId,
   status,
@@ -129,9 +139,9 @@ export function leavePending({
   ...payment
 }: Payment): Step {
   const { openAt, feeStatus, finalFee, creditedProviderPaymentId } = payment
-  const credited = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
+  const creditFields = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
   // The first transition, to pending at creation, is not stored.
-  const set = { status, failureReason, ...credited, transitions: transitions.slice(1) }
+  const set = { status, failureReason, ...creditFields, transitions: transitions.slice(1) }
   return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
 }
 
@@ -142,7 +152,10 @@ function mayBecome(status: PaymentStatus): Condition {
   return status === 'cancelled' ? all(isPending, absent('expiryStartedAt')) : isPending
 }
 
-/** One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or invisible one. */
+/**
+ * One payment of a client (spec 4.3). Throws the same 404 for an absent, foreign, malformed or
+ * invisible payment.
+ */
 export async function findPayment(
   deps: TableDeps,
   clientId: ClientId,
@@ -160,7 +173,6 @@ export async function findAnyPayment(deps: TableDeps, id: string): Promise<Store
   return stored
 }
 
-/** One write of a payment's item, outside a transaction. */
 export function changePayment(
   deps: TableDeps,
   paymentId: PaymentId,
@@ -171,7 +183,7 @@ export function changePayment(
 }
 
 /** Records the client's cancel, once. CANCELED at the provider then means `cancelled`. */
-export function noteCancelRequested(
+export function recordCancelRequest(
   deps: TableDeps,
   paymentId: PaymentId,
   now: Timestamp,
@@ -184,8 +196,11 @@ export function noteCancelRequested(
   return changePayment(deps, paymentId, changes, mayBecome('cancelled'))
 }
 
-/** Records our expiry, once. Refused if a cancel was recorded after the read: the provider is asked about it first. */
-export function noteExpiryStarted(
+/**
+ * Records our expiry, once. Refused if a cancel was recorded after the read: the provider is first
+ * asked about the cancel.
+ */
+export function recordExpiryStart(
   deps: TableDeps,
   { paymentId, cancelRequestedAt }: Pick<Payment, 'paymentId' | 'cancelRequestedAt'>,
   now: Timestamp,
@@ -228,7 +243,10 @@ export function claimCheck(
   return changePayment(deps, due.paymentId, changes, isAsRead)
 }
 
-/** Sets when a pending payment is checked next. Refused when it became due for another reason meanwhile. */
+/**
+ * Sets when a pending payment is checked next. Refused when the payment became due for another
+ * reason meanwhile.
+ */
 export function scheduleCheck(
   deps: TableDeps,
   paymentId: PaymentId,

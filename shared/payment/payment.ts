@@ -131,24 +131,24 @@ export const PaymentFields = v.object({
   rememberedProviderPaymentIds: v.optional(v.set(v.string())),
   failureReason: v.optional(v.picklist(FAILURE_REASONS)),
   reversal: v.optional(ReversalSchema),
-  /** `paidAt`, while the payment is not posted: its position among the open ones. */
+  /** `paidAt`, while the payment is not posted: its position among the open payments. */
   openAt: v.optional(TimestampSchema),
   postedAt: v.optional(TimestampSchema),
-  /** When its own settled row was booked, if the payment was posted without it. */
+  /** When the payment's settled row was booked, if the payment was posted without that row. */
   lateRowAt: v.optional(TimestampSchema),
   /** The payment's row at the provider, set when the row is booked. */
   ownRow: v.optional(v.object({ transactionId: v.string(), providerMinor: MinorSchema })),
-  /** Raised by every transaction that moves its money; the next one checks it. */
+  /** Every transaction that moves the payment's money checks this number and raises it. */
   moneyVersion: v.optional(v.number()),
   takenBackMinor: v.optional(MinorSchema, ZERO),
-  /** Its own row was voided or reversed. */
+  /** The payment's own row was voided or reversed. */
   isVoid: v.optional(v.literal(true)),
   /** The payment was void before it was posted, so the client got nothing of it. */
   voidedOpen: v.optional(v.literal(true)),
-  /** The provider's rows that moved its money, oldest first, each once. */
+  /** The provider's rows that moved the payment's money, oldest first, each once. */
   movements: v.optional(v.array(MovementSchema), []),
   transitions: v.array(TransitionSchema),
-  /** Absent once terminal. */
+  /** Absent once the payment is terminal. */
   dueAt: v.optional(TimestampSchema),
 })
 export type Payment = v.InferOutput<typeof PaymentFields>

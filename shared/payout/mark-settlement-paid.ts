@@ -3,34 +3,34 @@ import { auditChain } from '../audit/judged/audit-figures.ts'
 import { auditSettlement } from '../audit/judged/audit-settlement.ts'
 import { readClientBooks } from '../audit/judged/client-books.ts'
 import type { Client } from '../client/client.ts'
-import { mayBePaidOut, requireClient } from '../client/client-store.ts'
+import { requireClient, requirePayable } from '../client/client-store.ts'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { getBalance } from '../ledger/ledger-store.ts'
 import { payOutOfWindow } from '../ledger/window-store.ts'
 import {
-  type Close,
   type CloseDeps,
+  type CloseInput,
   closeSettlement,
-  wrongState,
+  wrongStateError,
 } from '../settlement/close-settlement.ts'
 import { bankIsNewUntil, type Settlement } from '../settlement/settlement.ts'
 import { findAnySettlement, putBankReference } from '../settlement/settlement-store.ts'
 import { addMs, MINUTE_MS } from '../time.ts'
 import {
-  clientVerdictStands,
-  notAccepted,
   readClientVerdict,
+  requireSameClientVerdict,
+  unacceptedDifferences,
 } from '../verdict/client-verdict-store.ts'
-import { confirmedDifferences, type Difference, differs } from '../verdict/difference.ts'
+import { compare, confirmedDifferences, type Difference } from '../verdict/difference.ts'
 import {
   readSettlementVerdict,
+  requireSameSettlementVerdict,
   type SettlementVerdict,
-  settlementVerdictStands,
 } from '../verdict/settlement-verdict-store.ts'
 import { countFindings, type OpenFinding, openFindings } from './open-findings.ts'
 
-/** An audit that ends meanwhile changes a verdict; then the gate is passed again. */
+/** An audit that ends meanwhile changes a verdict; then the payout gate runs again. */
 const MAX_TRIES = 3
 
 type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
@@ -44,7 +44,7 @@ type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
  */
 export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
-  input: Close & {
+  input: CloseInput & {
     readonly bankReference: string
     readonly notes?: string | undefined
     readonly confirm: Confirm
@@ -52,10 +52,10 @@ export async function markSettlementPaid(
 ): Promise<Settlement> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const before = await findAnySettlement(deps, input.settlementId)
-    if (before.status !== 'recorded') throw wrongState('marked paid', before)
+    if (before.status !== 'recorded') throw wrongStateError('marked paid', before)
     const client = await requireClient(deps, before.clientId)
     const verdicts = await passGate(deps, client, before)
-    assertConfirmed(await toConfirm(deps, before), input.confirm)
+    assertConfirmed(await figuresToConfirm(deps, before), input.confirm)
     const after: Settlement = {
       ...before,
       status: 'manual_paid',
@@ -63,15 +63,15 @@ export async function markSettlementPaid(
       bankReference: input.bankReference,
       notes: input.notes ?? before.notes,
     }
-    const noted = { bank_reference: input.bankReference, confirm: input.confirm }
-    const by = { operator: input.operator, action: 'mark-settlement-paid', noted }
+    const details = { bank_reference: input.bankReference, confirm: input.confirm }
+    const action = { operator: input.operator, action: 'mark-settlement-paid', details }
     const steps = {
       ...verdicts,
       window: payOutOfWindow(before.clientId, before.netMinor),
-      client: mayBePaidOut(before.clientId),
+      client: requirePayable(before.clientId),
       reference: putBankReference(input.bankReference, before.settlementId),
     }
-    const outcome = await closeSettlement(deps, { before, after, by }, steps)
+    const outcome = await closeSettlement(deps, { before, after, action }, steps)
     if (outcome.applied) return after
     if (outcome.refusedBy !== 'reference') continue
     throw new GatewayError(
@@ -93,7 +93,7 @@ export async function markSettlementPaid(
 const MAX_ENTRIES = 20_000
 
 /**
- * The payout gate (design section 11). Throws 422 unless the settlement was audited since it was recorded, still
+ * The payout gate (design section 11). Throws 422 unless the settlement was audited after its record, still
  * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
  * Answers the conditions that keep this true, for the payout's transaction.
  */
@@ -110,42 +110,45 @@ async function passGate(deps: GateDeps, client: Client, { settlementId }: Settle
     readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
   ])
-  if (verdict?.state !== 'audited') throw waits(deps, verdict)
-  const standing = notAccepted(clientVerdict)
-  if (standing.length > 0) throw refusedBy(standing, clientId)
-  // The differences at this moment. The transaction checks that what is read here is unchanged.
+  if (verdict?.state !== 'audited') throw notAuditedError(deps, verdict)
+  const standing = unacceptedDifferences(clientVerdict)
+  if (standing.length > 0) throw imbalanceError(standing, clientId)
+  // The differences at this moment. The transaction checks that the verdicts are unchanged.
   const { differences, isInconclusive } = await confirmedDifferences(deps, async () => {
     const books = await readClientBooks(deps, client)
-    const stored = books.settlements.find((one) => one.settlement.settlementId === settlementId)
-    if (stored === undefined) return differs('settlement', settlementId, 'readable', 'unreadable')
-    const read = [...books.differences, ...auditChain(books)]
-    const own = read.filter(({ id }) => id === settlementId || id === clientId)
-    if (stored.settlement.entryCount > MAX_ENTRIES) return own
-    return [...own, ...(await auditSettlement(deps, books, stored))]
+    const stored = books.settlements.find(
+      ({ settlement }) => settlement.settlementId === settlementId,
+    )
+    if (stored === undefined) return compare('settlement', settlementId, 'readable', 'unreadable')
+    const ownDifferences = [...books.differences, ...auditChain(books)].filter(
+      ({ id }) => id === settlementId || id === clientId,
+    )
+    if (stored.settlement.entryCount > MAX_ENTRIES) return ownDifferences
+    return [...ownDifferences, ...(await auditSettlement(deps, books, stored))]
   })
-  if (isInconclusive) throw waits(deps, { ...verdict, state: 'inconclusive' })
-  const found = notAccepted({ ...clientVerdict, standing: differences })
-  if (found.length > 0) throw refusedBy(found, clientId)
+  if (isInconclusive) throw notAuditedError(deps, { ...verdict, state: 'inconclusive' })
+  const found = unacceptedDifferences({ ...clientVerdict, standing: differences })
+  if (found.length > 0) throw imbalanceError(found, clientId)
   return {
-    settlementVerdict: settlementVerdictStands(verdict),
-    clientVerdict: clientVerdictStands(clientId, clientVerdict),
+    settlementVerdict: requireSameSettlementVerdict(verdict),
+    clientVerdict: requireSameClientVerdict(clientId, clientVerdict),
   }
 }
 
-function waits(deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError {
+function notAuditedError(deps: GateDeps, verdict: Partial<SettlementVerdict> = {}): GatewayError {
   const { state, dueAt: retryAt = addMs(deps.now(), MINUTE_MS) } = verdict
-  const why =
+  const reason =
     state === 'inconclusive'
       ? 'the audit of this settlement was inconclusive and runs again'
       : 'this settlement is not audited yet; the audit runs a minute after the record'
-  return invalid(why, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
+  return invalid(reason, undefined, `Repeat the same call at ${retryAt}.`, { retryAt })
 }
 
-function refusedBy(differences: readonly Difference[], clientId: string): GatewayError {
-  const named = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
+function imbalanceError(differences: readonly Difference[], clientId: string): GatewayError {
+  const names = differences.slice(0, 10).map(({ what, id }) => `${what} of ${id}`)
   return invalid(
     `the books of this client do not balance (differences: ${differences.length})`,
-    { differences: named },
+    { differences: names },
     `audit-ledger {"client_id": "${clientId}"} lists them with their figures. Pay out nothing before they are repaired, or accepted with accept-difference.`,
   )
 }
@@ -157,17 +160,17 @@ const figure = v.nullish(v.pipe(v.number(), v.safeInteger()), () => undefined)
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
   unproven: figure,
-  /** The bank details are younger than 72 hours, and a change. */
+  /** The bank details changed less than 72 hours ago. */
   new_bank: v.nullish(v.literal(true), () => undefined),
   /** The client's debt apart from this settlement, in IDR. */
   owed: figure,
-  /** The number of open findings that name one of its payments. */
+  /** The number of open findings about the settlement's payments. */
   findings: figure,
 })
 
-/** Throws 422 with the figures unless exactly those are confirmed. */
-function assertConfirmed(confirm: Confirm, echoed: Confirm): void {
-  const wrong = v.keyof(ConfirmField).options.filter((name) => confirm[name] !== echoed[name])
+/** Throws 422 with the figures unless exactly these figures are confirmed. */
+function assertConfirmed(confirm: Confirm, input: Confirm): void {
+  const wrong = v.keyof(ConfirmField).options.filter((name) => confirm[name] !== input[name])
   if (wrong.length === 0) return
   if (Object.keys(confirm).length > 0) {
     throw invalid(
@@ -184,15 +187,15 @@ function assertConfirmed(confirm: Confirm, echoed: Confirm): void {
   )
 }
 
-/** The present figures of this settlement that must be confirmed. `known`: the open findings, if they were read. */
-export async function toConfirm(
+/** The figures that an operator must confirm. `allFindings`: the open findings, if the caller has read them. */
+export async function figuresToConfirm(
   deps: StoreDeps,
   settlement: Settlement,
-  known?: readonly OpenFinding[],
+  allFindings?: readonly OpenFinding[],
 ): Promise<Confirm> {
   const { clientId, unprovenMinor: unproven } = settlement
   const { pendingMinor, availableMinor } = await getBalance(deps, clientId)
-  const findings = await countFindings(deps, settlement, known ?? (await openFindings(deps)))
+  const findings = await countFindings(deps, settlement, allFindings ?? (await openFindings(deps)))
   const owed = -(pendingMinor + availableMinor)
   return {
     ...(unproven !== 0 && { unproven }),

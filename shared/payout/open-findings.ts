@@ -6,13 +6,13 @@ import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
 import { hasSwept, type Settlement } from '../settlement/settlement.ts'
 import { findSettlements } from '../settlement/settlement-store.ts'
-import { openSuspense } from '../suspense/list-suspense.ts'
+import { listOpenSuspense } from '../suspense/list-suspense.ts'
 
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
 /** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
 export async function openFindings(deps: TableDeps): Promise<readonly OpenFinding[]> {
-  return (await openSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
+  return (await listOpenSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
     const paymentId = ifValid(PaymentIdSchema, item.paymentId)
     return kind === 'finding' && cause !== 'fee_assumed' && paymentId
       ? [{ clientId, paymentId }]
@@ -22,39 +22,39 @@ export async function openFindings(deps: TableDeps): Promise<readonly OpenFindin
 
 const AT_ONCE = 50
 
-/** The number of findings that name a payment of a settlement, or of a failed one that it carries. */
+/** The number of findings that name a payment of a settlement, or of a failed settlement that its re-credits carry. */
 export async function countFindings(
   deps: TableDeps,
   settlement: Settlement,
   findings: readonly OpenFinding[],
 ): Promise<number> {
-  const own = findings.filter(({ clientId }) => clientId === settlement.clientId)
-  if (own.length === 0) return 0
-  const settlements = await withCarried(deps, settlement)
-  const named = await mapInChunks(own, AT_ONCE, async ({ paymentId }) => {
+  const ownFindings = findings.filter(({ clientId }) => clientId === settlement.clientId)
+  if (ownFindings.length === 0) return 0
+  const settlements = await carriedSettlements(deps, settlement)
+  const isNamed = await mapInChunks(ownFindings, AT_ONCE, async ({ paymentId }) => {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment === undefined || payment.status === 'creating') return false
     return entriesOf(payment).some(({ eligibleAt }) =>
-      settlements.some((one) => hasSwept(one, eligibleAt)),
+      settlements.some((carrier) => hasSwept(carrier, eligibleAt)),
     )
   })
-  return named.filter(Boolean).length
+  return isNamed.filter(Boolean).length
 }
 
-/** A settlement with the failed ones that its re-credits carry, and those that they carry. Reads back to the oldest. */
-async function withCarried(
+/** A settlement, and the failed settlements that its re-credits carry, directly or in turn. Reads back to the oldest. */
+async function carriedSettlements(
   deps: TableDeps,
   settlement: Settlement,
 ): Promise<readonly Settlement[]> {
   const carried = [settlement]
-  let left = recreditsIn(settlement)
+  let recreditsLeft = recreditsIn(settlement)
   let { previousId } = settlement
-  while (left > 0 && previousId !== undefined) {
+  while (recreditsLeft > 0 && previousId !== undefined) {
     const [older]: readonly Settlement[] = await findSettlements(deps, [previousId])
     const at = older?.recreditedAt
-    if (older && at && carried.some((one) => hasSwept(one, at))) {
+    if (older && at && carried.some((carrier) => hasSwept(carrier, at))) {
       carried.push(older)
-      left += recreditsIn(older) - 1
+      recreditsLeft += recreditsIn(older) - 1
     }
     previousId = older?.previousId
   }

@@ -11,9 +11,9 @@ import { csv } from '../settlement/statement/csv.ts'
 import { settlementKey } from '../table/keys.ts'
 import { queryPages } from '../table/list-items.ts'
 import { TimestampSchema } from '../time.ts'
-import { notAccepted, readClientVerdict } from '../verdict/client-verdict-store.ts'
+import { readClientVerdict, unacceptedDifferences } from '../verdict/client-verdict-store.ts'
 import { readSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
-import { toConfirm } from './mark-settlement-paid.ts'
+import { figuresToConfirm } from './mark-settlement-paid.ts'
 import { type OpenFinding, openFindings } from './open-findings.ts'
 
 const COLUMNS = [
@@ -32,12 +32,11 @@ const PAYOUTS = ['payout', 0] as const
 
 const CONCURRENCY = 8
 
-/** The most settlements of one run. */
 const LINES_AT_ONCE = 2_000
 
 /**
  * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays the whole file
- * before anything is marked, so a settlement that the payout gate would refuse or question is left out and named with
+ * before an operator marks a payout, so a settlement that the payout gate would refuse or question is left out and named with
  * the reason. A longer list continues at the cursor.
  */
 export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
@@ -45,39 +44,39 @@ export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   const leftOut: { settlement_id: string; reason: string }[] = []
   const [work, slot] = PAYOUTS
   const position = readCursor(Position, cursor)
-  const from = position && { ...settlementKey(position.id), work, slot, ...position }
+  const start = position && { ...settlementKey(position.id), work, slot, ...position }
   let next: string | undefined
-  // Read once: an outage of the provider may leave thousands.
+  // Findings are read once, because an outage of the provider may leave thousands.
   const findings = await openFindings(deps)
   for await (const page of queryPages(deps, {
     index: 'by-due',
     partition: PAYOUTS,
     limit: 100,
-    cursor: from,
+    cursor: start,
   })) {
-    const due = page.items.map((item) => v.parse(Row, item))
-    const ids = due.map(({ id }) => id)
+    const rows = page.items.map((item) => v.parse(Row, item))
+    const ids = rows.map(({ id }) => id)
     const recorded = (await findSettlements(deps, ids)).filter(
       ({ status }) => status === 'recorded',
     )
-    const judged = await mapInChunks(recorded, CONCURRENCY, async (settlement) => {
+    const results = await mapInChunks(recorded, CONCURRENCY, async (settlement) => {
       return { settlement, reason: await reasonAgainst(deps, settlement, findings) }
     })
-    for (const { settlement, reason } of judged) {
+    for (const { settlement, reason } of results) {
       if (reason === undefined) lines.push(settlement)
       else leftOut.push({ settlement_id: settlement.settlementId, reason })
     }
-    const last = due.at(-1)
+    const last = rows.at(-1)
     next = page.cursor && last && encodeCursor({ id: last.id, due_at: last.dueAt })
     if (lines.length + leftOut.length >= LINES_AT_ONCE) break
   }
-  const rows = lines.map((one) => ({
-    ...toSettlementDto(one),
-    settlement_id: one.settlementId,
-    amount: one.netMinor,
+  const payouts = lines.map((settlement) => ({
+    ...toSettlementDto(settlement),
+    settlement_id: settlement.settlementId,
+    amount: settlement.netMinor,
   }))
   return {
-    csv: csv(COLUMNS, rows, cursor !== undefined),
+    csv: csv(COLUMNS, payouts, cursor !== undefined),
     left_out: leftOut,
     ...(next && { continuing: true, cursor: next }),
   }
@@ -91,7 +90,7 @@ async function reasonAgainst(
 ): Promise<string | undefined> {
   const { clientId, settlementId, bank } = settlement
   if (bank === undefined) return 'no bank details'
-  const [client, verdict, standing] = await Promise.all([
+  const [client, verdict, clientVerdict] = await Promise.all([
     findClient(deps, clientId),
     readSettlementVerdict(deps, settlementId),
     readClientVerdict(deps, clientId),
@@ -99,8 +98,8 @@ async function reasonAgainst(
   if (client?.payoutHold !== undefined)
     return `payouts of this client are on hold: ${client.payoutHold}`
   if (verdict?.state !== 'audited') return 'not audited yet'
-  if (notAccepted(standing).length > 0)
+  if (unacceptedDifferences(clientVerdict).length > 0)
     return 'the books of this client do not balance: see audit-ledger'
-  const confirm = JSON.stringify(await toConfirm(deps, settlement, findings))
+  const confirm = JSON.stringify(await figuresToConfirm(deps, settlement, findings))
   return confirm === '{}' ? undefined : `mark-settlement-paid needs confirm ${confirm}`
 }

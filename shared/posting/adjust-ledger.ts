@@ -21,9 +21,9 @@ export type AdjustmentInput = Omit<Adjustment, 'entryId' | 'eligibleAt'> & {
   readonly operator: string
 }
 
-type Adjusted = { readonly adjustment: Adjustment; readonly entry: Entry }
+type AdjustmentResult = { readonly adjustment: Adjustment; readonly entry: Entry }
 
-/** Conflicts with settlements, other write-offs and other operators. */
+/** Settlements, other write-offs and other operators may refuse a try. */
 const MAX_TRIES = 5
 
 /**
@@ -31,7 +31,10 @@ const MAX_TRIES = 5
  * reference; a repeat answers the stored entry. Throws 404 for an unknown client or row, and 409 for a used reference
  * or row.
  */
-export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Promise<Adjusted> {
+export async function adjustLedger(
+  deps: RecordDeps,
+  input: AdjustmentInput,
+): Promise<AdjustmentResult> {
   const { kind, amountMinor, providerTransactionId } = input
   if (amountMinor === 0)
     throw invalid('amount_minor must not be 0', { amount_minor: ['must not be 0'] })
@@ -40,8 +43,8 @@ export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Pr
     throw invalid(`provider_transaction_id: ${reason}`, { provider_transaction_id: [reason] })
   }
   const { clientId } = await requireClient(deps, input.clientId)
-  const before = await adjustedBefore(deps, input)
-  if (before) return before
+  const earlier = await findEarlierAdjustment(deps, input)
+  if (earlier) return earlier
   const row =
     providerTransactionId === undefined
       ? undefined
@@ -54,7 +57,7 @@ export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Pr
       const reason = `this client has only ${window.writtenOffMinor} IDR written off`
       throw invalid(`amount_minor: ${reason}`, { amount_minor: [reason] })
     }
-    const { adjusted, record, steps } = plan(
+    const { adjusted, record, steps } = planAdjustment(
       input,
       row,
       window,
@@ -62,9 +65,9 @@ export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Pr
     )
     const outcome = await recordChange(deps, record, steps)
     if (outcome.applied) return adjusted
-    const byOther =
-      outcome.refusedBy === 'adjustment' ? await adjustedBefore(deps, input) : undefined
-    if (byOther) return byOther
+    const concurrentResult =
+      outcome.refusedBy === 'adjustment' ? await findEarlierAdjustment(deps, input) : undefined
+    if (concurrentResult) return concurrentResult
     if (outcome.refusedBy !== 'houseEntry' || row === undefined) continue
     throw new GatewayError(
       'conflict',
@@ -78,11 +81,11 @@ export async function adjustLedger(deps: RecordDeps, input: AdjustmentInput): Pr
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }
 
-/** The adjustment of a used reference. Throws 409 when it has other figures; undefined when the reference is free. */
-async function adjustedBefore(
+/** The adjustment of a used reference. Throws 409 if its figures differ; undefined when the reference is free. */
+async function findEarlierAdjustment(
   deps: RecordDeps,
   input: AdjustmentInput,
-): Promise<Adjusted | undefined> {
+): Promise<AdjustmentResult | undefined> {
   const { clientId, reference } = input
   const adjustment = await findAdjustment(deps, clientId, reference)
   if (adjustment === undefined) return undefined
@@ -110,8 +113,8 @@ async function adjustedBefore(
   )
 }
 
-/** For money by bank our bank has the other side, for a provider's row the provider: the house gives it up, once. */
-function plan(
+/** The other side of an entry: our bank for recovered money, the provider for a row that the house gives up, once. */
+function planAdjustment(
   input: AdjustmentInput,
   row: HouseEntry | undefined,
   window: Window,
@@ -130,18 +133,18 @@ function plan(
     providerTransactionId,
   })
   const adjustment: Adjustment = { ...figures, entryId: entry.entryId, eligibleAt: postedAt }
-  const given = row && {
+  const houseRow = row && {
     transactionId: row.transactionId,
     rowAt: row.rowAt,
     providerMinor: less(ZERO, row.providerMinor),
   }
-  const written = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
+  const writeOff = { readMinor: window.writtenOffMinor, addMinor: amountMinor, postedAt }
   const steps: Steps<string> = {
     adjustment: putAdjustment(adjustment),
-    ...(given &&
-      putHouseEntry(newHouseEntry({ ...given, type: 'correction', postedAt, clientId }))),
+    ...(houseRow &&
+      putHouseEntry(newHouseEntry({ ...houseRow, type: 'correction', postedAt, clientId }))),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
-    window: kind === 'written_off' ? writeOffInWindow(clientId, written) : undefined,
+    window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
     entry: putEntry({ clientId }, entry),
   }
   const after = {
@@ -156,8 +159,8 @@ function plan(
   return { adjusted: { adjustment, entry }, record, steps }
 }
 
-/** The entry of an adjustment as operators see it (design section 7). */
-export function toAdjustmentDto({ adjustment, entry }: Adjusted) {
+/** An adjustment and its entry as operators see them (design section 7). */
+export function toAdjustmentDto({ adjustment, entry }: AdjustmentResult) {
   return {
     id: entry.entryId,
     client_id: adjustment.clientId,

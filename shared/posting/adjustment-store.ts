@@ -7,10 +7,9 @@ import { queryAll } from '../table/list-items.ts'
 import { isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
 
-/** The kinds of adjustments of a client's money (design section 10). */
 export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
 
-/** One adjustment, with the position of its entry: a repeated reference is compared with it. */
+/** One adjustment, with the position of its entry. A repeated reference must have the same figures. */
 export const AdjustmentSchema = v.object({
   clientId: ClientIdSchema,
   /** The operator's own reference: a repeat writes nothing. */
@@ -37,7 +36,7 @@ export async function findAdjustment(deps: TableDeps, clientId: ClientId, refere
   )
 }
 
-/** Every adjustment of a client; people make a few. */
+/** Every adjustment of a client; operators make a few. */
 export async function listAdjustments(
   deps: TableDeps,
   clientId: ClientId,

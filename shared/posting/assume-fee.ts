@@ -18,9 +18,9 @@ export type AssumeDeps = Pick<
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** The most payments of one part that one run asks about in its minute for them; the queue has the rest. */
+/** The most payments of one part that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
-/** After so many calls without an answer the other payments wait for the next day. */
+/** After so many calls without an answer a run stops: the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
 
 /** A row of a client's list of open payments, by which the list continues. */
@@ -31,36 +31,36 @@ export const OpenRowSchema = v.pipe(
 export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 
 /**
- * Posts some of a client's payments that have waited long enough, oldest first. Answers the last one that it asked about
- * if more may be left. The next run begins after it, so that payments that cannot be posted hold up no younger one.
+ * Posts some of a client's overdue payments, oldest first. Answers the last payment that it asked about if more payments
+ * may wait. The next run begins after that payment, so that a payment that cannot be posted delays no younger payment.
  */
-export async function postOverdue(
+export async function postOverduePayments(
   deps: AssumeDeps,
   clientId: ClientId,
   parts: number,
-  after?: OpenRow,
+  startAfter?: OpenRow,
 ) {
   const endsAtMs = deps.monotonicMs() + MINUTE_MS
   const partitions = ownersOf(clientId, parts).map((owner) => [owner])
   const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
   const list = { index: 'by-open', partitions, range, limit: MAX_AT_ONCE } as const
-  let asked = 0
-  let unanswered = 0
-  // The index suggests.
+  let askedCount = 0
+  let unansweredCount = 0
+  // The index only suggests: each payment is read again.
   for await (const { items } of mergedPages(
     deps,
     list,
-    after && { ...paymentKey(after.id), ...toItem(after) },
+    startAfter && { ...paymentKey(startAfter.id), ...toItem(startAfter) },
   )) {
     for (const item of items) {
       const row = v.parse(OpenRowSchema, item)
-      const isAnswered = await postAfterWait(deps, row.id).catch((cause: unknown) => {
+      const isAnswered = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
         return true
       })
-      // The provider does not answer now: they stay open, and the settlement continues without them.
-      if (!isAnswered && ++unanswered === MAX_UNANSWERED) return undefined
-      if (++asked === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
+      // The provider does not answer now: the payments stay open, and the settlement continues without them.
+      if (!isAnswered && ++unansweredCount === MAX_UNANSWERED) return undefined
+      if (++askedCount === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
     }
   }
   return undefined
@@ -71,16 +71,17 @@ const MAX_TRIES = 3
 
 /**
  * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
- * becomes the fee, with a finding. False while the provider answers nothing. It stays open then, and after a refusal.
+ * becomes the fee, with a finding. False when the provider answers nothing. Then, and after a refusal, the payment stays
+ * open.
  */
-async function postAfterWait(deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> {
+async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const payment = await findStoredPayment(deps, paymentId)
     if (payment?.status !== 'succeeded' || payment.openAt === undefined) return true
-    const own = await askForOwnRow(deps, payment)
-    if (own.kind === 'unanswered') return own.reason === 'refused'
-    const { row, isKnown } = own
-    // Without any row the payment may have no money either.
+    const answer = await askForOwnRow(deps, payment)
+    if (answer.kind === 'unanswered') return answer.reason === 'refused'
+    const { row, isKnown } = answer
+    // Without any row the provider may not have the money either.
     const cause = isKnown ? 'fee_assumed' : 'transaction_missing'
     const assumed = finding({ subject: payment.paymentId, cause, payment, now: deps.now() })
     const [posted] = await postPayments(deps, [{ payment, by: row ? { row } : { assumed } }])
@@ -91,16 +92,16 @@ async function postAfterWait(deps: AssumeDeps, paymentId: PaymentId): Promise<bo
   return true
 }
 
-/** Asks the provider for the payment's own row. `row`: undefined until it has settled with its final fee. */
+/** Asks the provider for the payment's own row. `row`: undefined until the row has settled with its final fee. */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
-  // A payment has one row. A few more are read, so that other rows cannot hide it.
+  // A payment has one own row. A few more rows are read, so that other rows cannot hide the own row.
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []
-  const own = rows.filter(
+  const ownRows = rows.filter(
     (row) => row.type === 'payment' && row.providerPaymentId === providerPaymentId,
   )
-  const [row] = own.flatMap((one) => settledRowOf(deps, payment, one) ?? [])
-  return { kind: 'answered' as const, row, isKnown: own.length > 0 }
+  const [row] = ownRows.flatMap((ownRow) => settledRowOf(deps, payment, ownRow) ?? [])
+  return { kind: 'answered' as const, row, isKnown: ownRows.length > 0 }
 }

@@ -4,8 +4,8 @@ import { type HouseEntry, newHouseEntry, putHouseEntry } from '../journal/house-
 import { less, type Minor, plus, smaller, ZERO } from '../money.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
 import { reportSuspense, type SuspenseDeps } from '../suspense/record-suspense.ts'
-import { heldOf, owedOf, type Suspense } from '../suspense/suspense.ts'
-import { changeSuspense, findSuspense, newSuspense } from '../suspense/suspense-store.ts'
+import { heldAmountOf, owedAmountOf, type Suspense } from '../suspense/suspense.ts'
+import { changeSuspense, findSuspense, putSuspense } from '../suspense/suspense-store.ts'
 
 type HouseRow = Pick<HouseEntry, 'transactionId' | 'rowAt' | 'providerMinor'>
 
@@ -18,23 +18,23 @@ export function houseRowOf({
   return { transactionId, rowAt: createdAt ?? updatedAt, providerMinor }
 }
 
-/** Books a row without a client, once: it belongs to the house until an operator assigns it. */
-export function bookUnmatched(deps: StoreDeps, row: HouseRow) {
+/** Books a row without a client, once: the row belongs to the house until an operator assigns it. */
+export function bookUnmatchedRow(deps: StoreDeps, row: HouseRow) {
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
   )
 }
 
-/** Books a row that no payment can take, together with its finding, once. The finding may be older than the booking. */
+/** Books a row that no payment can take, together with its finding, once. If the finding exists already, only the row is booked. */
 export async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
   row: HouseRow,
-  noted: Suspense,
+  finding: Suspense,
 ) {
   const entry = putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() }))
-  const outcome = await deps.table.transact({ ...entry, suspense: newSuspense(noted) })
-  if (outcome.applied) await reportSuspense(deps, noted)
-  else if (outcome.refusedBy === 'suspense') await bookUnmatched(deps, row)
+  const outcome = await deps.table.transact({ ...entry, suspense: putSuspense(finding) })
+  if (outcome.applied) await reportSuspense(deps, finding)
+  else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
 }
 
 /** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
@@ -44,31 +44,35 @@ export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor)
   )
 }
 
-/** Books money in suspense after its own row has settled: what is not refunded is held while the item is open. */
-export function bookSuspense(deps: StoreDeps, known: Suspense, row: HouseRow): Promise<Suspense> {
-  return bookOnItem(deps, known, row, (item) => {
-    // A slice may still hold the row as it was before it became void.
+/** Books the settled own row of money in suspense: while the item is open, its amount less refunds is held. */
+export function bookSuspense(
+  deps: StoreDeps,
+  suspense: Suspense,
+  row: HouseRow,
+): Promise<Suspense> {
+  return bookOnItem(deps, suspense, row, (item) => {
+    // A slice may have read the row before the row became void.
     if (item.postedMinor !== undefined || item.isVoid) return undefined
-    const suspenseMinor = item.status === 'open' ? owedOf(item) : ZERO
+    const suspenseMinor = item.status === 'open' ? owedAmountOf(item) : ZERO
     const set = { postedMinor: suspenseMinor, providerMinor: row.providerMinor }
     return { set, type: 'suspense', suspenseMinor, clientId: item.clientId }
   })
 }
 
-/** Conflicts with rows of one item, an operator and a second reading of the same row. */
+/** Other rows of the item, an operator and a second reading of the same row may refuse a try. */
 const MAX_TRIES = 5
 
 type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
   Partial<Legs> & { readonly set: Partial<Suspense> | undefined }
 
-/** Books a row of money in suspense, once. Answers the item for which it was planned; throws when it kept changing. */
+/** Books a row of money in suspense, once. Answers the item for which the booking was planned; throws when the item kept changing. */
 async function bookOnItem(
   deps: StoreDeps,
-  known: Suspense,
+  suspense: Suspense,
   row: HouseRow,
   plan: (item: Suspense) => Booking | undefined,
 ): Promise<Suspense> {
-  let item: Suspense | undefined = known
+  let item: Suspense | undefined = suspense
   for (let tried = 0; item !== undefined && tried < MAX_TRIES; tried++) {
     const booking = plan(item)
     if (booking === undefined) return item
@@ -84,37 +88,37 @@ async function bookOnItem(
       ...putHouseEntry(entry),
     })
     if (outcome.applied || outcome.refusedBy === 'houseEntry') return item
-    item = await findSuspense(deps, known.suspenseId)
+    item = await findSuspense(deps, suspense.suspenseId)
   }
   throw new Error('an item in suspense kept changing while its row was booked')
 }
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
-/** Books a refund of money in suspense, once for each row. The item is resolved when nothing is left. */
+/** Books a refund of money in suspense, once for each row. The item is resolved when all its money is refunded. */
 export function bookSuspenseRefund(
   deps: StoreDeps,
-  known: Suspense,
+  suspense: Suspense,
   row: HouseRow,
   amountMinor: Minor,
 ) {
-  return bookOnItem(deps, known, row, (item) => {
+  return bookOnItem(deps, suspense, row, (item) => {
     if (item.status !== 'open') return { set: undefined, type: 'suspense_refunded' }
-    const backMinor = smaller(amountMinor, owedOf(item))
+    const backMinor = smaller(amountMinor, owedAmountOf(item))
     const refundedMinor = plus(item.refundedMinor ?? ZERO, backMinor)
-    const set = { refundedMinor, ...(owedOf({ ...item, refundedMinor }) <= 0 && REFUNDED) }
+    const set = { refundedMinor, ...(owedAmountOf({ ...item, refundedMinor }) <= 0 && REFUNDED) }
     const suspenseMinor = item.postedMinor === undefined ? ZERO : less(ZERO, backMinor)
     return { set, type: 'suspense_refunded', suspenseMinor }
   })
 }
 
-/** Books that the own row of money in suspense is void, once: the provider takes back what the row has booked. */
+/** Books the void own row of money in suspense, once: the provider takes back what the row has booked. */
 export function bookSuspenseVoid(
   deps: StoreDeps,
-  known: Suspense,
+  suspense: Suspense,
   row: HouseRow,
 ): Promise<Suspense> {
-  return bookOnItem(deps, known, row, (item) => {
+  return bookOnItem(deps, suspense, row, (item) => {
     if (item.isVoid) return undefined
     const set = {
       isVoid: true,
@@ -122,7 +126,7 @@ export function bookSuspenseVoid(
     } as const
     const [providerMinor, suspenseMinor] = [
       less(ZERO, item.providerMinor ?? ZERO),
-      less(ZERO, heldOf(item)),
+      less(ZERO, heldAmountOf(item)),
     ]
     return { set, type: 'suspense_refunded', providerMinor, suspenseMinor }
   })

@@ -3,14 +3,14 @@ import {
   hasMoved,
   MAX_MOVEMENTS,
   type MoneyRow,
-  type Moved,
   type Movement,
+  type MoveResult,
   moveMoney,
 } from '../journal/payment-money.ts'
 import { moveCredit, moveOpenCredit } from '../ledger/shard-store.ts'
 import { readWindow, type Window, writeOffInWindow } from '../ledger/window-store.ts'
 import { atLeastZero, less, type Minor, smaller, ZERO } from '../money.ts'
-import { announcementOfMovement, sendAnnounced } from '../payment/announcement.ts'
+import { announcementOfMovement, sendAnnouncement } from '../payment/announcement.ts'
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import {
@@ -28,9 +28,9 @@ import { reversalAfter } from './reversal-after.ts'
 
 type MoveDeps = Pick<Deps, 'table' | 'now' | 'log' | 'alerts' | 'queues'>
 
-type Move = { readonly row: MoneyRow; readonly moved: Moved }
+type Move = { readonly row: MoneyRow; readonly result: MoveResult }
 
-/** Conflicts with a settlement or with other rows of the payment, each once or twice. */
+/** A settlement or other rows of the payment may refuse a try, each once or twice. */
 const MAX_TRIES = 8
 
 /**
@@ -40,34 +40,34 @@ const MAX_TRIES = 8
  */
 export async function movePayment(
   deps: MoveDeps,
-  known: Payment,
+  knownPayment: Payment,
   moneyRow: MoneyRow,
 ): Promise<void> {
-  let payment = known
+  let payment = knownPayment
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const row = withProviderLeg(payment, moneyRow)
     if (hasMoved(payment.movements, row)) return
     if (payment.movements.length >= MAX_MOVEMENTS) {
       const { transactionId, providerMinor, createdAt: rowAt = row.at } = row
-      const house = { transactionId, providerMinor, rowAt }
+      const houseRow = { transactionId, providerMinor, rowAt }
       return bookWithFinding(
         deps,
-        house,
+        houseRow,
         findingOfRow(payment, row, 'too_many_movements', deps.now()),
       )
     }
-    const moved = moveMoney(moneyOf(payment), row)
-    if (moved === undefined) return
+    const result = moveMoney(moneyOf(payment), row)
+    if (result === undefined) return
     const now = deps.now()
-    const noted = movedMoney(payment, row, moved.figures.netMinor, now)
-    const { after, steps } = await plan(deps, payment, { row, moved }, now)
+    const finding = movedMoney(payment, row, result.figures.netMinor, now)
+    const { after, steps } = await planMove(deps, payment, { row, result }, now)
     const announcement = await announcementOfMovement(deps, after, now)
-    const all = { ...steps, ...announcement.steps, suspense: ensureSuspense(noted) }
-    const { applied } = await deps.table.transact<string>(all, announcement.freshUntil)
+    const allSteps = { ...steps, ...announcement.steps, suspense: ensureSuspense(finding) }
+    const { applied } = await deps.table.transact<string>(allSteps, announcement.freshUntil)
     if (applied) {
-      logSuspense(deps, noted)
-      await sendAnnounced(deps, announcement)
-      await publishSuspenseAlert(deps, noted)
+      logSuspense(deps, finding)
+      await sendAnnouncement(deps, announcement)
+      await publishSuspenseAlert(deps, finding)
       return
     }
     const stored = await findStoredPayment(deps, payment.paymentId)
@@ -77,55 +77,55 @@ export async function movePayment(
   throw new Error('a payment kept changing while its money moved')
 }
 
-/** A void takes back everything that the row had booked, once for the own row, even if it has two ids there. */
+/** A void takes back all that its row has booked at the provider: for the own row once, even if that row has two ids. */
 export function withProviderLeg({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow {
   if (row.type !== 'reversal') return row
-  const moved = movements.find(({ transactionId }) => transactionId === row.transactionId)
+  const movement = movements.find(({ transactionId }) => transactionId === row.transactionId)
   const ownMinor = isVoid === true ? ZERO : ownRow?.providerMinor
-  const bookedMinor = row.isOwnRow === true ? ownMinor : moved?.providerMinor
+  const bookedMinor = row.isOwnRow === true ? ownMinor : movement?.providerMinor
   return {
     ...row,
-    amountMinor: moved?.amountMinor ?? row.amountMinor,
+    amountMinor: movement?.amountMinor ?? row.amountMinor,
     providerMinor: less(ZERO, bookedMinor ?? ZERO),
   }
 }
 
-async function plan(deps: MoveDeps, payment: Payment, about: Move, now: Timestamp) {
-  const { netMinor } = about.moved.figures
+async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Timestamp) {
+  const { netMinor } = move.result.figures
   // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
-  // noted row.
-  if (payment.openAt !== undefined && about.row.isOwnRow !== true) {
-    const after = afterRow(payment, about, { clawedMinor: ZERO, postedAt: now })
+  // recorded movement.
+  if (payment.openAt !== undefined && move.row.isOwnRow !== true) {
+    const after = paymentAfterRow(payment, move, { clawedMinor: ZERO, postedAt: now })
     const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
     return { after, steps: { ...changeMoney(payment, after), ledger } }
   }
   const { writtenOffMinor, closedUntil } = await readWindow(deps, payment.clientId)
   const postedAt = later(now, closedUntil)
   const clawedMinor =
-    payment.openAt === undefined ? clawedBack({ writtenOffMinor }, netMinor) : ZERO
-  const after = afterRow(payment, about, { clawedMinor, postedAt })
-  const written = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
+    payment.openAt === undefined ? clawedMinorOf({ writtenOffMinor }, netMinor) : ZERO
+  const after = paymentAfterRow(payment, move, { clawedMinor, postedAt })
+  const writeOff = { readMinor: writtenOffMinor, addMinor: less(ZERO, clawedMinor), postedAt }
   const ledger = moveCredit(payment, less(netMinor, clawedMinor), postedAt)
-  const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, written) : undefined
+  const window = clawedMinor > 0 ? writeOffInWindow(payment.clientId, writeOff) : undefined
   return { after, steps: { ...changeMoney(payment, after), ledger, window } }
 }
 
-/** The payment after one more row. An open payment whose own row is voided leaves with nothing for its client. */
-export function afterRow(
+/** The payment after one more row. An open payment whose own row becomes void is closed with nothing for its client. */
+export function paymentAfterRow(
   payment: Payment,
-  { row, moved: { money } }: Move,
+  { row, result: { money } }: Move,
   { clawedMinor, postedAt }: { readonly clawedMinor: Minor; readonly postedAt: Timestamp },
 ): Payment {
   const isOpen = payment.openAt !== undefined
   const isPosted = !isOpen || row.isOwnRow === true
-  const { kind: _, createdAt: __, ...moved } = row
-  const movements: readonly Movement[] = [...payment.movements, moved]
+  const { kind: _, createdAt: __, ...movement } = row
+  const movements: readonly Movement[] = [...payment.movements, movement]
   const entry = { ...(clawedMinor > 0 && { clawedMinor }), postedAt }
   const after: Payment = {
     ...payment,
     takenBackMinor: money.takenBackMinor,
-    movements: movements.map((one) =>
-      isPosted && one.postedAt === undefined ? { ...one, ...entry } : one,
+    movements: movements.map((item) =>
+      isPosted && item.postedAt === undefined ? { ...item, ...entry } : item,
     ),
     ...(money.isVoid && { isVoid: true }),
     reversal: reversalAfter(payment.reversal, row, money),
@@ -146,8 +146,8 @@ export function afterRow(
   }
 }
 
-/** The part of returned money that the house had written off: the house takes it. */
-export function clawedBack(
+/** The part of returned money that the house had written off: the house takes this part. */
+export function clawedMinorOf(
   { writtenOffMinor }: Pick<Window, 'writtenOffMinor'>,
   netMinor: Minor,
 ): Minor {

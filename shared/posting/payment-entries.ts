@@ -1,17 +1,17 @@
 import { derivedUuid } from '../ids.ts'
 import { type Entry, type Figures, figuresOf, NO_FIGURES, newEntry } from '../journal/entry.ts'
 import {
+  initialMoney,
   type Movement,
   moneyAfter,
   moveMoney,
   type PaymentMoney,
-  untouched,
 } from '../journal/payment-money.ts'
 import { less, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { addMs, DAY_MS, later, type Timestamp } from '../time.ts'
 
-/** A payment's client side, by its present figures. */
+/** The client's side of a payment, by its present figures. */
 export function moneyOf(payment: Payment): PaymentMoney {
   return moneyAfter(priceOf(payment), payment.movements)
 }
@@ -20,36 +20,38 @@ function priceOf({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Fig
   return figuresOf(notionalMinor, providerFeeMinor, markupMinor)
 }
 
-/** Every entry that a payment has, by its stored fields. A payment that was voided while open has zeros in them. */
+/** Every entry of a payment, by its stored fields. A payment that became void while open has zeros in its entries. */
 export function entriesOf(payment: Payment): readonly Entry[] {
   const { postedAt, lateRowAt, voidedOpen, ownRow, providerSettledAt } = payment
   if (postedAt === undefined) return []
   const figures = priceOf(payment)
-  // Its settled row came before the posting, or late, or never.
-  const settled =
+  const settledFields =
     lateRowAt === undefined && ownRow ? { row: ownRow, providerSettledAt } : { row: undefined }
-  // A late row has zeros for the client, and all of it at the provider.
-  const proven = { provenMinor: payment.netMinor, provenEligibleAt: eligibleAt(payment, postedAt) }
-  const late = {
+  // The entry of a late row has zeros for the client, and the row's amount at the provider.
+  const provenFields = {
+    provenMinor: payment.netMinor,
+    provenEligibleAt: eligibleAt(payment, postedAt),
+  }
+  const lateFields = {
     type: 'late_row',
     figures: NO_FIGURES,
     row: ownRow,
     providerSettledAt,
-    ...proven,
+    ...provenFields,
   } as const
-  let money = untouched(figures)
-  const moved = payment.movements.flatMap((movement) => {
-    const step = moveMoney(money, movement)
-    money = step?.money ?? money
-    const change = voidedOpen === true ? NO_FIGURES : (step?.figures ?? NO_FIGURES)
+  let money = initialMoney(figures)
+  const moveEntries = payment.movements.flatMap((movement) => {
+    const result = moveMoney(money, movement)
+    money = result?.money ?? money
+    const change = voidedOpen === true ? NO_FIGURES : (result?.figures ?? NO_FIGURES)
     return movementEntries(payment, movement, change, movement.postedAt ?? postedAt)
   })
   return [
     ...(voidedOpen === true
       ? []
-      : [entryOf(payment, { type: 'payment', figures, postedAt, ...settled })]),
-    ...moved,
-    ...(lateRowAt === undefined ? [] : [entryOf(payment, { ...late, postedAt: lateRowAt })]),
+      : [entryOf(payment, { type: 'payment', figures, postedAt, ...settledFields })]),
+    ...moveEntries,
+    ...(lateRowAt === undefined ? [] : [entryOf(payment, { ...lateFields, postedAt: lateRowAt })]),
   ]
 }
 
@@ -58,32 +60,35 @@ function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
   return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 }
 
-/** What a movement took back, and the part that the house took because it had written it off. */
+/** The entry of a movement, and the entry of the part that the house had written off and now takes. */
 function movementEntries(
   payment: Payment,
   row: Movement,
   figures: Figures,
   postedAt: Timestamp,
 ): readonly Entry[] {
-  const moved = { type: row.type, figures, row, postedAt }
-  if (row.clawedMinor === undefined) return [entryOf(payment, moved)]
-  const clawed = {
+  const fields = { type: row.type, figures, row, postedAt }
+  if (row.clawedMinor === undefined) return [entryOf(payment, fields)]
+  const clawedFields = {
     figures: figuresOf(less(ZERO, row.clawedMinor), ZERO, ZERO),
     row: { ...row, providerMinor: ZERO },
   }
-  return [entryOf(payment, moved), entryOf(payment, { ...moved, ...clawed, type: 'written_off' })]
+  return [
+    entryOf(payment, fields),
+    entryOf(payment, { ...fields, ...clawedFields, type: 'written_off' }),
+  ]
 }
 
-type EntryOf = Pick<
+type EntryFields = Pick<
   Entry,
   'type' | 'postedAt' | 'providerSettledAt' | 'provenMinor' | 'provenEligibleAt'
 > & {
   readonly figures: Figures
-  /** The provider's row that it books. */
+  /** The provider's row that the entry books. */
   readonly row: Payment['ownRow']
 }
 
-function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: EntryOf) {
+function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: EntryFields) {
   return newEntry({
     entryId: derivedUuid('entry', payment.paymentId, type, row?.transactionId ?? ''),
     type,
@@ -102,6 +107,6 @@ function entryOf(payment: Payment, { type, figures, row, postedAt, ...fields }: 
 }
 
 export function addedEntries(before: Payment, after: Payment): readonly Entry[] {
-  const known = new Set(entriesOf(before).map(({ entryId }) => entryId))
-  return entriesOf(after).filter(({ entryId }) => !known.has(entryId))
+  const knownIds = new Set(entriesOf(before).map(({ entryId }) => entryId))
+  return entriesOf(after).filter(({ entryId }) => !knownIds.has(entryId))
 }

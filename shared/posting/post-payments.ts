@@ -28,54 +28,54 @@ export type SettledRow = {
   readonly settledAt: Timestamp
 }
 
-/** What makes a payment's figures final: its settled row, or seven days without one, with the finding. */
+/** What makes a payment's figures final: its settled row, or seven days without such a row, with the finding. */
 export type Posting = {
   readonly payment: Payment
   readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
 }
 
-type Planned = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
+type PostingPlan = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
 
 /**
- * Posts open payments (design section 12): each once, on condition of `money_version`, in one transaction with its
- * shard, its entry and the entries of its reversals. Payments of one shard share a transaction; when it is refused they
- * are posted one by one. Answers in the order of `postings`; undefined: the payment has changed, read it again.
+ * Posts open payments (design section 12): each payment once, on condition of `money_version`, in one transaction with
+ * its shard, its entry and the entries of its reversals. Payments of one shard share a transaction; if that is refused,
+ * each payment has its own. Answers in the order of `postings`; undefined for a payment that changed: read it again.
  */
 export async function postPayments(deps: StoreDeps, postings: readonly Posting[]) {
-  // A transaction that names a payment twice is refused by the table: the first counts.
+  // The table refuses a transaction that names a payment twice: the first posting counts.
   const distinct = [
     ...new Map(
       postings.toReversed().map((posting) => [posting.payment.paymentId, posting]),
     ).values(),
   ]
   const shards = Map.groupBy(distinct, ({ payment }) => JSON.stringify(shardOf(payment))).values()
-  const groups = [...shards].flatMap((ofShard) => groupsOf(ofShard))
+  const groups = [...shards].flatMap((shardPostings) => groupsOf(shardPostings))
   const posted = await mapInChunks(groups, 8, async (group) => {
     const planned = await postTogether(deps, group)
     if (planned || group.length === 1) return planned ?? []
-    const alone = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
-    return alone.flatMap((one) => one ?? [])
+    const singles = await mapInChunks(group, 1, (posting) => postTogether(deps, [posting]))
+    return singles.flatMap((single) => single ?? [])
   })
   const afterOf = new Map(posted.flat().map(({ posting, after }) => [posting, after]))
   return postings.map((posting) => afterOf.get(posting))
 }
 
-/** A transaction has a hundred items: the shard, and of each payment the payment, its entries and perhaps a finding. */
+/** A transaction has a hundred items: the shard, and of each posting the payment, its entries and perhaps a finding. */
 const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
 
-/** Payments of one shard in groups that one transaction takes. */
+/** Postings of one shard, in groups of one transaction. */
 function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[] {
   const groups: Posting[][] = []
   let items = 1
   for (const posting of postings) {
-    const last = groups.at(-1)
-    const added = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
-    items += added
-    if (last === undefined || last.length === MAX_PAYMENTS || items > MAX_ITEMS) {
+    const lastGroup = groups.at(-1)
+    const addedItems = 2 + posting.payment.movements.length + ('assumed' in posting.by ? 1 : 0)
+    items += addedItems
+    if (lastGroup === undefined || lastGroup.length === MAX_PAYMENTS || items > MAX_ITEMS) {
       groups.push([posting])
-      items = 1 + added
-    } else last.push(posting)
+      items = 1 + addedItems
+    } else lastGroup.push(posting)
   }
   return groups
 }
@@ -83,11 +83,11 @@ function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[]
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
-/** Posts payments of one shard in one transaction. Undefined: one of them has changed since it was read. */
+/** Posts payments of one shard in one transaction. Undefined: one of the payments changed after the read. */
 async function postTogether(
   deps: StoreDeps,
   postings: readonly Posting[],
-): Promise<readonly Planned[] | undefined> {
+): Promise<readonly PostingPlan[] | undefined> {
   let postedAt = deps.now()
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const planned = postings.map((posting) => planPosting(posting, postedAt))
@@ -99,8 +99,8 @@ async function postTogether(
   throw new Error('the journal of a client kept being closed while a payment was posted')
 }
 
-/** The posted payment: rows that came while it was open are applied again, to the final net. */
-export function planPosting(posting: Posting, postedAt: Timestamp): Planned {
+/** The payment as posted: rows that came while the payment was open are applied again, to the final net. */
+export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
   const price = figuresOf(payment.notionalMinor, finalFee.feeMinor, payment.markupMinor)
@@ -137,8 +137,8 @@ function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
   return { status: 'actual', feeMinor, at, ...(invoiced && { invoiced }) }
 }
 
-function stepsOf(planned: readonly Planned[], postedAt: Timestamp): Steps<string> {
-  const netMinor = planned.reduce((sum, one) => plus(sum, one.netMinor), ZERO)
+function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<string> {
+  const netMinor = planned.reduce((sum, posting) => plus(sum, posting.netMinor), ZERO)
   const steps = planned.flatMap(({ posting: { payment, by }, after }) => [
     { ledger: moveCredit(payment, netMinor, postedAt) },
     changeMoney(payment, after),
@@ -147,7 +147,7 @@ function stepsOf(planned: readonly Planned[], postedAt: Timestamp): Steps<string
   return Object.assign({}, ...steps)
 }
 
-/** True when the row is about this payment's money. A row with another amount says nothing about its fee. */
+/** True when the row has this payment's amount: any other row says nothing about the payment's fee. */
 export function isForAmount(
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
@@ -181,7 +181,7 @@ export function settledRowOf(
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/** Books the settled row of a payment that was posted without it. Refused: the payment or its fence has changed. */
+/** Books the settled row of a payment that was posted before. Refused if payment or fence changed meanwhile. */
 export async function bookLateRow(deps: StoreDeps, payment: Payment, row: SettledRow) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)

@@ -1,5 +1,10 @@
 import type { Figures } from '../journal/entry.ts'
-import { type MoneyRow, moveMoney, type PaymentMoney, untouched } from '../journal/payment-money.ts'
+import {
+  initialMoney,
+  type MoneyRow,
+  moveMoney,
+  type PaymentMoney,
+} from '../journal/payment-money.ts'
 import { atLeastZero, less, type Minor, plus, ZERO } from '../money.ts'
 import type { Payment, Reversal } from '../payment/payment.ts'
 
@@ -24,11 +29,11 @@ export function reversalAfter(
 /** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
 function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
   const rows = applied.map(({ row }) => row)
-  const voided = new Set(
+  const voidIds = new Set(
     rows.flatMap(({ type, transactionId }) => (type === 'reversal' ? [transactionId] : [])),
   )
   return rows
-    .filter(({ transactionId }) => !voided.has(transactionId))
+    .filter(({ transactionId }) => !voidIds.has(transactionId))
     .map(({ type, amountMinor }) =>
       type === 'dispute_won' ? less(ZERO, amountMinor) : amountMinor,
     )
@@ -38,19 +43,19 @@ function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
     )
 }
 
-type Replayed = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
+type ReplayResult = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
 
 /**
- * Computes a payment's money and its public `reversal` again, from a price and all rows that moved it. The kind is that
- * of the last row that raised the amount: no price changes it.
+ * Computes a payment's money and its public `reversal` again, from a price and all rows that moved the money. The
+ * kind is that of the last row that raised the amount: no price changes the kind.
  */
-export function replayMovements(payment: Payment, price: Figures): Replayed {
-  return payment.movements.reduce<Replayed>(
+export function replayMovements(payment: Payment, price: Figures): ReplayResult {
+  return payment.movements.reduce<ReplayResult>(
     ({ money: before, reversal }, movement) => {
       const row = { ...movement, kind: payment.reversal?.kind }
       const money = moveMoney(before, row)?.money ?? before
       return { money, reversal: reversalAfter(reversal, row, money) }
     },
-    { money: untouched(price), reversal: undefined },
+    { money: initialMoney(price), reversal: undefined },
   )
 }

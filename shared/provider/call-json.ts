@@ -47,7 +47,7 @@ export async function callJson({
   body,
   timeoutMs,
 }: HttpCall): Promise<HttpOutcome> {
-  // The rest of a deadline may have fractions, which a timer refuses.
+  // A deadline's remaining time may have fractions, which a timer refuses.
   const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
   const jsonType = 'application/json'
   try {
@@ -61,9 +61,11 @@ export async function callJson({
     const { status } = response
     const header = (name: string) => response.headers.get(name)
     // A 429 may have the Retry-After header alone.
-    const after = (status === 429 && header('retry-after')) || ''
-    const waits = WHOLE.test(after) ? { remaining: 0, resetMs: Number(after) * 1_000 } : undefined
-    const rateLimit = rateLimitOf(header) ?? waits
+    const retryAfter = (status === 429 && header('retry-after')) || ''
+    const retryLimit = WHOLE.test(retryAfter)
+      ? { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
+      : undefined
+    const rateLimit = rateLimitOf(header) ?? retryLimit
     return {
       kind: 'answered',
       status,
@@ -73,9 +75,9 @@ export async function callJson({
   } catch (error) {
     if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
     const cause = error instanceof Error ? error.cause : undefined
-    // Several if `fetch` tried several addresses of the host.
-    const all: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-    const causes = all.map((one) => v.parse(CauseSchema, one))
+    // There are several causes if `fetch` tried several addresses of the host.
+    const rawCauses: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
+    const causes = rawCauses.map((raw) => v.parse(CauseSchema, raw))
     // A reset or closed connection does not count: it may happen after the provider accepted the request.
     const notSent = causes.every(
       ({ code = '', syscall = '' }) =>

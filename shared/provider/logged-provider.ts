@@ -15,13 +15,10 @@ export function loggedProvider(
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,
 ): Provider {
-  const logged = async <Answered extends Outcome>(
-    operation: string,
-    answering: Promise<Answered>,
-  ) => {
+  const logCall = async <Answered extends Outcome>(operation: string, call: Promise<Answered>) => {
     const startedMs = monotonicMs()
-    const answer = await answering
-    write(log, answer, {
+    const answer = await call
+    logOutcome(log, answer, {
       operation,
       result: answer.kind,
       call_ms: Math.round(monotonicMs() - startedMs),
@@ -31,19 +28,19 @@ export function loggedProvider(
   return {
     ...provider,
     createRequest: (input, timeoutMs) =>
-      logged('create_request', provider.createRequest(input, timeoutMs)),
-    getRequest: (id, timeoutMs) => logged('get_request', provider.getRequest(id, timeoutMs)),
-    getPayment: (id, timeoutMs) => logged('get_payment', provider.getPayment(id, timeoutMs)),
+      logCall('create_request', provider.createRequest(input, timeoutMs)),
+    getRequest: (id, timeoutMs) => logCall('get_request', provider.getRequest(id, timeoutMs)),
+    getPayment: (id, timeoutMs) => logCall('get_payment', provider.getPayment(id, timeoutMs)),
     cancelRequest: (id, timeoutMs) =>
-      logged('cancel_request', provider.cancelRequest(id, timeoutMs)),
-    getBalance: () => logged('get_balance', provider.getBalance()),
+      logCall('cancel_request', provider.cancelRequest(id, timeoutMs)),
+    getBalance: () => logCall('get_balance', provider.getBalance()),
     listTransactions: (filter, timeoutMs) =>
-      logged('list_transactions', provider.listTransactions(filter, timeoutMs)),
+      logCall('list_transactions', provider.listTransactions(filter, timeoutMs)),
   }
 }
 
 /** Logs one outcome. The refusal of a single payment is no provider failure: `trouble` is 0. */
-function write(log: Deps['log'], answer: Outcome, fields: LogFields): void {
+function logOutcome(log: Deps['log'], answer: Outcome, fields: LogFields): void {
   if (answer.kind === 'refused') {
     return log.warn('provider.call_failed', {
       ...fields,
@@ -52,14 +49,15 @@ function write(log: Deps['log'], answer: Outcome, fields: LogFields): void {
     })
   }
   if (!('reason' in answer)) return log.info('provider.called', fields)
-  const failed = {
+  const failureFields = {
     ...fields,
     reason: answer.reason,
     code: 'code' in answer ? answer.code : undefined,
     trouble: 1,
   }
-  // Only we can fix it, so it has its own log code and alarm besides the count of provider failures.
+  // Only we can fix our mistake, so it has its own log code and alarm besides the count of provider
+  // failures.
   if (answer.kind === 'unanswered' && isOurMistake(answer))
-    return log.error('provider.call_refused', failed)
-  return log.warn('provider.call_failed', failed)
+    return log.error('provider.call_refused', failureFields)
+  return log.warn('provider.call_failed', failureFields)
 }

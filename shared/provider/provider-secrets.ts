@@ -49,7 +49,7 @@ export function isCallbackToken(
   return isKnownSecret((fresh) => readCallbackTokens(deps.secrets, deps.stage.name, fresh), token)
 }
 
-/** Whether a stored text has the form that functions read; for the operator who sets it. */
+/** Whether a stored text has the form that functions read; for the operator who sets the secret. */
 export function isProviderSecret(text: string): boolean {
   return v.is(ProviderSecret, text)
 }

@@ -5,8 +5,8 @@ import type { FailureReason, PaymentMethod } from '../payment-status.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
 /**
- * The upstream provider. Only the adapter, in its own folder, knows the provider's HTTP API. Without a timeout a call has
- * that of a read.
+ * The upstream provider. Only its adapter knows the provider's HTTP API. A call without a timeout
+ * has the timeout of a read.
  */
 export type Provider = {
   createRequest(input: CreateRequestInput, timeoutMs: number): Promise<CreateAnswer>
@@ -21,7 +21,10 @@ export type Provider = {
   pauseMs(operation: ProviderOperation): number
   /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */
   callsLeft(operation: ProviderOperation): number | undefined
-  /** True for a provider code that is not a wallet. Any other code of the right form counts as a wallet (spec 2.1.1). */
+  /**
+   * True for a provider code that is no wallet. Other codes of the right form count as wallets
+   * (spec 2.1.1).
+   */
   isNonWalletCode(code: string): boolean
   /** The name of the provider for this channel. A payment stores it with its claim. */
   providerNameFor(channel: {
@@ -54,8 +57,9 @@ export type CreateRequestInput = {
 export type ReturnUrls = { readonly [Outcome in 'success' | 'failure' | 'cancel']?: string }
 
 /**
- * Why a call has no usable answer. `unreachable`: no answer arrived. `rate_limited`: stop calling for now.
- * `misconfigured` (our key is missing or refused) and `refused` (our request) are our mistakes; a retry does not help.
+ * Why a call has no usable answer. `unreachable`: no answer arrived. `rate_limited`: make no calls
+ * for now. `misconfigured` (our key is missing or refused) and `refused` (our request) are our
+ * mistakes; a retry does not help.
  */
 export type Unanswered = {
   readonly kind: 'unanswered'
@@ -64,12 +68,11 @@ export type Unanswered = {
   readonly code?: string
 }
 
-/** True when the provider refused the call because of our key or our request. */
 export function isOurMistake({ reason }: Pick<Unanswered, 'reason'>): boolean {
   return reason === 'misconfigured' || reason === 'refused'
 }
 
-/** Only for a call without any answer. */
+/** The message for a call without any answer. */
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
@@ -81,9 +84,9 @@ export function providerFailure(
 ): GatewayError {
   if (reason === 'unreachable')
     return new GatewayError('network', `${DID_NOT_ANSWER}; ${advice}`, details)
-  // Refusals of our own call are in the log alone.
-  const said = reason === 'rate_limited' ? "the provider's rate limit is reached" : FAILED
-  return new GatewayError('server_error', `${said}; ${advice}`, details)
+  // Only the log says that the provider refused our own call.
+  const cause = reason === 'rate_limited' ? "the provider's rate limit is reached" : FAILED
+  return new GatewayError('server_error', `${cause}; ${advice}`, details)
 }
 
 export type Answer<T> =
@@ -103,7 +106,7 @@ export type CreateAnswer =
 export type CancelAnswer =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'final' }
-  /** The provider cannot cancel it although it is not final. */
+  /** The provider cannot cancel the request, although the request is not final. */
   | { readonly kind: 'not_cancellable' }
   | { readonly kind: 'not_found' }
   | Unanswered
@@ -153,7 +156,7 @@ export type TransactionFilter = {
 
 export type TransactionPage = {
   readonly transactions: readonly ProviderTransaction[]
-  /** Unreadable rows, for an operator to check. The rest of the page is valid. */
+  /** Unreadable rows, for an operator to check. The other rows are valid. */
   readonly unreadableIds?: readonly string[]
   readonly hasMore: boolean
   /** The last row's id, if `transactions` may lack that row. The next page begins after it. */
@@ -193,7 +196,7 @@ export const ProviderTransactionSchema = v.object({
 })
 export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransactionSchema>>
 
-/** Deadlines of design section 4, in milliseconds. */
+/** Deadlines of design section 4. */
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
 

@@ -11,10 +11,10 @@ import {
   addMs,
   type Dated,
   END_OF_TIME,
+  entryInForce,
   epochMs,
   expiresAfter,
   HOUR_MS,
-  inForce,
   later,
   MINUTE_MS,
   msBetween,
@@ -35,7 +35,7 @@ export function callsPerMinute(
   stage: Pick<StageSettings, 'providerCallsPerMinute'>,
   at: string = END_OF_TIME,
 ) {
-  return stage.providerCallsPerMinute ?? inForce(PUBLISHED, at).callsPerMinute
+  return stage.providerCallsPerMinute ?? entryInForce(PUBLISHED, at).callsPerMinute
 }
 
 /** Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third. */
@@ -52,48 +52,51 @@ const MAX_TRIES = 3
 type Calls = ReadonlyMap<ProviderOperation, number>
 
 /**
- * Takes up to `wanted` calls of each operation's quota in one conditional write (design section 9). So all workers
- * together never exceed it. A paused operation gets none. `retryAt`: when the caller can take the rest; undefined if all
- * were granted.
+ * Takes up to the wanted calls of each operation's quota in one conditional write (design section
+ * 9). So all workers together never exceed the quota. A paused operation gets no calls. `retryAt`:
+ * when the caller can take the missing calls; undefined if all were granted.
  */
 export async function takeCalls(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
-  wanted: Calls,
+  wantedCalls: Calls,
 ) {
   const now = deps.now()
   const window = quotaWindow(callsPerMinute(deps.stage, now), now)
   const { limit, endsAt } = window
-  // One after the other: the first read of the pauses is cached.
-  const pauses = await mapInChunks([...wanted.keys()], 1, (operation) =>
+  // One operation after the other, because the first read of the pauses is cached.
+  const pauses = await mapInChunks([...wantedCalls.keys()], 1, (operation) =>
     pausedUntil(deps, operation),
   )
-  const open = [...wanted].filter((_, at) => pauses[at] === undefined)
+  const openCalls = [...wantedCalls].filter((_, at) => pauses[at] === undefined)
   let granted: Calls = new Map()
-  let taken: Item | undefined
+  let counters: Item | undefined
   for (let tried = 0; tried < MAX_TRIES && granted.size === 0; tried++) {
-    const portions = open
+    const portions = openCalls
       .map(
         ([operation, calls]) =>
-          [operation, Math.min(calls, limit - Number(taken?.[operation] ?? 0))] as const,
+          [operation, Math.min(calls, limit - Number(counters?.[operation] ?? 0))] as const,
       )
       .filter(([, calls]) => calls > 0)
     if (portions.length === 0) break
     const { applied, item } = await countCalls(deps, window, portions)
     if (applied) granted = new Map(portions)
-    taken = item
+    counters = item
   }
-  const isUsedUp = open.some(([operation, calls]) => (granted.get(operation) ?? 0) < calls)
+  const isUsedUp = openCalls.some(([operation, calls]) => (granted.get(operation) ?? 0) < calls)
   const times = [...pauses, isUsedUp ? endsAt : undefined].filter((time) => time !== undefined)
   return { granted, retryAt: times.length > 0 ? times.reduce(later) : undefined }
 }
 
-/** We do not know when the provider's minute begins. Windows of ten seconds exceed it by at most a sixth. */
+/**
+ * We do not know when the provider's minute begins. Windows of ten seconds exceed its limit by at
+ * most a sixth.
+ */
 const WINDOW_MS = 10 * SECOND_MS
 const WINDOWS = MINUTE_MS / WINDOW_MS
 
 type QuotaWindow = { readonly number: number; readonly limit: number; readonly endsAt: Timestamp }
 
-/** The window of a moment. The limits of a minute's windows add up to exactly the quota. */
+/** The limits of a minute's windows add up to exactly the quota. */
 export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
   const number = Math.floor(epochMs(at) / WINDOW_MS)
   const inMinute = number % WINDOWS
@@ -123,11 +126,14 @@ function ownPause(
   return pauseMs > 0 ? addMs(now(), pauseMs) : undefined
 }
 
-/** Cached for a second: until then this environment does not see another's pause, and a few more calls are refused. */
+/**
+ * Cached for a second: meanwhile the pause of another environment is not seen, and a few more calls
+ * are refused.
+ */
 async function readPauses(deps: PauseDeps): Promise<Item> {
   const now = deps.now()
-  const { providerPauses: seen } = deps.memory
-  if (seen && isFresh(seen, now)) return seen.pauses
+  const { providerPauses: cachedPauses } = deps.memory
+  if (cachedPauses && isFresh(cachedPauses, now)) return cachedPauses.pauses
   const pauses = (await deps.table.get(pausesKey)) ?? {}
   deps.memory.providerPauses = { from: now, until: addMs(now, SECOND_MS), pauses }
   return pauses
@@ -136,7 +142,10 @@ async function readPauses(deps: PauseDeps): Promise<Item> {
 /** Longer than any clock skew between environments, so that no counter in use expires. */
 const COUNTER_LIFE_MS = HOUR_MS
 
-/** Takes all of these calls from the rest of a window's counters, or none. A refusal answers the present counters. */
+/**
+ * Takes all of these calls from a window's counters, or none of them. A refusal answers the present
+ * counters.
+ */
 function countCalls(
   deps: TableDeps,
   { number, limit, endsAt }: QuotaWindow,
@@ -144,8 +153,8 @@ function countCalls(
   clientId?: ClientId,
 ) {
   const key = clientId === undefined ? quotaKey(number) : quotaShareKey(clientId, number)
-  const hasRoom = calls.map(([operation, more]) =>
-    any(absent(operation), atMost(operation, limit - more)),
+  const hasRoom = calls.map(([operation, count]) =>
+    any(absent(operation), atMost(operation, limit - count)),
   )
   const changes = {
     add: Object.fromEntries(calls),
@@ -170,8 +179,8 @@ export async function takeShare(
 ): Promise<number | undefined> {
   const now = deps.now()
   const quota = callsPerMinute(deps.stage, now)
-  const left = deps.provider.callsLeft(operation)
-  if (left === undefined || left >= quota * SCARCE_BELOW) return undefined
+  const callsLeft = deps.provider.callsLeft(operation)
+  if (callsLeft === undefined || callsLeft >= quota * SCARCE_BELOW) return undefined
   const minute = Math.floor(epochMs(now) / MINUTE_MS)
   const endsAt = timestampOf((minute + 1) * MINUTE_MS)
   const limit = Math.max(1, Math.floor(quota * SHARE))
@@ -189,12 +198,15 @@ export function callBudget(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now' | 'memory'>,
   portions: Readonly<Partial<Record<ProviderOperation, number>>>,
 ) {
-  const left = new Map<ProviderOperation, { readonly calls: number; readonly until: Timestamp }>()
+  const portionsLeft = new Map<
+    ProviderOperation,
+    { readonly calls: number; readonly until: Timestamp }
+  >()
   return {
     /** Undefined: one call may be made now. Otherwise the time of the next try. */
     take: async (operation: ProviderOperation): Promise<Timestamp | undefined> => {
       const now = deps.now()
-      let portion = left.get(operation)
+      let portion = portionsLeft.get(operation)
       if (portion === undefined || portion.calls === 0 || portion.until <= now) {
         const until = quotaWindow(callsPerMinute(deps.stage, now), now).endsAt
         const { granted, retryAt } = await takeCalls(
@@ -205,12 +217,12 @@ export function callBudget(
         if (calls === undefined) return retryAt ?? until
         portion = { calls, until }
       }
-      left.set(operation, { ...portion, calls: portion.calls - 1 })
+      portionsLeft.set(operation, { ...portion, calls: portion.calls - 1 })
       return undefined
     },
     /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
-    refused: async (operations: readonly ProviderOperation[]): Promise<void> => {
-      for (const operation of operations) left.delete(operation)
+    noteRefusal: async (operations: readonly ProviderOperation[]): Promise<void> => {
+      for (const operation of operations) portionsLeft.delete(operation)
       await notePause(deps, operations)
     },
   }
@@ -220,8 +232,8 @@ export function callBudget(
 const DEFAULT_PAUSE_MS = 5 * SECOND_MS
 
 /**
- * Records a 429 for all environments, for the provider's time. A longer pause already recorded stays. If the adapter does
- * not know which operation was refused, all of them pause.
+ * Records a 429 for all environments, for the provider's time. A longer pause already recorded
+ * stays. If the adapter does not know which operation was refused, all given operations pause.
  */
 export async function notePause(
   deps: PauseDeps,

@@ -8,7 +8,7 @@ import type { Ledger } from '../ledger/ledger-store.ts'
 import { less, ZERO } from '../money.ts'
 import type { Payment } from '../payment/payment.ts'
 import { askForOwnRow } from '../posting/assume-fee.ts'
-import { afterRow, clawedBack, withProviderLeg } from '../posting/move-payment.ts'
+import { clawedMinorOf, paymentAfterRow, withProviderLeg } from '../posting/move-payment.ts'
 import { addedEntries, moneyOf } from '../posting/payment-entries.ts'
 import { planPosting, type SettledRow } from '../posting/post-payments.ts'
 import { changeMoney } from '../posting/posting-store.ts'
@@ -18,23 +18,24 @@ import type { Suspense } from '../suspense/suspense.ts'
 import { ensureSuspense } from '../suspense/suspense-store.ts'
 import { moneyRowOf, withDisputedAmount } from '../sync/provider-row.ts'
 import type { Timestamp } from '../time.ts'
-import { eventSteps } from './complete-payment.ts'
+import { completeEvent } from './complete-payment.ts'
 import {
   ADVICE,
-  providerRows,
+  listProviderRows,
   type RecountDeps,
   type Repair,
   type Strays,
-  shiftedBy,
+  shiftFigures,
 } from './repair.ts'
 
 /** A payment after one transaction, with the finding for the operators. */
 type MoneyAfter = { readonly after: Payment; readonly suspense?: Suspense | undefined }
 
 /**
- * Repairs a succeeded payment whose entries or event show a movement that its row does not: the row gets the change of
- * the entries and of the provider's row, at their time. Existing items are never written again, so no money counts
- * twice. Undefined if no single change explains any of them exactly.
+ * Repairs a succeeded payment whose entries or event show a movement that the payment does not
+ * show. The payment gets the change of the entries and of the provider's row, at the time of the
+ * entries. Existing items are never written again, so no money counts twice. Undefined if no single
+ * change explains any stray exactly.
  */
 export async function bringMoneyForward(
   deps: RecountDeps,
@@ -43,112 +44,112 @@ export async function bringMoneyForward(
   strays: Strays,
 ): Promise<Repair | undefined> {
   const { ledger } = books
-  for (const found of ledger ? await candidates(deps, ledger, before, strays) : []) {
-    const { after, suspense } = found
-    const explained = explainedBy(before, strays, found)
-    const of = [...explained.entries, ...explained.events].map(({ difference }) => difference)
-    if (of.length === 0) continue
-    const stored = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
+  for (const change of ledger ? await possibleChanges(deps, ledger, before, strays) : []) {
+    const { after, suspense } = change
+    const explained = explainedStrays(before, strays, change)
+    const targets = [...explained.entries, ...explained.events].map(({ difference }) => difference)
+    if (targets.length === 0) continue
+    const storedIds = new Set<string>(explained.entries.map(({ entry }) => entry.entryId))
     const steps = async () => {
-      const entries = addedEntries(before, after).filter(({ entryId }) => !stored.has(entryId))
-      const changed = Object.entries(changeMoney(before, after)).filter(
-        ([name]) => !stored.has(name),
+      const entries = addedEntries(before, after).filter(({ entryId }) => !storedIds.has(entryId))
+      const moneySteps = Object.entries(changeMoney(before, after)).filter(
+        ([name]) => !storedIds.has(name),
       )
-      const known = eventNamesOf(before)
-      const added = eventNamesOf(after).filter((name) => !known.includes(name))
-      const events = await Promise.all(added.map((name) => eventSteps(deps, after, name)))
-      const shift = shiftedBy(deps, books, { before, after, entries })
-      return Object.assign({}, ...events, Object.fromEntries(changed), shift, {
+      const knownNames = eventNamesOf(before)
+      const addedNames = eventNamesOf(after).filter((name) => !knownNames.includes(name))
+      const events = await Promise.all(addedNames.map((name) => completeEvent(deps, after, name)))
+      const shift = shiftFigures(deps, books, { before, after, entries })
+      return Object.assign({}, ...events, Object.fromEntries(moneySteps), shift, {
         suspense: suspense && ensureSuspense(suspense),
       })
     }
-    return { subject: before.paymentId, of, steps }
+    return { subject: before.paymentId, targets, steps }
   }
   return undefined
 }
 
 /** The payment after each single transaction that may have written its strays. */
-async function candidates(
+async function possibleChanges(
   deps: RecountDeps,
   { window }: Ledger,
   payment: Payment,
-  { entries: stray, events: [event] }: Strays,
+  { entries: strayEntries, events: [event] }: Strays,
 ): Promise<readonly MoneyAfter[]> {
-  const entries = stray
+  const entries = strayEntries
     .map(({ entry }) => entry)
     .toSorted((a, b) => (a.postedAt < b.postedAt ? -1 : 1))
-  const [first] = entries
-  if (first?.type === 'late_row') {
+  const [firstEntry] = entries
+  if (firstEntry?.type === 'late_row') {
     const {
       postedAt: lateRowAt,
       providerMinor,
       providerSettledAt,
       providerTransactionId = '',
-    } = first
+    } = firstEntry
     const ownRow = { transactionId: providerTransactionId, providerMinor }
     return [{ after: { ...payment, lateRowAt, ownRow, providerSettledAt } }]
   }
-  const known = new Set(payment.movements.map(({ transactionId }) => transactionId))
+  const knownIds = new Set(payment.movements.map(({ transactionId }) => transactionId))
   const isPosting = ({ type, providerTransactionId: id = '' }: Entry) =>
-    type === 'payment' || known.has(id)
-  const posting = entries.find(isPosting)
-  if (payment.openAt !== undefined && posting)
-    return postedAfter(deps, payment, entries, posting.postedAt)
+    type === 'payment' || knownIds.has(id)
+  const postingEntry = entries.find(isPosting)
+  if (payment.openAt !== undefined && postingEntry)
+    return postedForms(deps, payment, entries, postingEntry.postedAt)
   // The name of a movement's event is `payment.reversed#<transaction id>#<type>`.
   const transactionId =
-    first?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
-  const at = first?.postedAt ?? event?.event.firedAt
+    firstEntry?.providerTransactionId ?? event?.event.name.split('#').slice(1, -1).join('#')
+  const at = firstEntry?.postedAt ?? event?.event.firedAt
   if (transactionId === undefined || at === undefined) return []
   const transaction = await askForRow(deps, payment, transactionId)
   const moneyRow = transaction && moneyRowOf(transaction)
   const disputed = moneyRow && transaction && withDisputedAmount(moneyRow, transaction, payment)
   const row = disputed && withProviderLeg(payment, disputed)
   const moved = row && moveMoney(moneyOf(payment), row)
-  // The provider does not show the row, or it is booked already.
+  // The provider does not show the row, or the row is booked already.
   if (row === undefined || moved === undefined) return []
   const { netMinor } = moved.figures
   const writeOff = entries.find(({ type }) => type === 'written_off')
-  const clawedMinor = writeOff ? less(ZERO, writeOff.netMinor) : clawedBack(window, netMinor)
+  const clawedMinor = writeOff ? less(ZERO, writeOff.netMinor) : clawedMinorOf(window, netMinor)
   const booked = { clawedMinor: payment.openAt === undefined ? clawedMinor : ZERO, postedAt: at }
   return [
     {
-      after: afterRow(payment, { row, moved }, booked),
+      after: paymentAfterRow(payment, { row, result: moved }, booked),
       suspense: movedMoney(payment, row, netMinor, at),
     },
   ]
 }
 
-/** An open payment's possible posted forms: by own entry, provider's row, or assumed fee. Throws 502 without answer. */
-async function postedAfter(
+/** An open payment's possible posted forms: by its own entry, the provider's row, or an assumed fee. */
+async function postedForms(
   deps: RecountDeps,
   payment: Payment,
   strays: readonly Entry[],
   postedAt: Timestamp,
 ) {
-  const own = strays.find(({ type }) => type === 'payment')
-  if (own) {
+  const ownEntry = strays.find(({ type }) => type === 'payment')
+  if (ownEntry) {
     // The entry has all fields of the settled row.
     const {
       feeMinor,
       providerMinor,
       providerTransactionId: transactionId,
       providerSettledAt: settledAt,
-    } = own
+    } = ownEntry
     const invoiced = payment.finalFee?.invoiced
     const isByRow = transactionId !== undefined && settledAt !== undefined
     const row = isByRow
       ? { feeMinor, transactionId, settledAt, providerMinor, ...(invoiced && { invoiced }) }
       : undefined
-    return [posted(payment, own.postedAt, row)]
+    return [postedForm(payment, ownEntry.postedAt, row)]
   }
   const answer = await askForOwnRow(deps, payment)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
-  const assumed = posted(payment, postedAt)
-  return answer.row ? [posted(payment, postedAt, answer.row), assumed] : [assumed]
+  const assumed = postedForm(payment, postedAt)
+  return answer.row ? [postedForm(payment, postedAt, answer.row), assumed] : [assumed]
 }
 
 /** The payment posted by its settled row, else with an assumed fee. */
-function posted(payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter {
+function postedForm(payment: Payment, at: Timestamp, row?: SettledRow): MoneyAfter {
   const assumed = finding({ subject: payment.paymentId, cause: 'fee_assumed', payment, now: at })
   const { after } = planPosting({ payment, by: row ? { row } : { assumed } }, at)
   return row ? { after } : { after, suspense: assumed }
@@ -160,18 +161,22 @@ async function askForRow(deps: RecountDeps, payment: Payment, transactionId: str
     reference: referenceOf(paymentId, number),
   }))
   for (const by of [{ providerPaymentId }, ...references]) {
-    const rows = await providerRows(deps, { ...by, limit: 50 })
-    const row = rows.find((one) => one.transactionId === transactionId)
+    const rows = await listProviderRows(deps, { ...by, limit: 50 })
+    const row = rows.find(({ transactionId: id }) => id === transactionId)
     if (row) return row
   }
   return undefined
 }
 
 /**
- * The strays that the repaired payment explains. None if one of them differs in any figure, or the payment is
- * inconsistent. If two changes are torn, one is explained and the next recount repairs the other.
+ * The strays that the repaired payment explains. None if a stray differs in any figure, or the
+ * payment is inconsistent. If two changes are torn, the next recount repairs the second change.
  */
-function explainedBy(before: Payment, { entries, events }: Strays, { after }: MoneyAfter): Strays {
+function explainedStrays(
+  before: Payment,
+  { entries, events }: Strays,
+  { after }: MoneyAfter,
+): Strays {
   const expected = new Map(
     addedEntries(before, after).map((entry) => [entry.entryId, fieldsText(entry)]),
   )

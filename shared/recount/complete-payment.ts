@@ -1,7 +1,7 @@
 import { asEstimated, asMovedBy, eventNamesOf } from '../audit/judged/audit-event.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
-import { eventExists } from '../event/event-store.ts'
+import { requireEvent } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
 import { deliveryIdFor, type PaymentId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
@@ -10,18 +10,18 @@ import { announcementOf, announcementOfMovement } from '../payment/announcement.
 import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { entriesOf } from '../posting/payment-entries.ts'
-import { moneyStands } from '../posting/posting-store.ts'
+import { requireSameMoney } from '../posting/posting-store.ts'
 import { eventKey } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import type { Timestamp } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
 import { findDeliveries, insertDelivery, newDelivery } from '../webhook/delivery/delivery-store.ts'
 import { findEndpointEver } from '../webhook/endpoint/endpoint-store.ts'
-import { type RecountDeps, type Repair, shiftedBy } from './repair.ts'
+import { type RecountDeps, type Repair, shiftFigures } from './repair.ts'
 
 /**
- * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one transaction. Refused
- * if the payment's money or customer has changed after the read.
+ * Rebuilds a payment's lost events, deliveries and entries from its row, under their ids, in one
+ * transaction. Refused if the payment's money or customer has changed after the read.
  */
 export async function completePayment(
   deps: RecountDeps,
@@ -31,22 +31,22 @@ export async function completePayment(
     differences,
   }: { readonly paymentId: PaymentId; readonly differences: readonly Difference[] },
 ): Promise<readonly Repair[]> {
-  const lost = Map.groupBy(differences, lostName)
+  const lostItems = Map.groupBy(differences, lostName)
   const payment = differences.some(lostName) ? await findStoredPayment(deps, paymentId) : undefined
   if (payment === undefined || payment.status === 'creating') return []
-  const events = await Promise.all(
-    eventNamesOf(payment).map((name) => eventSteps(deps, payment, name)),
+  const eventSteps = await Promise.all(
+    eventNamesOf(payment).map((name) => completeEvent(deps, payment, name)),
   )
-  const entries = entriesOf(payment).filter(({ entryId }) => lost.has(entryId))
+  const entries = entriesOf(payment).filter(({ entryId }) => lostItems.has(entryId))
   const steps: Steps<string> = Object.assign(
     Object.fromEntries(entries.map((entry) => [entry.entryId, putEntry(payment, entry)])),
-    ...events.filter((one) => Object.keys(one).some((name) => lost.has(name))),
+    ...eventSteps.filter((candidate) => Object.keys(candidate).some((name) => lostItems.has(name))),
   )
-  const of = Object.keys(steps).flatMap((name) => lost.get(name) ?? [])
-  if (of.length === 0) return []
-  const shift = shiftedBy(deps, books, { before: payment, after: payment, entries })
-  const all = { ...steps, ...shift, payment: moneyStands(payment) }
-  return [{ subject: paymentId, of, steps: () => all }]
+  const targets = Object.keys(steps).flatMap((name) => lostItems.get(name) ?? [])
+  if (targets.length === 0) return []
+  const shift = shiftFigures(deps, books, { before: payment, after: payment, entries })
+  const all = { ...steps, ...shift, payment: requireSameMoney(payment) }
+  return [{ subject: paymentId, targets, steps: () => all }]
 }
 
 /** The name of the step that writes a lost item again; undefined for other differences. */
@@ -58,28 +58,32 @@ function lostName({ what, id, expected, found }: Difference): string | undefined
 }
 
 /**
- * The steps that complete an event of a payment, under its id, with its missing deliveries. A stored event or delivery
- * is not changed, because the merchant may have it. A lost movement's event takes its time from its deliveries.
+ * Completes an event of a payment under its id, with its missing deliveries. A stored event or
+ * delivery is not changed, because the merchant may have it. A lost movement's event takes its time
+ * from its deliveries.
  */
-export async function eventSteps(
+export async function completeEvent(
   deps: RecountDeps,
   payment: Payment,
   name: string,
 ): Promise<Steps<string>> {
-  const stored = await storedEvent(deps, payment, name)
+  const stored = await findStoredEvent(deps, payment, name)
   if (stored)
-    return { ...(await lostDeliveries(deps, stored.event)), [name]: eventExists(stored.event) }
-  const first = await announceAgain(deps, payment, name, undefined)
-  const ids = first.deliveries.map(({ delivery }) => delivery.deliveryId)
+    return {
+      ...(await insertLostDeliveries(deps, stored.event)),
+      [name]: requireEvent(stored.event),
+    }
+  const announcement = await announceAgain(deps, payment, name, undefined)
+  const ids = announcement.deliveries.map(({ delivery }) => delivery.deliveryId)
   const existing = await findDeliveries(deps, ids)
   const { steps } = await announceAgain(deps, payment, name, existing[0]?.firedAt)
-  const stands = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
-  const lost = Object.entries(steps).filter(([id]) => !stands.has(id))
-  return { ...Object.fromEntries(lost), [name]: steps['event'] }
+  const existingNames = new Set<string>(['event', ...existing.map(({ deliveryId }) => deliveryId)])
+  const lostSteps = Object.entries(steps).filter(([id]) => !existingNames.has(id))
+  return { ...Object.fromEntries(lostSteps), [name]: steps['event'] }
 }
 
-/** The stored event of this name; undefined if it is missing or unreadable. */
-export async function storedEvent(
+/** Undefined if the event is missing or unreadable. */
+export async function findStoredEvent(
   deps: RecountDeps,
   payment: Pick<Payment, 'paymentId'>,
   name: string,
@@ -89,18 +93,18 @@ export async function storedEvent(
   return event && item && { event, item }
 }
 
-/** Rebuilds the missing deliveries of a stored event, due immediately. Those of unknown endpoints stay lost. */
-async function lostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
+/** Rebuilds the missing deliveries of a stored event, due immediately. Deliveries to unknown endpoints stay lost. */
+async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
   const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
   const existing = await findDeliveries(deps, ids)
-  const lost = new Set(event.endpointIds).difference(
+  const lostIds = new Set(event.endpointIds).difference(
     new Set(existing.map(({ endpointId }) => endpointId)),
   )
   const endpoints = await Promise.all(
-    [...lost].map((endpointId) => findEndpointEver(deps, { ...event, endpointId })),
+    [...lostIds].map((endpointId) => findEndpointEver(deps, { ...event, endpointId })),
   )
-  const deliveries = endpoints.flatMap((one) =>
-    one ? [newDelivery(event, one, event.firedAt)] : [],
+  const deliveries = endpoints.flatMap((endpoint) =>
+    endpoint ? [newDelivery(event, endpoint, event.firedAt)] : [],
   )
   return Object.fromEntries(
     deliveries.map((delivery) => [delivery.deliveryId, insertDelivery(delivery)]),
@@ -114,7 +118,7 @@ async function announceAgain(
   name: string,
   firedAt: Timestamp | undefined,
 ) {
-  const movement = payment.movements.find((one) => reversedEventName(one) === name)
+  const movement = payment.movements.find((candidate) => reversedEventName(candidate) === name)
   if (movement === undefined) return announcementOf(deps, asAnnounced(payment))
   // Movements of an open payment are announced with the estimated fee.
   const isEstimated = movement.postedAt === undefined || movement.postedAt === payment.postedAt

@@ -21,19 +21,21 @@ export function isCount({ what }: Difference): boolean {
   return what.startsWith('ledger.count_')
 }
 
-const shardFigure = fieldOf<ShardFigure>('ledger', ['creditedMinor', ...Object.values(COUNT_FIELD)])
-const windowSum = fieldOf('window', WINDOW_SUMS)
-const chainField = fieldOf('window', WINDOW_CHAIN)
+const SHARD_FIGURES = fieldsByName<ShardFigure>('ledger', [
+  'creditedMinor',
+  ...Object.values(COUNT_FIELD),
+])
+const SUM_FIELDS = fieldsByName('window', WINDOW_SUMS)
+const CHAIN_FIELDS = fieldsByName('window', WINDOW_CHAIN)
 
 /** Whether a difference concerns a kept figure, which the audit's sum replaces. */
-export function isFigure(one: Difference): boolean {
-  return (shardFigure(one) ?? windowSum(one) ?? chainField(one)) !== undefined
+export function isFigure({ what }: Difference): boolean {
+  return [SHARD_FIGURES, SUM_FIELDS, CHAIN_FIELDS].some((fields) => fields.has(what))
 }
 
-/** Tells the field of an item that a difference names; undefined for other differences. */
-function fieldOf<Field extends string>(item: string, fields: readonly Field[]) {
-  return ({ what }: Difference): Field | undefined =>
-    fields.find((field) => what === `${item}.${attributeName(field)}`)
+/** The fields of an item, by the names that differences give them. */
+function fieldsByName<Field extends string>(item: string, fields: readonly Field[]) {
+  return new Map(fields.map((field) => [`${item}.${attributeName(field)}`, field]))
 }
 
 /** Judges the kept figures again, as an audit does. Throws 409 while they keep changing. */
@@ -76,10 +78,10 @@ export function repairedBooks(books: ClientBooks, differences: readonly Differen
   return { ...books, ledger: { ...books.ledger, window } }
 }
 
-/** The figure becomes correct when those entries are re-credited. */
-export function isOfLeftOut(leftOut: readonly Entry[]) {
-  return (one: Difference): boolean =>
-    leftOut.length > 0 && isFigure(one) && gapOf(withLeftOut(leftOut)(one)) === 0
+/** Whether a figure becomes correct when the left-out entries are re-credited. */
+export function isCausedByLeftOut(leftOut: readonly Entry[]) {
+  return (difference: Difference): boolean =>
+    leftOut.length > 0 && isFigure(difference) && gapOf(withLeftOut(leftOut)(difference)) === 0
 }
 
 function gapOf({ expected, found }: Difference): number {
@@ -90,17 +92,18 @@ const CREDITED = 'ledger.credited_minor'
 
 /** The difference after left-out entries are re-credited; the figures already contain them. */
 function withLeftOut(leftOut: readonly Entry[]) {
-  return (one: Difference): Difference => {
-    if (one.what !== CREDITED && one.what !== WRITTEN_OFF) return one
-    const counted =
-      one.what === CREDITED ? leftOut : leftOut.filter(({ type }) => type === 'written_off')
-    return { ...one, expected: Number(one.expected) + netsOf(counted) }
+  return (difference: Difference): Difference => {
+    if (difference.what !== CREDITED && difference.what !== WRITTEN_OFF) return difference
+    const countedEntries =
+      difference.what === CREDITED ? leftOut : leftOut.filter(({ type }) => type === 'written_off')
+    return { ...difference, expected: Number(difference.expected) + netsOf(countedEntries) }
   }
 }
 
 /**
- * Writes the figures that the audit expects, in one transaction. Refused if a figure no longer has its found value. A
- * payment that is completed later changes its own shard, so no figure is counted twice.
+ * Writes the figures that the audit expects, in one transaction. Refused if a figure no longer has
+ * its found value. A payment that is completed later changes its own shard, so no figure is counted
+ * twice.
  */
 export function repairFigures(
   deps: RecountDeps,
@@ -110,38 +113,42 @@ export function repairFigures(
 ): readonly Repair[] {
   const { clientId, ledger } = books
   const first = ledger?.shards.find(({ number }) => number === 0)
-  // The window's last settlement is missing after a restore: the window goes back to the one before.
+  // The window's last settlement is missing after a restore: the window goes back to the previous settlement.
   const isLost = ({ what, id, found }: Difference) =>
     what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
-  const of = differences.filter(
-    (one) => (isFigure(one) && !isOfLeftOut(leftOut)(one)) || isLost(one),
+  const targets = differences.filter(
+    (difference) =>
+      (isFigure(difference) && !isCausedByLeftOut(leftOut)(difference)) || isLost(difference),
   )
-  if (!of.some(isFigure) || ledger === undefined || first === undefined) return []
-  const wanted = of.map(withLeftOut(leftOut))
+  if (!targets.some(isFigure) || ledger === undefined || first === undefined) return []
+  const corrections = targets.map(withLeftOut(leftOut))
   const gaps = new Map<ShardFigure, number>()
-  for (const one of wanted) {
-    const figure = shardFigure(one)
-    if (figure) gaps.set(figure, gapOf(one))
+  for (const correction of corrections) {
+    const figure = SHARD_FIGURES.get(correction.what)
+    if (figure) gaps.set(figure, gapOf(correction))
   }
-  const isOfWindow = of.some((one) => shardFigure(one) === undefined)
+  const isOfWindow = targets.some(({ what }) => !SHARD_FIGURES.has(what))
   const steps = () => ({
     shard: gaps.size === 0 ? undefined : correctShards(clientId, first, { gaps, at: deps.now() }),
     window: isOfWindow
-      ? correctWindow(clientId, ledger.window, windowOf(books, wanted))
+      ? correctWindow(clientId, ledger.window, correctedWindow(books, corrections))
       : undefined,
   })
-  return [{ subject: clientId, of, steps }]
+  return [{ subject: clientId, targets, steps }]
 }
 
-/** The window's fields: its sums as expected, and its chain as its settlements and re-credits show it. */
-function windowOf({ settlements, unsettled }: ClientBooks, differences: readonly Difference[]) {
+/** The window's fields: the expected sums, and the chain that settlements and re-credits show. */
+function correctedWindow(
+  { settlements, unsettled }: ClientBooks,
+  differences: readonly Difference[],
+) {
   return {
     ...Object.fromEntries(
       differences
-        .filter(windowSum)
-        .map((one) => [String(windowSum(one)), minor(Number(one.expected))]),
+        .filter(({ what }) => SUM_FIELDS.has(what))
+        .map(({ what, expected }) => [String(SUM_FIELDS.get(what)), minor(Number(expected))]),
     ),
-    ...(differences.some(chainField) && {
+    ...(differences.some(({ what }) => CHAIN_FIELDS.has(what)) && {
       settledUntil: unsettled.span.start,
       lastSettlementId: settlements.at(-1)?.settlement.settlementId,
       changedAt: changeTimes(settlements).toSorted().at(-1),

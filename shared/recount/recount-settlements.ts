@@ -1,4 +1,4 @@
-import { digestBefore, isOfSums } from '../audit/judged/audit-settlement.ts'
+import { digestBefore, isAboutSums } from '../audit/judged/audit-settlement.ts'
 import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { chunks } from '../chunks.ts'
 import { type Entry, netsOf } from '../journal/entry.ts'
@@ -8,31 +8,34 @@ import { recreditWindow } from '../ledger/window-store.ts'
 import { ZERO } from '../money.ts'
 import { recreditOfEntry } from '../settlement/close-settlement.ts'
 import { isLeftOut, type Settlement } from '../settlement/settlement.ts'
-import { noteLeftOut } from '../settlement/settlement-store.ts'
+import { noteLeftOutEntries } from '../settlement/settlement-store.ts'
 import { sweptSpan } from '../settlement/statement/settlement-entries.ts'
-import { addBlock, noSums } from '../settlement/sum-entries.ts'
+import { addBlock, emptySums } from '../settlement/sum-entries.ts'
 import { HISTORY_STEPS } from '../stage-settings.ts'
 import { later } from '../time.ts'
 import type { Difference } from '../verdict/difference.ts'
-import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { putSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { RecountDeps, Repair } from './repair.ts'
 
-/** Creates a missing verdict. Without it a settlement is never audited, so it is never paid out. */
+/** Creates a missing verdict, without which a settlement is never paid out. */
 export function repairVerdict(
   deps: RecountDeps,
   { settlementId, clientId }: Settlement,
   differences: readonly Difference[],
 ): readonly Repair[] {
-  const of = differences.filter(
+  const targets = differences.filter(
     ({ what, id }) => what === 'settlement.verdict' && id === settlementId,
   )
-  const verdict = newSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
-  return of.length === 0 ? [] : [{ subject: settlementId, of, steps: () => ({ verdict }) }]
+  const verdict = putSettlementVerdict({ settlementId, clientId, createdAt: deps.now() })
+  return targets.length === 0
+    ? []
+    : [{ subject: settlementId, targets, steps: () => ({ verdict }) }]
 }
 
 /**
- * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next one (design section
- * 4). The settlement notes it, so that happens once. The entry's own transaction has changed the shard.
+ * Repairs an entry outside its settlement: an entry `recredit` with its figures goes into the next
+ * settlement (design section 4). The settlement notes the entry, so the repair happens once. The
+ * entry's own transaction has changed the shard.
  */
 export async function recreditLeftOut(
   deps: RecountDeps,
@@ -42,28 +45,32 @@ export async function recreditLeftOut(
 ): Promise<readonly (Repair & { readonly entries: readonly Entry[] })[]> {
   const { clientId, settlementId } = settlement
   const { ledger } = books
-  const of = differences.filter((one) => isOfSums(one) && one.id === settlementId)
+  const targets = differences.filter(
+    (difference) => isAboutSums(difference) && difference.id === settlementId,
+  )
   const entries =
-    of.length === 0 || ledger === undefined ? [] : await outsideOf(deps, books, settlement)
+    targets.length === 0 || ledger === undefined
+      ? []
+      : await findOutsideEntries(deps, books, settlement)
   if (entries.length === 0 || ledger === undefined) return []
   const steps = () => {
     const recreditedAt = later(deps.now(), ledger.window.closedUntil)
     const recredits = entries.map((entry) => recreditOfEntry(settlement, entry, recreditedAt))
-    const noted = entries.map(({ entryId, type, netMinor }) => ({
+    const leftOut = entries.map(({ entryId, type, netMinor }) => ({
       entryId,
       type,
       netMinor,
       recreditedAt,
     }))
     return {
-      settlement: noteLeftOut(settlement, noted),
+      settlement: noteLeftOutEntries(settlement, leftOut),
       window: recreditWindow(clientId, netsOf(entries), recreditedAt, ZERO),
       ...Object.fromEntries(
         recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)]),
       ),
     }
   }
-  return [{ subject: settlementId, of, steps, entries }]
+  return [{ subject: settlementId, targets, steps, entries }]
 }
 
 /** An operator must check a window with more entries. */
@@ -73,7 +80,7 @@ const LATEST = 10
 const MAX_OUTSIDE = 3
 
 /** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
-async function outsideOf(
+async function findOutsideEntries(
   deps: RecountDeps,
   books: ClientBooks,
   settlement: Settlement,
@@ -87,10 +94,10 @@ async function outsideOf(
   }
   const count = entries.length - settlement.entryCount
   if (count < 1 || count > MAX_OUTSIDE) return []
-  const digestOf = (some: readonly Entry[]) =>
-    chunks(some, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
+  const digestOf = (counted: readonly Entry[]) =>
+    chunks(counted, (deps.stage.historySteps ?? HISTORY_STEPS).block).reduce(
       (sums, block) => addBlock(sums, block, settlement.sweptFrom),
-      noSums(digestBefore(books, settlement)),
+      emptySums(digestBefore(books, settlement)),
     ).digest
   const latest = entries
     .filter(({ type }) => type !== 'recredit')
@@ -104,6 +111,6 @@ async function outsideOf(
 function choices(entries: readonly Entry[], count: number): readonly (readonly Entry[])[] {
   if (count === 0) return [[]]
   return entries.flatMap((entry, at) =>
-    choices(entries.slice(at + 1), count - 1).map((rest) => [entry, ...rest]),
+    choices(entries.slice(at + 1), count - 1).map((others) => [entry, ...others]),
   )
 }

@@ -23,20 +23,19 @@ export type RecountDeps = AuditDeps & RecordDeps & Pick<Deps, 'provider'>
 export type Repair = {
   /** The repaired payment or settlement, or the client. */
   readonly subject: string
-  /** The repaired differences, with their present values. */
-  readonly of: readonly Difference[]
-  /** The differences in its audit record, if only a later repair ends them. */
-  readonly towards?: readonly Difference[]
+  /** The differences that it repairs, with their present values. */
+  readonly targets: readonly Difference[]
+  /** The differences that its audit record names, if only a later repair ends them. */
+  readonly recordedTargets?: readonly Difference[]
   /** Built when the repair is written. */
   readonly steps: () => Promise<Steps<string>> | Steps<string>
 }
 
+/** A stored event or entry that its payment does not show. */
 type Stray = { readonly difference: Difference; readonly paymentId: PaymentId }
 
-/** A stored event that its payment does not show. */
 export type StrayEvent = Stray & { readonly event: Event; readonly item: Item }
 
-/** A stored entry that its payment does not show. */
 export type StrayEntry = Stray & { readonly entry: Entry }
 
 export type Strays = {
@@ -47,14 +46,14 @@ export type Strays = {
 export const ADVICE = 'nothing was written; try again'
 
 /** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
-export async function providerRows({ provider }: RecountDeps, filter: TransactionFilter) {
+export async function listProviderRows({ provider }: RecountDeps, filter: TransactionFilter) {
   const answer = await provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
 }
 
-/** Moves shard and written-off sum as the audit's expectation moves, so figures can be corrected before or after. */
-export function shiftedBy(
+/** Moves shard and written-off sum as the audit's expectation moves. Figures can be corrected before or after this repair. */
+export function shiftFigures(
   { now }: Pick<Deps, 'now'>,
   { ledger, unsettled }: ClientBooks,
   // `entries`: those that the repair adds.
@@ -65,18 +64,18 @@ export function shiftedBy(
   }: { readonly before: Payment; readonly after: Payment; readonly entries: readonly Entry[] },
 ): Steps<string> {
   // Entries before the last settlement's end are in that settlement's own sums.
-  const added = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
-  const netMinor = plus(less(openNet(after), openNet(before)), netsOf(added))
-  const addMinor = netsOf(added.filter(({ type }) => type === 'written_off'))
+  const unsettledEntries = entries.filter(({ eligibleAt }) => eligibleAt >= unsettled.span.start)
+  const netMinor = plus(less(openNet(after), openNet(before)), netsOf(unsettledEntries))
+  const addMinor = netsOf(unsettledEntries.filter(({ type }) => type === 'written_off'))
   const window = addMinor === 0 ? undefined : ledger?.window
-  const written = window && {
+  const writeOff = window && {
     readMinor: window.writtenOffMinor,
     addMinor,
     postedAt: later(now(), window.closedUntil),
   }
   return {
     ledger: netMinor === 0 ? undefined : moveOpenCredit(after, netMinor, now()),
-    window: written && writeOffInWindow(after.clientId, written),
+    window: writeOff && writeOffInWindow(after.clientId, writeOff),
   }
 }
 

@@ -5,17 +5,17 @@ import { type Envelope, invalid, toErrorReply } from '../errors.ts'
 import { parseId, parseInput } from '../field-errors.ts'
 import { ClientIdSchema } from '../ids.ts'
 import { fieldName } from '../table/attributes.ts'
-import { atMost, hiddenCharactersIn, textField } from '../text-field.ts'
+import { hiddenCharactersIn, maxCharacters, textField } from '../text-field.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
-/** Every changing action requires it; the audit record keeps it. */
+/** Who requests a change. Every changing action requires this name, and the audit record keeps it. */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
   v.minLength(1, 'must name who requests the change'),
-  atMost(100),
+  maxCharacters(100),
 )
 
 /** An operator's notes on a change: the only text that may have several lines. */
@@ -23,9 +23,9 @@ export const NOTES = textField(1_000)
 
 type ActionInput = v.GenericSchema & { readonly entries: v.ObjectEntries }
 
-/** What the operators' command line shows and parses with. */
+/** The summary and the schema that the operators' command line uses. */
 export type AdminAction<Schema extends ActionInput = ActionInput> = {
-  /** The list of actions shows its first sentence. */
+  /** The list of actions shows the summary's first sentence. */
   readonly summary: string
   readonly input: Schema
 }
@@ -34,7 +34,7 @@ export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
-/** Wraps an operator action. A refusal is an answer, and no stack trace. `audit`: the last audit record. */
+/** Wraps an operator action. A refusal is answered without a stack trace. `audit`: the last audit record. */
 export function adminHandler<const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
@@ -50,7 +50,7 @@ export function adminHandler<const Schema extends ActionInput>(
       try {
         const payload = presentFields(input, objectFrom(event))
         const parsed = parseInput(input, payload, HINT)
-        withoutHiddenCharacters(payload)
+        refuseHiddenCharacters(payload)
         const body = await run(requestOf(parsed), { ...deps, invocation: { requestId, recorded } })
         deps.log.info('operator.action', { ...fields, status: 200 })
         return { status: 200, body: audit ? { ...body, audit } : body }
@@ -88,7 +88,7 @@ function objectFrom(event: unknown): object {
 }
 
 /** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
-function withoutHiddenCharacters(payload: object): void {
+function refuseHiddenCharacters(payload: object): void {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)
   const [first] = Object.entries(fieldErrors)

@@ -7,7 +7,7 @@ import { invalid } from '../errors.ts'
 import { parseInput } from '../field-errors.ts'
 import type { ClientId } from '../ids.ts'
 import { listPoints } from '../page.ts'
-import { countingUnits } from '../table/used-units.ts'
+import { withCountedUnits } from '../table/used-units.ts'
 import { type HttpReply, type HttpRequest, httpHandler } from './http-handler.ts'
 import { noteCaller } from './json-log.ts'
 
@@ -32,8 +32,8 @@ type Spec<Schema> = {
 
 /**
  * Wraps a client endpoint. Authentication, permissions and rate limit come before the query is parsed, so an
- * unauthenticated caller learns nothing else (spec section 5). The request's table units are added to the rate limit
- * before the answer.
+ * unauthenticated caller learns nothing else (spec section 5). The table units of the request are added to the
+ * client's debt before the answer.
  */
 export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
@@ -41,9 +41,9 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
 ) {
   return Object.assign(
     httpHandler((request, deps) =>
-      countingUnits(async (used) => {
+      withCountedUnits(async (used) => {
         const creates = spec.creates === true
-        const cost = { points: pointsBefore(request, creates), creates }
+        const cost = { points: pointsBeforeRun(request, creates), creates }
         const { headers, pathParameters, queryStringParameters, rawBody } = request
         const client = await authenticate(deps, headers['authorization'], {
           ...cost,
@@ -71,15 +71,15 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
         }
       }),
     ),
-    // The API description reads it.
+    // The API description reads the query's schema.
     { query: spec.query ?? NoQuery },
   )
 }
 
 const KB = 1_024
 
-/** The points taken before the request runs (design section 9): by the size of its body or its page. */
-function pointsBefore(
+/** The points that are taken before the request runs (design section 9), by the size of its body or page. */
+function pointsBeforeRun(
   { queryStringParameters: params = {}, rawBody }: HttpRequest,
   creates: boolean,
 ): number {
@@ -95,11 +95,11 @@ function parseQuery<const Schema extends v.GenericSchema>(
   schema: Schema,
   params: Readonly<Record<string, unknown>>,
 ): v.InferOutput<Schema> {
-  const known = Object.keys('entries' in schema ? Object(schema.entries) : {})
-  const [unknown] = Object.keys(params).filter((name) => !known.includes(name))
+  const names = Object.keys('entries' in schema ? Object(schema.entries) : {})
+  const [unknown] = Object.keys(params).filter((name) => !names.includes(name))
   if (unknown === undefined) return parseInput(schema, params)
   const name = unknown.slice(0, MAX_NAME).toWellFormed()
-  const hint = `This endpoint takes ${known.length > 0 ? known.join(', ') : 'no query parameters'}.`
+  const hint = `This endpoint takes ${names.length > 0 ? names.join(', ') : 'no query parameters'}.`
   throw invalid(`unknown query parameter: ${name}`, { [name]: ['unknown query parameter'] }, hint)
 }
 

@@ -3,7 +3,7 @@ import { byQueue, type QueueName } from '../queues.ts'
 import { DeployedSettings, type StageSettings } from '../stage-settings.ts'
 import type { CallLimits } from './aws/client-options.ts'
 
-/** Names of the environment variables. The stack sets them by this list. */
+/** The stack sets the environment variables by this list. */
 export const ENV = {
   stage: 'GATEWAY_STAGE',
   settings: 'GATEWAY_SETTINGS',
@@ -19,7 +19,7 @@ export function queueUrlVariable(name: QueueName): string {
   return `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
 }
 
-const Filled = v.pipe(v.string(), v.minLength(1))
+const FilledText = v.pipe(v.string(), v.minLength(1))
 const Url = v.pipe(v.string(), v.url())
 const Count = v.optional(v.pipe(v.string(), v.regex(/^[1-9]\d{0,6}$/), v.transform(Number)))
 
@@ -28,7 +28,7 @@ export const SettingsText = v.pipe(v.optional(v.string(), '{}'), v.parseJson(), 
 
 /** Reads the environment of a deployed function. Throws at start and names the invalid variable. */
 export function readConfig(environment: Readonly<Record<string, string | undefined>>) {
-  const read = <const Schema extends v.GenericSchema>(
+  const readVariable = <const Schema extends v.GenericSchema>(
     name: string,
     schema: Schema,
   ): v.InferOutput<Schema> => {
@@ -37,22 +37,25 @@ export function readConfig(environment: Readonly<Record<string, string | undefin
     throw new Error(`${name}: ${issues[0].message}`)
   }
   const stage: StageSettings = {
-    ...read(ENV.settings, SettingsText),
-    name: read(ENV.stage, v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/))),
-    // Not configurable: only the local gateway sets it.
+    ...readVariable(ENV.settings, SettingsText),
+    name: readVariable(ENV.stage, v.pipe(v.string(), v.regex(/^[a-z0-9-]{1,20}$/))),
+    // Only the local gateway allows loopback webhooks.
     allowLoopbackWebhooks: false,
   }
-  const [tries, timeoutMs] = [read(ENV.callTries, Count), read(ENV.callTimeout, Count)]
+  const [tries, timeoutMs] = [
+    readVariable(ENV.callTries, Count),
+    readVariable(ENV.callTimeout, Count),
+  ]
   return {
     stage,
-    tableName: read(ENV.table, Filled),
+    tableName: readVariable(ENV.table, FilledText),
     calls:
       tries === undefined || timeoutMs === undefined
         ? undefined
         : ({ tries, timeoutMs } satisfies CallLimits),
-    queueUrls: byQueue((name) => read(queueUrlVariable(name), v.optional(Url))),
-    alertsTopicArn: read(ENV.alertsTopic, v.optional(v.string())),
-    sealKeyArn: read(ENV.sealKey, v.optional(Filled)),
-    providerUrl: read(ENV.providerUrl, v.optional(Url)),
+    queueUrls: byQueue((name) => readVariable(queueUrlVariable(name), v.optional(Url))),
+    alertsTopicArn: readVariable(ENV.alertsTopic, v.optional(v.string())),
+    sealKeyArn: readVariable(ENV.sealKey, v.optional(FilledText)),
+    providerUrl: readVariable(ENV.providerUrl, v.optional(Url)),
   }
 }

@@ -1,4 +1,4 @@
-/** Takes the place of the SDK's credential chain (infra/stack/functions/assets-of.ts): Lambda sets these. */
+/** Replaces the SDK's credential chain (infra/stack/functions/assets-of.ts). Lambda sets these variables. */
 export function defaultProvider() {
   return async () => {
     const {

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Log, LogCode, LogFields } from '../log.ts'
 import { isMetric, LOG_METRICS, METRIC_NAMESPACE, METRICS } from '../metrics.ts'
 
-/** One JSON line for each entry. CloudWatch finds no metric in what Lambda makes of a line of `console`. */
+/**
+ * Writes one JSON line for each entry. CloudWatch finds no metric in a `console` line, because
+ * Lambda wraps that line.
+ */
 export function jsonLog(
   stage: string,
   write: (line: string) => void = (line) => void process.stdout.write(`${line}\n`),
@@ -29,7 +32,7 @@ export type WriteLine = (
 ) => void
 
 type Request = {
-  /** The lines that wait for the last line of the request; undefined after it. */
+  /** The lines that wait for the last line of the request; undefined after the last line. */
   waiting: readonly { readonly code: LogCode; readonly line: EmbeddedMetrics }[] | undefined
   caller: LogFields
 }
@@ -48,8 +51,8 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * Joins the info lines of a request into its last line; `outcomes` names their codes. A line that contradicts it,
- * warnings and errors stay separate. A crash loses the waiting lines.
+ * Joins the info lines of a request into its last line. `outcomes` names their codes. Warnings, errors, and lines
+ * that contradict the last line stay separate. A crash loses the waiting lines.
  */
 export function joiningLog(write: WriteLine): Log {
   const end = (request: Request, last: EmbeddedMetrics): EmbeddedMetrics => {
@@ -62,14 +65,14 @@ export function joiningLog(write: WriteLine): Log {
         name === '_aws' || !(name in joined) || joined[name] === value
       if (outcomes.includes(code) || !Object.entries(line).every(agrees)) write('info', code, line)
       else {
-        joined = join(joined, line)
+        joined = joinLines(joined, line)
         outcomes.push(code)
       }
     }
     return outcomes.length === 0 ? joined : { ...joined, outcomes: outcomes.join(' ') }
   }
 
-  const say = (level: keyof Log, code: LogCode, fields: LogFields, cause?: unknown) => {
+  const log = (level: keyof Log, code: LogCode, fields: LogFields, cause?: unknown) => {
     const line = { ...fields, ...embeddedMetrics(code, fields) }
     const request = requests.getStore()
     if (request?.waiting === undefined) write(level, code, line, cause)
@@ -80,43 +83,43 @@ export function joiningLog(write: WriteLine): Log {
   }
 
   return {
-    info: (code, fields = {}) => say('info', code, fields),
-    warn: (code, fields = {}) => say('warn', code, fields),
-    error: (code, fields = {}, cause) => say('error', code, fields, cause),
+    info: (code, fields = {}) => log('info', code, fields),
+    warn: (code, fields = {}) => log('warn', code, fields),
+    error: (code, fields = {}, cause) => log('error', code, fields, cause),
   }
 }
 
-function join(one: EmbeddedMetrics, other: EmbeddedMetrics): EmbeddedMetrics {
-  const [first, ...others] = [one._aws, other._aws].flatMap((measured) => measured ?? [])
-  if (first === undefined) return { ...one, ...other }
-  const directives = [first, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
-  return { ...one, ...other, _aws: { ...first, CloudWatchMetrics: directives } }
+function joinLines(line: EmbeddedMetrics, next: EmbeddedMetrics): EmbeddedMetrics {
+  const [metadata, ...others] = [line._aws, next._aws].flatMap((member) => member ?? [])
+  if (metadata === undefined) return { ...line, ...next }
+  const directives = [metadata, ...others].flatMap(({ CloudWatchMetrics }) => CloudWatchMetrics)
+  return { ...line, ...next, _aws: { ...metadata, CloudWatchMetrics: directives } }
 }
 
-/** Each has the stage as the dimension `service`. */
+/** Each metric of a line has the stage as the dimension `service`. */
 export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetrics {
-  const measured = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, value]) => {
-    const found = typeof value === 'number' ? value : fields[value]
-    const isMeasured = isMetric(metric) && typeof found === 'number' && Number.isFinite(found)
-    return isMeasured ? [{ metric, found, ...METRICS[metric] }] : []
+  const metrics = Object.entries(LOG_METRICS[code] ?? {}).flatMap(([metric, source]) => {
+    const value = typeof source === 'number' ? source : fields[source]
+    const isMeasured = isMetric(metric) && typeof value === 'number' && Number.isFinite(value)
+    return isMeasured ? [{ metric, value, ...METRICS[metric] }] : []
   })
-  if (measured.length === 0) return {}
-  const directives = Map.groupBy(measured, ({ dimensionSets }) => dimensionSets)
+  if (metrics.length === 0) return {}
+  const directives = Map.groupBy(metrics, ({ dimensionSets }) => dimensionSets)
     .entries()
     .map(
-      ([sets, some]): Directive => ({
+      ([sets, alike]): Directive => ({
         Namespace: METRIC_NAMESPACE,
         Dimensions: sets.map((set) => ['service', ...set]),
-        Metrics: some.map(({ metric, unit }) => ({ Name: metric, Unit: unit })),
+        Metrics: alike.map(({ metric, unit }) => ({ Name: metric, Unit: unit })),
       }),
     )
   const [, outcome] = code.split('.')
-  const members = measured.flatMap(({ metric, found, dimensionSets }) => [
+  const members = metrics.flatMap(({ metric, value, dimensionSets }) => [
     // CloudWatch refuses an empty dimension; a QRIS payment has no channel.
     ...dimensionSets
       .flat()
       .map((name) => [name, String((name === 'outcome' ? outcome : fields[name]) ?? 'none')]),
-    [metric, found],
+    [metric, value],
   ])
   return {
     ...Object.fromEntries(members),
@@ -124,7 +127,7 @@ export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetri
   }
 }
 
-/** Only class and stack, because the message of a foreign error may quote a body, a key or a header. */
+/** The class and stack of an error. No message, because a foreign error may quote a body, a key or a header. */
 export function describeCause(cause: unknown) {
   return cause instanceof Error
     ? {
@@ -139,8 +142,7 @@ export function describeCause(cause: unknown) {
     : { error_name: typeof cause }
 }
 
-/** Runs one request and writes its info lines as one line. */
-export function inOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
+export function logInOneLine<Result>(run: () => Promise<Result>): Promise<Result> {
   return requests.run({ waiting: [], caller: {} }, run)
 }
 
@@ -149,6 +151,6 @@ export function noteCaller(caller: LogFields): void {
   if (request) request.caller = caller
 }
 
-export function notedCaller(): LogFields {
+export function callerFields(): LogFields {
   return requests.getStore()?.caller ?? {}
 }

@@ -32,7 +32,8 @@ export function proveRelease(means: Means) {
     const request = v.safeParse(RequestSchema, event)
     if (!request.success) {
       const { asks } = v.parse(ProofSchema, event)
-      // Never a route: the doctor asks operators' functions, and a scheduled one would run on any other event.
+      // Never a route: the doctor asks about operators' functions, and a scheduled function would run on any other
+      // event.
       return {
         problems: await proveVersions(means, {
           asks: asks.map(({ target }) => ({ target })),
@@ -41,12 +42,15 @@ export function proveRelease(means: Means) {
       }
     }
     const problems = await problemsOf(means, request.output)
-    await answer(means, request.output, problems)
+    await answerCloudFormation(means, request.output, problems)
     return { problems }
   }
 }
 
-/** Each release makes its own resource and deletes the last one. A rollback only deletes, so it cannot fail. */
+/**
+ * Each release makes its own resource and deletes that of the last release. A rollback only
+ * deletes, so it cannot fail.
+ */
 async function problemsOf(
   means: Means,
   { RequestType, ResourceProperties }: Request,
@@ -58,7 +62,11 @@ async function problemsOf(
   return proveVersions(means, { ...proof.output, rounds: ROUNDS })
 }
 
-async function answer(means: Means, request: Request, problems: readonly string[]): Promise<void> {
+async function answerCloudFormation(
+  means: Means,
+  request: Request,
+  problems: readonly string[],
+): Promise<void> {
   const { StackId, RequestId, LogicalResourceId, ResponseURL } = request
   const body = Buffer.from(
     JSON.stringify({
@@ -85,7 +93,7 @@ async function answer(means: Means, request: Request, problems: readonly string[
   throw new Error('CloudFormation did not accept the answer')
 }
 
-/** One try for each call, because rounds repeat it. A cold start takes ten seconds at most. */
+/** One try for each call, because the rounds repeat the calls. A cold start takes ten seconds at most. */
 const LIMITS = { connectionTimeout: 3_000, requestTimeout: 20_000, throwOnRequestTimeout: true }
 
 export const handler = proveRelease({

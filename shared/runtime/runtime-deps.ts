@@ -14,7 +14,7 @@ import type { ResolveHost, SendWebhook } from '../send-webhook.ts'
 import type { Table } from '../table/table.ts'
 import { timestampOf } from '../time.ts'
 import { httpsWebhookSender, resolveByDns } from '../webhook/send/https-webhook-sender.ts'
-import { AWS_HTTP_OPTIONS, limitedCalls, withoutLog } from './aws/client-options.ts'
+import { AWS_HTTP_OPTIONS, limitOptions, withoutLog } from './aws/client-options.ts'
 import { dynamoDbClient, dynamoDbTable } from './aws/dynamodb-table.ts'
 import { kmsSealer, secretsManager } from './aws/kept-secrets.ts'
 import { snsAlerts, sqsQueues } from './aws/sent-messages.ts'
@@ -31,14 +31,14 @@ const WITHHELD = {
   secrets: withheldPort('secret'),
   sealer: withheldPort('sealing key'),
   provider: withheldPort('provider key'),
-  sendWebhook: withheld('merchants') satisfies SendWebhook,
-  resolveHost: withheld('merchants') satisfies ResolveHost,
+  sendWebhook: refuseUse('merchants') satisfies SendWebhook,
+  resolveHost: refuseUse('merchants') satisfies ResolveHost,
 }
 
 /**
- * The dependencies of a deployed function. For each port that the manifest does not grant, the bundler sets its
- * `WITHHOLD_…` and removes its code (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so
- * each name is written out here.
+ * The dependencies of a deployed function. For each port that the manifest does not grant, the bundler sets the
+ * port's `WITHHOLD_…` and removes the port's code (infra/stack/functions/assets-of.ts). The bundler replaces only
+ * literal names, so each name is written out here.
  */
 export function runtimeDeps(): Deps {
   const config = readConfig(process.env)
@@ -60,7 +60,7 @@ export function runtimeDeps(): Deps {
     table: process.env['WITHHOLD_TABLE']
       ? WITHHELD.table
       : dynamoDbTable(
-          { client: dynamoDbClient(limitedCalls(config.calls)), name: config.tableName },
+          { client: dynamoDbClient(limitOptions(config.calls)), name: config.tableName },
           basics,
         ),
     provider: process.env['WITHHOLD_PROVIDER']
@@ -77,7 +77,7 @@ export function runtimeDeps(): Deps {
     queues: process.env['WITHHOLD_QUEUES']
       ? WITHHELD.queues
       : sqsQueues(
-          withoutLog(new SQSClient({ ...AWS, ...limitedCalls(config.calls) })),
+          withoutLog(new SQSClient({ ...AWS, ...limitOptions(config.calls) })),
           config.queueUrls,
         ),
     alerts: process.env['WITHHOLD_ALERTS']
@@ -99,24 +99,24 @@ export function runtimeDeps(): Deps {
     monotonicMs,
     newId: randomUUID,
     randomBytes,
-    inBackground,
+    runInBackground,
   }
 }
 
-/** Every use of a port that the manifest does not grant throws. */
+/** A port whose every use throws. */
 function withheldPort(port: string) {
   return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
-    get: () => withheld(port),
+    get: () => refuseUse(port),
   })
 }
 
-function withheld(port: string) {
+function refuseUse(port: string) {
   return (): never => {
     assertInvariant(false, `the manifest gives this function no ${port}`)
   }
 }
 
-/** Starts work without waiting for it. Lambda may freeze it after the answer and continue it in the next request. */
-export function inBackground(work: () => Promise<unknown>): void {
+/** Starts work without waiting. Lambda may freeze the work after the answer and continue it in the next request. */
+export function runInBackground(work: () => Promise<unknown>): void {
   void work().catch(() => undefined)
 }

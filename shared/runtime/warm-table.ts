@@ -19,8 +19,8 @@ export async function readNothing({ table }: TableDeps): Promise<unknown> {
   if (query !== undefined) return table.query({ partition: [query], limit: 1, fields: ['pk'] })
   if (index !== undefined && isIndex(index))
     return table.query({ index, partition: emptyPartition(index), limit: 1 })
-  if (batchGet !== undefined) return table.getMany([nothingIn(batchGet)])
-  if (get !== undefined) return table.get(nothingIn(get))
+  if (batchGet !== undefined) return table.getMany([emptyKey(batchGet)])
+  if (get !== undefined) return table.get(emptyKey(get))
   return undefined
 }
 
@@ -34,6 +34,6 @@ function emptyPartition(index: IndexName): readonly unknown[] {
   )
 }
 
-function nothingIn(pk: string) {
+function emptyKey(pk: string) {
   return { pk, sk: 'NOTHING' }
 }

@@ -3,7 +3,10 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { type InjectableHandler, injectable } from './injectable.ts'
 
-/** Wraps a queue's worker. A failed message returns alone; an unreadable one ends in the dead-letter queue. */
+/**
+ * Wraps a queue's worker. Only failed messages return to the queue. An unreadable message ends in
+ * the dead-letter queue.
+ */
 export function queueHandler<const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,
@@ -29,9 +32,9 @@ export function queueHandler<const Schema extends v.GenericSchema>(
 type ScheduledWork = { readonly summary: string }
 
 /**
- * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda would log it, and a
- * table error carries whole items. In a closed stage nothing runs: after a restore the sync would post partly restored
- * payments twice.
+ * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda would log the
+ * cause, and a table error carries whole items. In a closed stage nothing runs: after a restore the sync would post
+ * partly restored payments twice.
  */
 export function scheduleHandler(
   { summary }: ScheduledWork,
@@ -41,11 +44,11 @@ export function scheduleHandler(
     injectable<unknown, object>((deps) => async (_, { functionName }) => {
       if (deps.stage.isClosed === true)
         throw new Error('the stage is closed: recount the ledgers and open it first')
-      const done = await run(deps).catch((error: unknown) => {
+      const summaryOfRun = await run(deps).catch((error: unknown) => {
         deps.log.error('invocation.failed', { function: functionName }, error)
       })
-      if (done === undefined) throw new Error('the run failed; see its log for the cause')
-      return done
+      if (summaryOfRun === undefined) throw new Error('the run failed; see its log for the cause')
+      return summaryOfRun
     }),
     { summary },
   )

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { derivedUuid } from '../ids.ts'
-import { type Entry, newEntry, paymentsIn, SidesSchema } from '../journal/entry.ts'
+import { type Entry, newEntry, paymentCountOf, SidesSchema } from '../journal/entry.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { readWindow, recreditWindow } from '../ledger/window-store.ts'
 import { less, ZERO } from '../money.ts'
@@ -10,7 +10,7 @@ import { recordChange } from '../operator/audit-record-store.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
 import { later, type Timestamp } from '../time.ts'
 import type { Settlement } from './settlement.ts'
-import { closeStep, findAnySettlement, markRecredited } from './settlement-store.ts'
+import { findAnySettlement, markClosed, markRecredited } from './settlement-store.ts'
 import { unprovenIn } from './sum-entries.ts'
 
 export type CloseDeps = Pick<Deps, 'stage' | 'table' | 'now' | 'newId' | 'log' | 'invocation'>
@@ -23,43 +23,43 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
     'It has failed, which is final. Its funds are available again and will be in the next settlement.',
 }
 
-type ClosedBy = { readonly operator: string; readonly action: string; readonly noted?: object }
+type CloseAction = { readonly operator: string; readonly action: string; readonly details?: object }
 
 /**
  * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if another operator has
- * closed it. Returns the refusal of any other step.
+ * closed the settlement. Returns any other step's refusal.
  */
 export async function closeSettlement<Name extends string>(
   deps: CloseDeps,
   {
     before,
     after,
-    by,
-  }: { readonly before: Settlement; readonly after: Settlement; readonly by: ClosedBy },
+    action,
+  }: { readonly before: Settlement; readonly after: Settlement; readonly action: CloseAction },
   steps: Steps<Name>,
 ): Promise<TransactOutcome<Name | 'settlement'>> {
-  // The first step, so that the later of two operators gets its refusal and not that of another step.
-  const all = { settlement: closeStep(after), ...steps }
+  // The first step, so that the slower of two operators gets this step's refusal.
+  const allSteps = { settlement: markClosed(after), ...steps }
   const outcome = await recordChange<Name | 'settlement'>(
     deps,
-    changeRecord(before, after, by),
-    all,
+    changeRecord(before, after, action),
+    allSteps,
   )
   if (!outcome.applied && outcome.refusedBy === 'settlement') {
-    throw wrongState('closed', await findAnySettlement(deps, before.settlementId))
+    throw wrongStateError('closed', await findAnySettlement(deps, before.settlementId))
   }
   if (outcome.applied)
     deps.log.info('settlement.closed', { settlement_id: after.settlementId, status: after.status })
   return outcome
 }
 
-function changeRecord(before: Settlement, after: Settlement, { noted, ...by }: ClosedBy) {
+function changeRecord(before: Settlement, after: Settlement, { details, ...action }: CloseAction) {
   return {
     subject: before.settlementId,
     clientId: before.clientId,
-    ...by,
+    ...action,
     before: statusRecord(before),
-    after: { ...statusRecord(after), notes: after.notes ?? null, ...noted },
+    after: { ...statusRecord(after), notes: after.notes ?? null, ...details },
   }
 }
 
@@ -67,28 +67,28 @@ function statusRecord({ status, settledAt, recreditedAt }: Settlement) {
   return { status, settled_at: settledAt ?? null, recredited_at: recreditedAt ?? null }
 }
 
-export function wrongState(action: string, { status, recreditedAt }: Settlement) {
+export function wrongStateError(action: string, { status, recreditedAt }: Settlement) {
   const nextStep =
     NEXT_STEP[status === 'failed' && recreditedAt !== undefined ? 'recredited' : status]
   return invalid(`settlement cannot be ${action} in status=${status}`, undefined, nextStep)
 }
 
-export type Close = { readonly settlementId: string; readonly operator: string }
+export type CloseInput = { readonly settlementId: string; readonly operator: string }
 
-/** Moves a settlement from `recorded` to `failed`, once; else throws 422. It re-credits nothing (spec 3.2). */
+/** Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec 3.2). */
 export async function markSettlementFailed(
   deps: CloseDeps,
-  input: Close & { readonly notes: string },
+  input: CloseInput & { readonly notes: string },
 ) {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  if (settlement.status !== 'recorded') throw wrongState('marked failed', settlement)
+  if (settlement.status !== 'recorded') throw wrongStateError('marked failed', settlement)
   const failed: Settlement = { ...settlement, status: 'failed', notes: input.notes }
-  const by = { operator: input.operator, action: 'mark-settlement-failed' }
-  await closeSettlement(deps, { before: settlement, after: failed, by }, {})
+  const action = { operator: input.operator, action: 'mark-settlement-failed' }
+  await closeSettlement(deps, { before: settlement, after: failed, action }, {})
   return failed
 }
 
-/** The entry that carries a failed settlement into the next one: its sums, eligible at once. */
+/** The entry that carries a failed settlement's sums into the next settlement, eligible at once. */
 export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entry {
   const { settlementId, grossMinor, feeMinor, markupMinor, netMinor, paymentCount } = settlement
   const sides = { grossMinor, feeMinor, markupMinor, netMinor, providerMinor: ZERO }
@@ -109,16 +109,16 @@ const MAX_TRIES = 5
 
 /**
  * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement contains it as one line. Throws 404. Throws 422 unless the settlement has failed and
+ * transaction. The next settlement contains the net as one line. Throws 404. Throws 422 unless the settlement has failed and
  * is not re-credited yet.
  */
 export async function recreditSettlement(
   deps: CloseDeps,
-  input: Close & { readonly notes: string },
+  input: CloseInput & { readonly notes: string },
 ) {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const settlement = await findAnySettlement(deps, input.settlementId)
-    if (settlement.status !== 'failed') throw wrongState('recredited', settlement)
+    if (settlement.status !== 'failed') throw wrongStateError('recredited', settlement)
     if (settlement.recreditedAt !== undefined) {
       const hint = 'Its funds are in available_minor until the next settlement.'
       throw invalid('settlement was recredited already', undefined, hint)
@@ -126,12 +126,12 @@ export async function recreditSettlement(
     const { closedUntil } = await readWindow(deps, settlement.clientId)
     const postedAt = later(deps.now(), closedUntil)
     const recredited: Settlement = { ...settlement, recreditedAt: postedAt }
-    const by = {
+    const action = {
       operator: input.operator,
       action: 'recredit-settlement',
-      noted: { notes: input.notes },
+      details: { notes: input.notes },
     }
-    const { applied } = await recordChange(deps, changeRecord(settlement, recredited, by), {
+    const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
       settlement: markRecredited(settlement.settlementId, postedAt),
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
       entry: putEntry({ clientId: settlement.clientId }, recreditEntry(settlement, postedAt)),
@@ -141,7 +141,7 @@ export async function recreditSettlement(
   throw new Error('a settlement kept changing while it was recredited')
 }
 
-/** The re-credit of an entry that a settlement left out. It is eligible at once. Its id is the entry's, so there is one. */
+/** The only re-credit, by its id, of an entry that a settlement left out. The re-credit is eligible at once. */
 export function recreditOfEntry(
   { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
   entry: Entry,
@@ -156,7 +156,7 @@ export function recreditOfEntry(
     standsForEntryId: entry.entryId,
     standsForType: entry.type,
     standsForPostedAt: entry.postedAt,
-    paymentCount: paymentsIn(entry),
+    paymentCount: paymentCountOf(entry),
     provenMinor: less(entry.netMinor, unprovenIn(entry, sweptFrom)),
     externalReference: entry.externalReference,
     method: entry.method,

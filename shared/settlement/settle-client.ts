@@ -10,23 +10,23 @@ import { getBalance } from '../ledger/ledger-store.ts'
 import { readWindow, sweepWindow, type Window } from '../ledger/window-store.ts'
 import { less, type Minor } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { type AssumeDeps, type OpenRow, postOverdue } from '../posting/assume-fee.ts'
+import { type AssumeDeps, type OpenRow, postOverduePayments } from '../posting/assume-fee.ts'
 import { toItem } from '../table/attributes.ts'
 import { addMs, epochMs, later, type Timestamp } from '../time.ts'
-import { newSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
+import { putSettlementVerdict } from '../verdict/settlement-verdict-store.ts'
 import type { Settlement } from './settlement.ts'
-import { findSettlements, keepSum, keptSum, recordStep } from './settlement-store.ts'
-import { type EntrySums, noSums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
+import { findSettlements, keepSum, keptSum, putSettlement } from './settlement-store.ts'
+import { type EntrySums, emptySums, type SumDeps, sumEntries, sumFirstPage } from './sum-entries.ts'
 
 type SettleResult = {
   readonly settlement: Settlement | undefined
   /** One run could not sum the window, and the queue has a message for the next run. */
   readonly isContinuing: boolean
-  /** Nothing exceeds the floor: the net that may be settled now, re-credits and deductions included. */
+  /** The floor, and the eligible net with re-credits and deductions, which does not exceed the floor. */
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
-/** A sweep and a trigger may run at the same time. The later one reads the moved window and settles the rest. */
+/** A sweep and a trigger may run at the same time. The later run starts at the moved window. */
 const MAX_TRIES = 4
 
 type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'randomBytes'>
@@ -34,7 +34,7 @@ type SettleDeps = AssumeDeps & SumDeps & RecordDeps & Pick<Deps, 'queues' | 'ran
 type SettleTrigger = {
   /** The operator of a manual trigger, which gets an audit record. Absent for the sweep. */
   readonly operator?: string | undefined
-  /** Of the operator's invocation. Later runs keep it for the audit record. */
+  /** The id of the operator's invocation, which later runs keep for the audit record. */
   readonly requestId?: string | undefined
 }
 
@@ -50,11 +50,11 @@ export async function settleClient(
   { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
 ) {
   const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  const overdue = await postOverdue(deps, clientId, parts, after)
+  const overdue = await postOverduePayments(deps, clientId, parts, after)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
-    // One message for both reasons: with two, each run would double the number of messages.
+    // One message for both reasons: two messages would double with each run.
     if (overdue || result.isContinuing) {
       const { operator, requestId: request_id } = trigger
       const body = {
@@ -77,20 +77,23 @@ async function settleOnce(
   trigger: SettleTrigger,
 ): Promise<SettleResult | undefined> {
   const window = await readWindow(deps, clientId)
-  const kept = keptSum(window)
-  const end = later(addMs(deps.now(), 1), kept?.end ?? window.settledUntil)
+  const progress = keptSum(window)
+  const end = later(addMs(deps.now(), 1), progress?.end ?? window.settledUntil)
   const span = { start: window.settledUntil, end }
   const { settlementFloorMinor: floorMinor } = await requireClient(deps, clientId)
   const waiting = (eligibleMinor: Minor): SettleResult => {
     deps.log.info('settlement.waiting', { client_id: clientId })
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
-  const first = await sumFirstPage(deps, { clientId, parts: window.parts, span })
-  if (first !== undefined && first <= floorMinor) return waiting(first)
+  const pageMinor = await sumFirstPage(deps, { clientId, parts: window.parts, span })
+  if (pageMinor !== undefined && pageMinor <= floorMinor) return waiting(pageMinor)
 
   const { parts } = await raiseFence(deps, clientId, end)
-  const from = kept ?? { sums: noSums(await digestBefore(deps, window)) }
-  const { sums, position, isWhole } = await sumEntries(deps, { clientId, parts, span }, from)
+  const { sums, position, isWhole } = await sumEntries(
+    deps,
+    { clientId, parts, span },
+    progress ?? { sums: emptySums(await previousDigest(deps, window)) },
+  )
   if (!isWhole) {
     // Refused when another run was faster. This run has no time to sum again.
     await keepSum(deps, clientId, window, { sums, position, end })
@@ -104,18 +107,18 @@ async function settleOnce(
   return settlement && { settlement, isContinuing: false }
 }
 
-/** The digest of the client's previous settlement: the next one continues from it. */
-async function digestBefore(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
-  const [last] =
+/** The digest of the client's previous settlement, which the next settlement continues. */
+async function previousDigest(deps: SettleDeps, { lastSettlementId }: Window): Promise<string> {
+  const [previous] =
     lastSettlementId === undefined ? [] : await findSettlements(deps, [lastSettlementId])
   assertInvariant(
-    last?.settlementId === lastSettlementId,
+    previous?.settlementId === lastSettlementId,
     'the previous settlement of a client is missing',
   )
-  return last?.digest ?? ''
+  return previous?.digest ?? ''
 }
 
-type Summed = {
+type SummedSettlement = {
   readonly client: Client
   readonly window: Window
   readonly end: Timestamp
@@ -129,7 +132,7 @@ type Summed = {
  */
 async function recordSettlement(
   deps: SettleDeps,
-  { client: { clientId, bank }, window, end, sums }: Summed,
+  { client: { clientId, bank }, window, end, sums }: SummedSettlement,
   { operator, requestId }: SettleTrigger,
 ): Promise<Settlement | undefined> {
   const createdAt = deps.now()
@@ -153,8 +156,8 @@ async function recordSettlement(
   assertBalanced(settlement)
   const steps = {
     window: sweepWindow(settlement),
-    settlement: recordStep(settlement),
-    verdict: newSettlementVerdict(settlement),
+    settlement: putSettlement(settlement),
+    verdict: putSettlementVerdict(settlement),
   }
   const after = { status: settlement.status, net_minor: settlement.netMinor, client_id: clientId }
   const change = { requestId, subject: settlementId, clientId, action: 'trigger-settlement', after }
@@ -163,10 +166,10 @@ async function recordSettlement(
       ? await deps.table.transact(steps)
       : await recordChange(deps, { ...change, operator }, steps)
   if (!applied && (await findSettlements(deps, [settlementId])).length === 0) return undefined
-  const about = { settlement_id: settlementId, client_id: clientId }
-  if (bank === undefined) deps.log.warn('settlement.without_bank', about)
+  const ids = { settlement_id: settlementId, client_id: clientId }
+  if (bank === undefined) deps.log.warn('settlement.without_bank', ids)
   const { paymentCount: payments, netMinor: net_minor, triggeredBy: triggered_by } = settlement
-  deps.log.info('settlement.recorded', { ...about, payments, net_minor, triggered_by })
+  deps.log.info('settlement.recorded', { ...ids, payments, net_minor, triggered_by })
   return settlement
 }
 

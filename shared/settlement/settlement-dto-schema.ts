@@ -2,15 +2,15 @@ import * as v from 'valibot'
 import { SETTLEMENT_STATUSES, SETTLEMENT_TRIGGERS } from './settlement.ts'
 
 const time = v.pipe(v.string(), v.isoTimestamp())
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
 }
 const bank = v.pipe(
   v.nullable(v.string()),
   v.description('As registered when the settlement was recorded.'),
 )
 
-/** The settlement object (spec 2.3): its type and its API description. No deployed stage parses with it. */
+/** The settlement object (spec 2.3): its type and its API description. No deployed stage parses with this schema. */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),

@@ -41,11 +41,11 @@ export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
 
 function warningOf(settlement: Settlement, now: Timestamp): string | null {
   if (settlement.bank === undefined) {
-    // A settlement keeps the details of its recording, so only a new one has new details.
+    // A settlement keeps the details of its recording, so only a new settlement has new details.
     return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
   }
-  const until = bankIsNewUntil(settlement)
-  return until === undefined || until <= now
+  const newUntil = bankIsNewUntil(settlement)
+  return newUntil === undefined || newUntil <= now
     ? null
-    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${until} mark-settlement-paid needs confirm {"new_bank": true}.`
+    : `bank details were entered on ${settlement.bank.since ?? '?'}. Until ${newUntil} mark-settlement-paid needs confirm {"new_bank": true}.`
 }

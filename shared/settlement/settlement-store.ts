@@ -37,7 +37,7 @@ export async function findAnySettlement(deps: TableDeps, id: string): Promise<Se
   return v.parse(SettlementSchema, item)
 }
 
-/** One settlement of a client (spec 4.7). An absent id and another client's throw the same 404. */
+/** One settlement of a client (spec 4.7). An absent id and another client's id throw the same 404. */
 export async function findSettlement(
   deps: TableDeps,
   clientId: ClientId,
@@ -81,7 +81,7 @@ export async function settlementsEnding(
   return findSettlements(deps, settlementIdsOf(items))
 }
 
-/** Settlements by their ids, strongly consistent; missing ones are left out. */
+/** Settlements by their ids, strongly consistent, without missing settlements. */
 export async function findSettlements(
   deps: TableDeps,
   ids: readonly SettlementId[],
@@ -120,8 +120,8 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   return items.map((item) => v.parse(SettlementSchema, item))
 }
 
-/** A new settlement, due to be paid out by an operator. */
-export function recordStep(settlement: Settlement): Step {
+/** Writes a new settlement, due to be paid out by an operator. */
+export function putSettlement(settlement: Settlement): Step {
   const { settlementId: id, clientId: owner, createdAt } = settlement
   const listed = { owner, entity: ENTITY, listedAt: periodOf(settlement).end, id }
   return put(
@@ -131,8 +131,8 @@ export function recordStep(settlement: Settlement): Step {
   )
 }
 
-/** Moves from `recorded` to a terminal status (spec 3.2). The payout is then no longer due. */
-export function closeStep({
+/** Moves a settlement from `recorded` to a terminal status (spec 3.2). Its payout is then no longer due. */
+export function markClosed({
   settlementId,
   status,
   settledAt,
@@ -154,19 +154,19 @@ export function markRecredited(settlementId: SettlementId, at: Timestamp): Step 
   )
 }
 
-/** Refused when other entries were recorded after the read. */
-export function noteLeftOut(
+/** Records left-out entries. Refused when other entries were recorded after the read. */
+export function noteLeftOutEntries(
   { settlementId, leftOut }: Settlement,
-  added: NonNullable<Settlement['leftOut']>,
+  entries: NonNullable<Settlement['leftOut']>,
 ): Step {
   return update(
     settlementKey(settlementId),
-    { set: { leftOut: [...(leftOut ?? []), ...added] } },
+    { set: { leftOut: [...(leftOut ?? []), ...entries] } },
     all(exists, unchanged('leftOut', leftOut)),
   )
 }
 
-/** Refused when the reference has paid out another settlement. */
+/** Claims a bank reference. Refused when the reference has paid out another settlement. */
 export function putBankReference(reference: string, settlementId: SettlementId): Step {
   return put(bankReferenceKey(reference), { settlementId }, isNew)
 }
@@ -179,14 +179,14 @@ const KeptSumSchema = v.object({
 })
 type KeptSum = Omit<v.InferOutput<typeof KeptSumSchema>, 'start'>
 
-/** The progress of an earlier run, unless it is of an earlier window. */
+/** The progress of an earlier run, unless that run summed an earlier window. */
 export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined {
   if (progress === undefined) return undefined
-  const kept = v.parse(KeptSumSchema, progress)
-  return kept.start === settledUntil ? kept : undefined
+  const sum = v.parse(KeptSumSchema, progress)
+  return sum.start === settledUntil ? sum : undefined
 }
 
-/** Stores the progress of a window's sum. Refused if another run has swept it, or stored progress, after the read. */
+/** Stores the progress of a window's sum. Refused if another run swept the window, or stored progress, after the read. */
 export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,

@@ -9,7 +9,7 @@ import { EntrySumsSchema } from './sum-entries.ts'
 export const SETTLEMENT_STATUSES = ['recorded', 'manual_paid', 'failed'] as const
 export const SETTLEMENT_TRIGGERS = ['manual', 'auto'] as const
 
-/** An entry of the window that became visible after it was summed, and its re-credit. */
+/** An entry of the window that became visible after the sum, and its re-credit. */
 const LeftOutSchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
@@ -28,14 +28,14 @@ export const SettlementSchema = v.object({
   currency: v.literal('IDR'),
   status: v.picklist(SETTLEMENT_STATUSES),
   triggeredBy: v.picklist(SETTLEMENT_TRIGGERS),
-  /** The client's previous settlement, whose digest this one continues. */
+  /** The client's previous settlement, whose digest this settlement continues. */
   previousId: v.optional(SettlementIdSchema),
   bank: v.optional(BankSchema),
   notes: v.optional(v.string()),
-  /** Of the bank transfer; unique among settlements. */
+  /** The bank transfer's reference, unique among settlements. */
   bankReference: v.optional(v.string()),
   settledAt: v.optional(TimestampSchema),
-  /** When the net of a failed one became available again, once. */
+  /** When the net of the failed settlement became available again. */
   recreditedAt: v.optional(TimestampSchema),
   leftOut: v.optional(v.array(LeftOutSchema)),
   createdAt: TimestampSchema,
@@ -64,5 +64,5 @@ export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | 
 
 export function isLeftOut({ leftOut = [] }: Pick<Settlement, 'leftOut'>) {
   return ({ entryId }: Pick<Entry, 'entryId'>): boolean =>
-    leftOut.some((one) => one.entryId === entryId)
+    leftOut.some((entry) => entry.entryId === entryId)
 }

@@ -10,7 +10,7 @@ import {
   fieldsText,
   NO_FIGURES,
   netsOf,
-  paymentsIn,
+  paymentCountOf,
 } from '../journal/entry.ts'
 import type { EntryPosition } from '../journal/entry-store.ts'
 import { entryPages, type Span } from '../journal/read-entries.ts'
@@ -23,7 +23,7 @@ export type SumDeps = Pick<Deps, 'table' | 'stage' | 'monotonicMs' | 'sleep'>
 /** How long one run sums: half of its function's five minutes. */
 const RUN_MS = 2.5 * MINUTE_MS
 
-/** The span before the fence in which entries may become visible after it was raised. */
+/** The span before the fence in which entries may become visible after the fence was raised. */
 const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MAX_LOOKS = 6
@@ -37,30 +37,35 @@ type SummedWindow = { readonly clientId: ClientId; readonly parts: number; reado
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
  * that cannot sum the whole window stops at the end of a block, and the next run continues at its position. A
  * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
- * digest. Throws when they keep changing.
+ * digest. Throws when the digests keep changing.
  */
-export async function sumEntries(deps: SumDeps, window: SummedWindow, from: SumProgress) {
+export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: SumProgress) {
   const { span } = window
-  const whole = { ...window, span: { ...span, end: bodyEnd(span) } }
+  const bodyWindow = { ...window, span: { ...span, end: bodyEnd(span) } }
   const isOver = runLimit(deps, RUN_MS)
-  const { isWhole, ...body } = await sumPages(deps, whole, { ...from, carried: [] }, isOver)
+  const { isWhole, ...body } = await sumPages(
+    deps,
+    bodyWindow,
+    { ...progress, carried: [] },
+    isOver,
+  )
   if (!isWhole) return { sums: body.sums, position: body.position, isWhole }
-  let last = await sumTail(deps, window, body)
+  let lastSums = await sumTail(deps, window, body)
   for (let look = 1; look < MAX_LOOKS; look++) {
     const sums = await sumTail(deps, window, body)
-    if (sums.digest === last.digest) return { sums, isWhole }
-    last = sums
+    if (sums.digest === lastSums.digest) return { sums, isWhole }
+    lastSums = sums
     await deps.sleep(LOOK_AGAIN_MS)
   }
   throw new Error('the entries of a closed window kept changing')
 }
 
-/** The end of the span that is summed block by block; the rest is the tail. */
+/** The end of the span's body, which is summed block by block. The tail follows the body. */
 function bodyEnd({ start, end }: Span): Timestamp {
   return later(start, addMs(end, -TAIL_MS))
 }
 
-/** Tells after each page whether a run over a client's history must end, by its pages or its time. */
+/** Tells after each page whether a run over a client's history must end, by the run's pages or its time. */
 export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
   const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
@@ -71,30 +76,30 @@ export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: numbe
 type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /**
- * Adds the entries of a span to sums, page by page: whole blocks to the sums, and the rest to the carried ones. `isOver`
- * ends it after a page with a whole block; another run continues at its position. `counted`: the entries of a page that
- * count.
+ * Adds the entries of a span to sums, page by page: whole blocks to the sums, later entries to `carried`. `isOver` ends
+ * the run after a page with a whole block; another run continues at its position. `select` answers the entries of a page
+ * that count.
  */
 export async function sumPages(
   deps: Parameters<typeof entryPages>[0],
   { span, start = span.start, ...journal }: SummedWindow & { readonly start?: Timestamp },
-  from: Sum,
+  sum: Sum,
   isOver = () => false,
-  counted = async (entries: readonly Entry[]) => entries,
+  select = async (entries: readonly Entry[]) => entries,
 ): Promise<Sum & { readonly isWhole: boolean }> {
   const size = (deps.stage.historySteps ?? HISTORY_STEPS).block
-  let { sums, position, carried } = from
+  let { sums, position, carried } = sum
   for await (const { entries, more } of entryPages(deps, {
     ...journal,
     span,
-    after: from.position,
+    after: sum.position,
   })) {
-    const all = [...carried, ...(await counted(entries))]
-    const whole = all.slice(0, all.length - (all.length % size))
-    sums = chunks(whole, size).reduce((so, block) => addBlock(so, block, start), sums)
-    position = whole.at(-1) ?? position
-    carried = all.slice(whole.length)
-    if (more && isOver() && position !== from.position)
+    const pending = [...carried, ...(await select(entries))]
+    const inBlocks = pending.slice(0, pending.length - (pending.length % size))
+    sums = chunks(inBlocks, size).reduce((total, block) => addBlock(total, block, start), sums)
+    position = inBlocks.at(-1) ?? position
+    carried = pending.slice(inBlocks.length)
+    if (more && isOver() && position !== sum.position)
       return { sums, position, carried, isWhole: false }
   }
   return { sums, position, carried, isWhole: true }
@@ -102,7 +107,7 @@ export async function sumPages(
 
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
-/** The sums with one more block of entries, in the order of the journal. `start`: of the window. */
+/** The sums with one more block of entries, in the order of the journal. `start`: the window's start. */
 export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)
@@ -117,7 +122,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
     added.feeMinor = plus(added.feeMinor, entry.feeMinor)
     added.markupMinor = plus(added.markupMinor, entry.markupMinor)
     added.netMinor = plus(added.netMinor, entry.netMinor)
-    added.paymentCount += paymentsIn(entry)
+    added.paymentCount += paymentCountOf(entry)
     if (entry.type === 'recredit')
       added.recreditedMinor = plus(added.recreditedMinor, entry.netMinor)
     added.unprovenMinor = plus(added.unprovenMinor, unprovenIn(entry, start))
@@ -126,7 +131,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
   return added
 }
 
-/** The part of an entry that no settled row proves. A late row removes that of its payment in the same window. */
+/** The part of an entry that no settled row proves. A late row removes its payment's part in the same window. */
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   switch (entry.type) {
     case 'payment':
@@ -156,17 +161,17 @@ async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<
   return addBlock(sums, carried, start)
 }
 
-/** The net of a window that fits one page, read without a fence; undefined for a longer one. */
+/** The net of a window that fits one page, read without a fence; undefined for a longer window. */
 export async function sumFirstPage(deps: SumDeps, { clientId, parts, span }: SummedWindow) {
-  const { value: first } = await entryPages(deps, { clientId, parts, span }).next()
-  return first?.more ? undefined : netsOf(first?.entries ?? [])
+  const { value: page } = await entryPages(deps, { clientId, parts, span }).next()
+  return page?.more ? undefined : netsOf(page?.entries ?? [])
 }
 
 /** The sums of a settlement's entries (spec 2.3), and the figures that the payout checks. */
 export const EntrySumsSchema = v.object({
   ...v.entriesFromList(CLIENT_SIDES, MinorSchema),
   paymentCount: v.number(),
-  /** The sum of its re-credits, which were available before. */
+  /** The sum of the re-credits, which were available before. */
   recreditedMinor: MinorSchema,
   /** Nets that no settled row of the provider proves. */
   unprovenMinor: MinorSchema,
@@ -175,8 +180,8 @@ export const EntrySumsSchema = v.object({
   totals: v.array(DayTotalSchema),
 })
 
-/** The empty sums. `digest`: of the client's previous settlement, or empty. */
-export function noSums(digest: string): EntrySums {
+/** The empty sums. `digest`: the previous settlement's, or empty. */
+export function emptySums(digest: string): EntrySums {
   return {
     ...NO_FIGURES,
     paymentCount: 0,

@@ -18,7 +18,7 @@ export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'lo
   return { clients }
 }
 
-/** Sends a message for each client, so that a slow or broken client delays no other. Answers their number. */
+/** Sends a message for each client, so that a slow or broken client delays no other client. Answers the number of clients. */
 export async function sendForEachClient(
   deps: TableDeps,
   send: (clientId: ClientId) => Promise<unknown>,
@@ -31,8 +31,8 @@ export async function sendForEachClient(
   return clients
 }
 
-/** A payout takes an operator a day, and a weekend may lie between. */
-const PATIENCE_MS = 3 * DAY_MS
+/** An operator pays out within a day, or after a weekend. */
+const UNPAID_AFTER_MS = 3 * DAY_MS
 /** The most settlements of one alert, oldest first. */
 const LOOKED_AT = 100
 
@@ -40,15 +40,15 @@ const LOOKED_AT = 100
 export async function alertUnpaidSettlements(
   deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>,
 ): Promise<void> {
-  const range = { atMost: addMs(deps.now(), -PATIENCE_MS) }
+  const range = { atMost: addMs(deps.now(), -UNPAID_AFTER_MS) }
   const page = await deps.table.query({
     index: 'by-due',
     partition: ['payout', 0],
     range,
     limit: LOOKED_AT,
   })
-  const found = await findSettlements(deps, settlementIdsOf(page.items))
-  const unpaid = found.filter(({ status }) => status === 'recorded')
+  const settlements = await findSettlements(deps, settlementIdsOf(page.items))
+  const unpaid = settlements.filter(({ status }) => status === 'recorded')
   const [oldest] = unpaid
   if (oldest === undefined) return
   const ids = unpaid.slice(0, 10).map(({ settlementId }) => settlementId)

@@ -8,38 +8,38 @@ import { type Suspense, SuspenseSchema } from './suspense.ts'
 
 const PAGE = 100
 
-/** A page of all items, or of those with a status, newest first. */
+/** A page of all items, or of the items with a status, newest first. */
 export async function listSuspense(
   deps: TableDeps,
   status: Suspense['status'] | undefined,
   page: Page,
 ) {
-  const owned = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
-  const withStatus = {
+  const byOwner = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
+  const byStatus = {
     index: 'by-status',
     partitions: [[GATEWAY_OWNER, 'suspense', status]],
   } as const
   const items = await listItems(deps, {
     kind: 'SUSPENSE',
-    ...(status === undefined ? owned : withStatus),
+    ...(status === undefined ? byOwner : byStatus),
     page,
   })
   return items.map((item) => v.parse(SuspenseSchema, item))
 }
 
-export async function openSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
+export async function listOpenSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
   const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
   const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })
-  return (await Array.fromAsync(pages, parsed)).flat().filter(({ status }) => status === 'open')
+  return (await Array.fromAsync(pages, parseItems)).flat().filter(({ status }) => status === 'open')
 }
 
-function parsed(page: readonly KeyedItem[]): readonly Suspense[] {
+function parseItems(page: readonly KeyedItem[]): readonly Suspense[] {
   return page.flatMap(({ item }) => (item ? [v.parse(SuspenseSchema, item)] : []))
 }
 
 const MAX_LOOKED_AT = 5_000
 
-type About = {
+type SuspenseFilter = {
   readonly status?: Suspense['status'] | undefined
   readonly clientId?: string | undefined
   readonly paymentIds?: readonly string[] | undefined
@@ -48,9 +48,9 @@ type About = {
 }
 
 /** Items of a client or of some payments, newest first. `complete`: all items were read. */
-export async function suspenseAbout(
+export async function listSuspenseAbout(
   deps: TableDeps,
-  { status, clientId, paymentIds, since }: About,
+  { status, clientId, paymentIds, since }: SuspenseFilter,
 ) {
   const items: Suspense[] = []
   let lookedAt = 0
@@ -67,7 +67,7 @@ export async function suspenseAbout(
       (status === undefined || item.status === status) &&
       (clientId === undefined || item.clientId === clientId) &&
       (paymentIds === undefined || paymentIds.includes(item.paymentId ?? ''))
-    items.push(...parsed(page).filter(matches))
+    items.push(...parseItems(page).filter(matches))
     lookedAt += page.length
   }
   return { items, complete: true }

@@ -2,11 +2,11 @@ import type { Deps } from '../deps.ts'
 import { type Minor, minor, ZERO } from '../money.ts'
 import type { Timestamp } from '../time.ts'
 import type { FindingCause, MoneyCause, Suspense } from './suspense.ts'
-import { claimSuspenseAlert, endSuspenseAlert, putSuspense } from './suspense-store.ts'
+import { claimSuspenseAlert, endSuspenseAlert, writeSuspense } from './suspense-store.ts'
 
 export type SuspenseDeps = Pick<Deps, 'table' | 'alerts' | 'log'>
 
-type MovedBy = {
+type MoneyRow = {
   readonly transactionId: string
   readonly type: string
   readonly amountMinor: Minor
@@ -14,7 +14,7 @@ type MovedBy = {
 
 export type NamedPayment = Pick<Suspense, 'paymentId' | 'clientId'>
 
-type About<Cause> = {
+type Origin<Cause> = {
   readonly cause: Cause
   readonly payment: NamedPayment | undefined
   readonly now: Timestamp
@@ -22,7 +22,7 @@ type About<Cause> = {
 
 /** Records an item once and alerts the operators. A second call does nothing. */
 export async function recordSuspense(deps: SuspenseDeps, item: Suspense): Promise<void> {
-  if ((await putSuspense(deps, item)).applied) await reportSuspense(deps, item)
+  if ((await writeSuspense(deps, item)).applied) await reportSuspense(deps, item)
 }
 
 /** Logs an item that was written just now, and alerts the operators. */
@@ -38,7 +38,7 @@ export function logSuspense(
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 }
 
-/** Publishes an alert, then ends its due work; a crash in between repeats it. False: it failed, due work tries again. */
+/** Publishes an alert, then ends its due work; a crash in between repeats the alert. False: due work must try again. */
 export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
   try {
     await deps.alerts.publish({
@@ -84,11 +84,11 @@ function messageOf({
   }
 }
 
-/** Money that may be credited to no payment. Its id is the provider payment id, so it is recorded once. */
+/** The item of money that may be credited to no payment, recorded once because its id is the provider's payment id. */
 export function heldMoney({
   capture: { providerPaymentId, capturedMinor: amountMinor },
   ...about
-}: About<MoneyCause> & {
+}: Origin<MoneyCause> & {
   readonly capture: { readonly providerPaymentId: string; readonly capturedMinor: Minor }
 }): Suspense {
   return {
@@ -100,7 +100,7 @@ export function heldMoney({
   }
 }
 
-function openItem({ cause, payment, now: createdAt }: About<string>) {
+function openItem({ cause, payment, now: createdAt }: Origin<string>) {
   return {
     cause,
     paymentId: payment?.paymentId,
@@ -110,18 +110,17 @@ function openItem({ cause, payment, now: createdAt }: About<string>) {
   } as const
 }
 
-/** An inconsistency without held money, recorded once for each subject and cause. */
+/** The item of an inconsistency without held money, recorded once for each subject and cause. */
 export function finding({
   subject,
   ...about
-}: About<FindingCause> & { readonly subject: string }): Suspense {
+}: Origin<FindingCause> & { readonly subject: string }): Suspense {
   return { ...openItem(about), suspenseId: `${subject}#${about.cause}`, kind: 'finding' }
 }
 
-/** The finding about a row of a payment, with the row's amount. */
 export function findingOfRow(
   payment: NamedPayment,
-  row: MovedBy,
+  row: MoneyRow,
   cause: FindingCause,
   now: Timestamp,
 ): Suspense {
@@ -131,10 +130,10 @@ export function findingOfRow(
   }
 }
 
-/** The finding of a reversal or dispute row, with the client's loss or gain. Alerted once; already resolved. */
+/** The finding of a reversal or dispute row, with the client's loss or gain. */
 export function movedMoney(
   payment: NamedPayment,
-  row: MovedBy,
+  row: MoneyRow,
   netMinor: Minor,
   now: Timestamp,
 ): Suspense {
@@ -151,7 +150,7 @@ export async function checkSuspenseAlert(
   deps: SuspenseDeps & Pick<Deps, 'now'>,
   due: { readonly suspenseId: string; readonly dueAt: Timestamp },
 ): Promise<boolean> {
-  // Moved forward before publishing, so that a failing alert does not block later ones.
+  // The claim comes first, so that a failing alert does not block later alerts.
   const item = await claimSuspenseAlert(deps, due)
   return item !== undefined && publishSuspenseAlert(deps, item)
 }

@@ -2,7 +2,7 @@ import { GatewayError, invalid, notFound } from '../errors.ts'
 import { newHouseEntry, putHouseEntry } from '../journal/house-store.ts'
 import { less, ZERO } from '../money.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
-import { heldOf, isSuspenseId, type Suspense } from './suspense.ts'
+import { heldAmountOf, isSuspenseId, type Suspense } from './suspense.ts'
 import { changeSuspense, findSuspense } from './suspense-store.ts'
 
 /** The resolutions that operators may choose. A refund by the provider is booked by its own row. */
@@ -11,8 +11,9 @@ export const OPERATOR_RESOLUTIONS = [...ALLOWED.money, ...ALLOWED.finding] as co
 export type OperatorResolution = (typeof OPERATOR_RESOLUTIONS)[number]
 
 /**
- * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404 for an unknown item;
- * 422 for a wrong resolution, a resolved item or money that has not settled; 409 if the item changes meanwhile.
+ * Closes a suspense item once: house entry, item and audit record in one transaction. Throws 404
+ * for an unknown item; 422 for a wrong resolution, a resolved item or money that has not settled;
+ * 409 if the item changes meanwhile.
  */
 export async function resolveSuspense(
   deps: RecordDeps,
@@ -24,7 +25,7 @@ export async function resolveSuspense(
   const { suspenseId, operator, resolution, notes } = input
   const item = isSuspenseId(suspenseId) ? await findSuspense(deps, suspenseId) : undefined
   if (item === undefined) throw notFound('suspense item')
-  if (item.status === 'resolved') throw resolvedAlready()
+  if (item.status === 'resolved') throw alreadyResolved()
   assertAllowed(item, resolution)
   const changes = { status: 'resolved', resolution, notes } as const
   const record = {
@@ -36,7 +37,7 @@ export async function resolveSuspense(
     after: { ...changes, notes: notes ?? null },
   }
   // The money moves out of suspense: to the customer by our bank, or to the house.
-  const suspenseMinor = less(ZERO, heldOf(item))
+  const suspenseMinor = less(ZERO, heldAmountOf(item))
   const byBank = resolution === 'refunded_by_bank'
   const entry = newHouseEntry({
     type: byBank ? 'suspense_refunded' : 'suspense_resolved',
@@ -47,20 +48,20 @@ export async function resolveSuspense(
     suspenseMinor,
     bankMinor: byBank ? suspenseMinor : ZERO,
   })
-  const booked = item.kind === 'money' ? putHouseEntry(entry) : {}
+  const houseSteps = item.kind === 'money' ? putHouseEntry(entry) : {}
   const outcome = await recordChange(deps, record, {
     item: changeSuspense(item, changes),
-    ...booked,
+    ...houseSteps,
   })
   if (outcome.applied) return { ...item, ...changes }
-  if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw resolvedAlready()
+  if ((await findSuspense(deps, suspenseId))?.status === 'resolved') throw alreadyResolved()
   throw new GatewayError(
     'conflict',
     'the provider refunded a part of it at the same time; try again',
   )
 }
 
-function resolvedAlready() {
+function alreadyResolved() {
   return invalid(
     'this item is already resolved',
     undefined,

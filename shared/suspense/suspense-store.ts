@@ -17,11 +17,11 @@ import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
-/** How long due work waits for the item's writer to publish the alert, and between its own tries. */
+/** How long due work waits for the item's writer to publish the alert, and between its own attempts. */
 const ALERT_GRACE_MS = MINUTE_MS
 
-/** The item as a step of a transaction. An existing item refuses the step, because its first writer alerts. */
-export function newSuspense(item: Suspense): Step {
+/** Refused if the item exists, because its first writer alerts the operators. */
+export function putSuspense(item: Suspense): Step {
   return put(suspenseKey(item.suspenseId), itemOf(item), isNew)
 }
 
@@ -37,14 +37,14 @@ function itemOf(item: Suspense) {
   }
 }
 
-/** Never refuses. A second call would repeat a published alert: only for items that one transition alone records. */
+/** Writes the item unless it exists, and never refuses. A second call would repeat a published alert, so only one transition may record such an item. */
 export function ensureSuspense(item: Suspense): Step {
   return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 }
 
 /** Writes the item unless it exists, so repeated news makes one item. */
-export function putSuspense(deps: TableDeps, item: Suspense) {
-  return deps.table.write(newSuspense(item))
+export function writeSuspense(deps: TableDeps, item: Suspense) {
+  return deps.table.write(putSuspense(item))
 }
 
 export async function findSuspense(
@@ -65,7 +65,7 @@ export async function claimSuspenseAlert(
   return applied ? v.parse(SuspenseSchema, item) : undefined
 }
 
-/** Removes a published alert from due work. Refused if another worker has done so. */
+/** Removes a published alert from due work. */
 export function endSuspenseAlert(deps: TableDeps, suspenseId: string) {
   return deps.table.write(
     update(suspenseKey(suspenseId), { remove: DUE_WORK_FIELDS }, equals('work', 'alert')),

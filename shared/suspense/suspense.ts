@@ -18,7 +18,6 @@ export const SUSPENSE_CAUSES = {
     'fee_changed',
     'amount_differs',
     'reversed_upstream',
-    // A reversal or won dispute that is fully booked: alerted, and already resolved.
     'money_went_back',
     'money_came_back',
     'disputed_amount_unknown',
@@ -59,20 +58,20 @@ export const SuspenseSchema = v.object({
   /** The amount that the provider has refunded so far. */
   refundedMinor: v.optional(MinorSchema),
   createdAt: TimestampSchema,
-  /** `refunded` is written by the provider's own row; the others by operators. */
+  /** The provider's own row writes `refunded`; operators write the other resolutions. */
   resolution: v.optional(v.picklist(['refunded', 'refunded_by_bank', 'written_off', 'explained'])),
   notes: v.optional(v.string()),
 })
 export type Suspense = v.InferOutput<typeof SuspenseSchema>
 
 /** The part of money in suspense that is not refunded yet. */
-export function owedOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
+export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspense): Minor {
   return less(amountMinor, refundedMinor)
 }
 
 /** The amount that the house journal holds for an item: zero before its row has settled and after its resolution. */
-export function heldOf(item: Suspense): Minor {
-  return item.status === 'open' && item.postedMinor !== undefined ? owedOf(item) : ZERO
+export function heldAmountOf(item: Suspense): Minor {
+  return item.status === 'open' && item.postedMinor !== undefined ? owedAmountOf(item) : ZERO
 }
 
 /** A suspense item as operators see it (design section 7). */
@@ -88,7 +87,7 @@ export function toSuspenseDto(item: Suspense) {
     created_at: item.createdAt,
     resolution: item.resolution ?? null,
     notes: item.notes ?? null,
-    // An operator who refunds the rest by bank must not refund this part again.
+    // An operator who refunds the remaining amount by bank must not refund this amount again.
     ...(item.refundedMinor !== undefined && { refunded_minor: item.refundedMinor }),
   }
 }

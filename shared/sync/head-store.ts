@@ -18,7 +18,7 @@ const MAX_SLICES = 90
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
-/** Whether the last round is old enough that another one reads no row a third time. */
+/** Whether the last round is so old that another round reads no row for the third time. */
 export async function isRoundPast(deps: StoreDeps): Promise<boolean> {
   const head = await readHead(deps)
   return head === undefined || head.position <= addMs(deps.now(), -2 * OVERLAP_MS)
@@ -32,19 +32,19 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
 
 /**
  * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
- * slices and the new position, so a crash loses no slice. Undefined: another worker planned at the same time.
+ * slices and the new position, so a crash loses no slice. Undefined: another worker planned this round.
  */
 export async function planRound(deps: StoreDeps) {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
-  // Limited to the slices of one transaction; the next round follows immediately and reads the rest.
+  // Limited to the slices of one transaction. The next round follows immediately and reads the later rows.
   const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
   const round = (head?.round ?? 0) + 1
   const rowsPerMinute = head?.rowsPerMinute ?? 0
-  const fresh = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
-  const slices: Slice[] = cut({ from, to }, rowsPerMinute).map((span, at) => ({
-    ...fresh,
+  const newSlice = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
+  const slices: Slice[] = cutIntoSlices({ from, to }, rowsPerMinute).map((span, at) => ({
+    ...newSlice,
     ...span,
     // The planner claims the first slice; every worker can claim the others.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
@@ -52,11 +52,11 @@ export async function planRound(deps: StoreDeps) {
     kind: 'head',
     cutFor: rowsPerMinute,
   }))
-  const reversalsDue = head === undefined || head.reversalsAt <= now
-  if (reversalsDue) {
+  const areReversalsDue = head === undefined || head.reversalsAt <= now
+  if (areReversalsDue) {
     const created = { from: addMs(now, -REVERSALS_SPAN_MS), to: now }
     slices.push({
-      ...fresh,
+      ...newSlice,
       id: `reversals#${epochMs(now)}#${round}`,
       kind: 'reversals',
       ...created,
@@ -66,24 +66,27 @@ export async function planRound(deps: StoreDeps) {
     position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
     round,
     rowsPerMinute,
-    reversalsAt: reversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
+    reversalsAt: areReversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
-  const moved = update(
+  const moveHead = update(
     headKey,
     { set: { ...next, provider: UPSTREAM } },
     unchanged('round', head?.round),
   )
-  // Its id names the round, which only the condition of the head lets begin.
-  const added = slices.map((slice) => {
+  // A slice's id names the round, which only the condition of the head allows.
+  const putSlices = slices.map((slice) => {
     const item = { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
     return [slice.id, put(syncJobKey(slice.id), item)] as const
   })
-  const planned = await deps.table.transact<string>({ head: moved, ...Object.fromEntries(added) })
-  return planned.applied ? { slices, to } : undefined
+  const { applied } = await deps.table.transact<string>({
+    head: moveHead,
+    ...Object.fromEntries(putSlices),
+  })
+  return applied ? { slices, to } : undefined
 }
 
 /** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-function cut({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
+function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
   const spanMs = Math.max(1, msBetween(from, to))
   const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
   const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
@@ -91,7 +94,7 @@ function cut({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
   return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
 }
 
-/** Records the row density, from which the next round's slices are cut. */
+/** Records the row density, which decides the length of the next round's slices. */
 export function noteDensity(deps: TableDeps, rowsPerMinute: number) {
   return deps.table.write(update(headKey, { set: { rowsPerMinute } }, exists))
 }

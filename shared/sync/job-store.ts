@@ -28,9 +28,9 @@ import {
 /** The planning position: every row updated before `position` is in a slice or has been read. */
 export const HeadSchema = v.object({
   position: TimestampSchema,
-  /** Counts planned rounds; it refuses one of two concurrent planners. */
+  /** Counts planned rounds. Its condition refuses one of two concurrent planners. */
   round: v.number(),
-  /** Density of the last slices; it decides the length of the next ones. */
+  /** The row density of the last slices, which decides the length of the next slices. */
   rowsPerMinute: v.number(),
   /** When the reversals of the last 180 days are read next. */
   reversalsAt: TimestampSchema,
@@ -49,7 +49,7 @@ const SliceSchema = v.object({
   to: TimestampSchema,
   category: v.optional(v.string()),
   afterId: v.optional(v.string()),
-  /** Head: the density, in rows a minute, that decided its length. */
+  /** Head: the density, in rows a minute, that decided the slice's length. */
   cutFor: v.optional(v.number(), 0),
   rows: v.optional(v.number(), 0),
   reads: v.optional(v.number(), 0),
@@ -58,7 +58,7 @@ const SliceSchema = v.object({
 })
 export type Slice = v.InferOutput<typeof SliceSchema>
 
-/** A transaction that could not be decided, for example without a provider answer. It is checked again alone. */
+/** A transaction that could not be decided, for example without a provider answer. The sync checks it again alone. */
 const OpenTransactionSchema = v.object({
   ...DueJobSchema.entries,
   kind: v.literal('open'),
@@ -72,8 +72,7 @@ export type SyncJob = v.InferOutput<typeof SyncJobSchema>
 
 /** Longer than one page takes. Another worker takes over a slice after its lease has expired. */
 export const LEASE_MS = 5 * MINUTE_MS
-/** Done jobs are kept this long for investigation. */
-const KEPT_MS = 7 * DAY_MS
+const DONE_JOB_KEPT_MS = 7 * DAY_MS
 
 /** Jobs that are due, oldest first. The index may be stale; the claim decides. */
 export async function findDueJobs(deps: StoreDeps, limit: number): Promise<readonly DueJob[]> {
@@ -87,15 +86,18 @@ export async function findDueJobs(deps: StoreDeps, limit: number): Promise<reado
   return items.map((item) => v.parse(DueJobSchema, item))
 }
 
-/** Claims a job for one lease. Undefined: another worker has it, or it is done. */
+/** Claims a job for one lease. Undefined: another worker has the job, or the job is done. */
 export async function claimJob(deps: StoreDeps, due: DueJob): Promise<SyncJob | undefined> {
-  const leased = addMs(later(deps.now(), due.dueAt), LEASE_MS)
-  const { applied, item } = await change(deps, due, { set: { dueAt: leased } })
+  const dueAt = addMs(later(deps.now(), due.dueAt), LEASE_MS)
+  const { applied, item } = await changeJob(deps, due, { set: { dueAt } })
   return applied && item ? v.parse(SyncJobSchema, item) : undefined
 }
 
-/** Changes a job as it was read or claimed. Refused after a later claim or its end: each changes the due time. */
-function change(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
+/**
+ * Changes a job that was read or claimed. Refused after another claim or the end of the job, which
+ * change its due time.
+ */
+function changeJob(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
   return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 }
 
@@ -105,33 +107,33 @@ export async function keepPosition(
   slice: Slice,
   progress: Pick<Slice, 'afterId' | 'rows' | 'openUntil'>,
 ): Promise<Slice | undefined> {
-  // Always later than before, because the due time distinguishes one claim from the next.
+  // Always a later time, because the due time distinguishes one claim from the next claim.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)
   const remove = progress.afterId === undefined ? ['afterId'] : []
-  const { applied } = await change(deps, slice, { set: { ...progress, dueAt }, remove })
+  const { applied } = await changeJob(deps, slice, { set: { ...progress, dueAt }, remove })
   return applied ? { ...slice, ...progress, dueAt } : undefined
 }
 
 export function releaseJob(deps: TableDeps, job: SyncJob, dueAt: Timestamp) {
-  return change(deps, job, { set: { dueAt } })
+  return changeJob(deps, job, { set: { dueAt } })
 }
 
 export function finishJob(deps: StoreDeps, job: SyncJob, reads?: number) {
-  return change(deps, job, {
-    set: { ttl: expiresAfter(deps.now(), KEPT_MS), reads },
+  return changeJob(deps, job, {
+    set: { ttl: expiresAfter(deps.now(), DONE_JOB_KEPT_MS), reads },
     remove: DUE_WORK_FIELDS,
   })
 }
 
 export function scheduleReading(deps: TableDeps, slice: Slice, dueAt: Timestamp) {
-  return change(deps, slice, {
+  return changeJob(deps, slice, {
     set: { dueAt, reads: slice.reads + 1 },
     remove: ['afterId', 'openUntil'],
   })
 }
 
-export function retryOpen(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
-  return change(deps, job, { set: { dueAt, tries: job.tries + 1 } })
+export function retryOpenTransaction(deps: TableDeps, job: OpenTransaction, dueAt: Timestamp) {
+  return changeJob(deps, job, { set: { dueAt, tries: job.tries + 1 } })
 }
 
 /** The open transactions of one hour and channel category are read again together. */
@@ -140,8 +142,8 @@ export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & {
 }
 
 /**
- * Schedules a reading of a tail slice at `dueAt`, unless it already waits until `settlesBy` or has had `maxReads`.
- * A worker that is reading the slice loses its claim; the next reading starts from the beginning.
+ * Schedules a reading of a tail slice at `dueAt`, unless the slice already waits until `settlesBy` or was read
+ * `maxReads` times. A worker that is reading the slice loses its claim. The next reading starts from the beginning.
  */
 export function registerReading(
   deps: TableDeps,
@@ -155,14 +157,14 @@ export function registerReading(
   return deps.table.write(update(syncJobKey(hour.id), changes, all(isLater, hasReads)))
 }
 
-/** Each further try has lost against another claim; more than this is an error. */
+/** Each try after the first lost a race. More tries are an error. */
 const MAX_TRIES = 5
 
 /**
- * Records a transaction in its latest form, to be checked again alone at `dueAt`. A worker that checks an older form
- * loses its claim. Throws when every try meets another claim.
+ * Records a transaction in its latest form, so that the sync checks it alone at `dueAt`. A worker that checks an
+ * older form loses its claim. Throws when every try meets another claim.
  */
-export async function noteOpen(
+export async function noteOpenTransaction(
   deps: TableDeps,
   transaction: ProviderTransaction,
   dueAt: Timestamp,
@@ -176,17 +178,17 @@ export async function noteOpen(
     transaction,
     ...dueWork('sync', id, dueAt),
   }
-  const note = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
+  const putJob = update(syncJobKey(id), { set: row, remove: ['ttl'] }, absent('work'))
   for (let tries = 0; tries < MAX_TRIES; tries++) {
-    const { applied, item } = await deps.table.write(note)
+    const { applied, item } = await deps.table.write(putJob)
     if (applied) return
-    const stored = v.parse(OpenTransactionSchema, item)
-    const { transaction: known } = stored
-    // Several passes read the same row. A row that is equal or older is not news.
-    if (transaction.updatedAt < known.updatedAt || fieldsText(known) === fieldsText(transaction))
+    const job = v.parse(OpenTransactionSchema, item)
+    const { transaction: stored } = job
+    // Several passes read the same row. An equal or older row is not news.
+    if (transaction.updatedAt < stored.updatedAt || fieldsText(stored) === fieldsText(transaction))
       return
-    const renewed = { transaction, dueAt: stored.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
-    if ((await change(deps, stored, { set: renewed })).applied) return
+    const changes = { transaction, dueAt: job.dueAt === dueAt ? addMs(dueAt, 1) : dueAt }
+    if ((await changeJob(deps, job, { set: changes })).applied) return
   }
   throw new Error(`${id}: ${MAX_TRIES} tries met another claim`)
 }

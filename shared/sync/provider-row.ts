@@ -44,18 +44,15 @@ export function isCreditedWith(
   )
 }
 
-/** The payment that a row names, in any state. */
 export async function findNamedPayment(deps: NewsDeps, { reference }: ProviderTransaction) {
   const paymentId = paymentIdOf(reference)
   return paymentId && findStoredPayment(deps, paymentId)
 }
 
-/** Whether a payment can still be credited. */
 export function mayBeCredited(stored: StoredPayment | undefined): boolean {
   return stored?.status === 'creating' || stored?.status === 'pending'
 }
 
-/** The money in suspense that a row names. */
 export async function findHeldMoney(deps: NewsDeps, { providerPaymentId }: ProviderTransaction) {
   const item = await findSuspense(deps, providerPaymentId)
   return item?.kind === 'money' ? item : undefined
@@ -78,7 +75,7 @@ export function syncFinding(
   }
 }
 
-export function recordFinding(
+export function recordPaymentFinding(
   deps: NewsDeps,
   payment: Payment,
   row: ProviderTransaction,
@@ -90,8 +87,8 @@ export function recordFinding(
   )
 }
 
-/** The finding about the row itself. A row that is voided or fails later gets another one. */
-export function findingOf(
+/** The finding about the row itself. If the row is voided or fails later, that is another finding. */
+export function rowFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   payment: NamedPayment | undefined,
@@ -105,12 +102,12 @@ export function findingOf(
   return syncFinding(deps, transaction, { subject, cause, payment })
 }
 
-export function recordFindingOf(
+export function recordRowFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   payment: NamedPayment | undefined,
 ) {
-  return recordSuspense(deps, findingOf(deps, transaction, payment))
+  return recordSuspense(deps, rowFinding(deps, transaction, payment))
 }
 
 /** How long an open transaction is retried before an operator must check it. */

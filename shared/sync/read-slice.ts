@@ -16,12 +16,21 @@ import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 import { noteDensity } from './head-store.ts'
-import { finishJob, keepPosition, noteOpen, releaseJob, type Slice } from './job-store.ts'
-import { postingBy, type KnownRow as Row } from './reconcile-own-row.ts'
+import {
+  finishJob,
+  keepPosition,
+  noteOpenTransaction,
+  releaseJob,
+  type Slice,
+} from './job-store.ts'
+import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
 import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
-import { addOpen, endReading, type OpenHours, registerOpen } from './tail.ts'
+import { addOpenTransaction, endReading, type OpenHours, registerOpenHours } from './tail.ts'
 
-/** `read`: to its end. `overtaken`: another worker has it. Otherwise why it was released; its position is kept. */
+/**
+ * `read`: to the slice's end. `overtaken`: another worker has the slice. Else: why it was released;
+ * its position is kept.
+ */
 export type SliceEnd =
   | 'read'
   | 'overtaken'
@@ -31,62 +40,62 @@ export type SliceEnd =
   | 'out_of_time'
 
 const MAX_PAGES = 10_000
-/** From this many rows a minute on, density decides the length of slices. */
+/** From this many rows a minute, the row density decides the length of slices. */
 const WORTH_CUTTING = 200
-const LIST: ProviderOperation = 'listTransactions'
+const LIST_OPERATION: ProviderOperation = 'listTransactions'
 
 export type SyncRun = {
   readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
   readonly budget: ReturnType<typeof callBudget>
-  /** Counts, as logged. `passed_over`: rows that concern no payment, or are not decided yet. */
+  /** Counts of rows, as logged. `passed_over`: rows that concern no payment, or that are not final. */
   readonly tally: { transactions: number; unanswered: number; passed_over: number; failed: number }
   readonly deadlineMs: number
   /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
   readonly scheduledHours: Map<string, Timestamp>
   readonly onPage: () => Promise<void>
-  /** True after the provider left one call unanswered; a later run makes the other calls. */
+  /** True after the provider left a call unanswered. A later run makes the other calls. */
   silent: boolean
   /** Claims that this run has already tried, as job id and due time. */
-  readonly tried: Set<string>
+  readonly triedClaims: Set<string>
   jobsLeft: number
   end: SliceEnd
   lagMs: number
 }
 
 /**
- * Reads a claimed slice page by page, reconciles each page and keeps its position (design section 4, "Sync").
- * After a refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released;
- * after a crash it is due again when its lease has expired.
+ * Reads a claimed slice page by page, reconciles each page and keeps its position (design section 4, "Sync"). After a
+ * refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released. After
+ * a crash the slice is due again when its lease has expired.
  */
 export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd> {
   let slice = claimed
   let restarted = false
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    if (run.deps.monotonicMs() >= run.deadlineMs) return release(run, slice, 'out_of_time')
+    if (run.deps.monotonicMs() >= run.deadlineMs) return releaseSlice(run, slice, 'out_of_time')
     const retryAt = await waitForQuota(run)
-    if (retryAt !== undefined) return release(run, slice, 'rate_limited', retryAt)
+    if (retryAt !== undefined) return releaseSlice(run, slice, 'rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
       // The provider announces more rows but gives no position to continue from.
       if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
-        return release(run, slice, 'provider_silent')
+        return releaseSlice(run, slice, 'provider_silent')
       }
-      const read = await readPage(run, slice, answer.value)
-      if (read === undefined) return 'overtaken'
+      const nextSlice = await readPage(run, slice, answer.value)
+      if (nextSlice === undefined) return 'overtaken'
       await run.onPage()
-      if (read.afterId === undefined) return 'read'
-      slice = read
+      if (nextSlice.afterId === undefined) return 'read'
+      slice = nextSlice
       continue
     }
     if (answer.kind === 'unanswered' && answer.reason === 'rate_limited') {
-      await run.budget.refused([LIST])
+      await run.budget.noteRefusal([LIST_OPERATION])
       continue
     }
     const mayBeCursor =
       answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
     const isRefused = answer.kind === 'not_found' || isOurMistake(answer)
     if (!mayBeCursor || restarted)
-      return release(run, slice, isRefused ? 'refused' : 'provider_silent')
+      return releaseSlice(run, slice, isRefused ? 'refused' : 'provider_silent')
     restarted = true
     const fromStart = await keepPosition(run.deps, slice, {
       afterId: undefined,
@@ -96,23 +105,23 @@ export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd>
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
   }
-  return release(run, slice, 'out_of_time')
+  return releaseSlice(run, slice, 'out_of_time')
 }
 
-async function release(
+async function releaseSlice(
   run: SyncRun,
   slice: Slice,
-  why: SliceEnd,
+  end: SliceEnd,
   at = run.deps.now(),
 ): Promise<SliceEnd> {
   await releaseJob(run.deps, slice, at)
-  return why
+  return end
 }
 
-/** Waits for a list call of the quota. Answers the retry time when the wait would pass the deadline. */
+/** Takes a list call from the quota, and waits for it. Answers the retry time if the wait would pass the deadline. */
 async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> {
   for (;;) {
-    const retryAt = await budget.take(LIST)
+    const retryAt = await budget.take(LIST_OPERATION)
     if (retryAt === undefined) return undefined
     const waitMs = Math.max(1, msBetween(deps.now(), retryAt))
     if (deps.monotonicMs() + waitMs >= deadlineMs) return retryAt
@@ -137,12 +146,12 @@ function filterOf({ kind, from, to, category, afterId }: Slice): TransactionFilt
   }
 }
 
-/** The position after a page; undefined when it has no rows. */
+/** The position after a page; undefined when the page has no rows. */
 function positionAfter({ afterId, transactions }: TransactionPage): string | undefined {
   return afterId ?? transactions.at(-1)?.transactionId
 }
 
-/** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has it. */
+/** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has the slice. */
 async function readPage(
   run: SyncRun,
   slice: Slice,
@@ -150,16 +159,16 @@ async function readPage(
 ): Promise<Slice | undefined> {
   const hours: OpenHours = await reconcilePage(run, page)
   const isTail = slice.kind === 'tail'
-  const expected = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
-  const openUntil = expected.reduce((latest, by) => later(latest ?? by, by), slice.openUntil)
-  if (!isTail) await registerOpen(run.deps, hours, run.scheduledHours)
+  const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
+  const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
+  if (!isTail) await registerOpenHours(run.deps, hours, run.scheduledHours)
   const rows = slice.rows + page.transactions.length
-  const read = { ...slice, rows, openUntil }
+  const progress = { ...slice, rows, openUntil }
   if (page.hasMore)
     return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
-  if (slice.kind === 'head') await learnDensity(run, read)
-  await (isTail ? endReading(run.deps, read) : finishJob(run.deps, read))
-  return { ...read, afterId: undefined }
+  if (slice.kind === 'head') await learnDensity(run, progress)
+  await (isTail ? endReading(run.deps, progress) : finishJob(run.deps, progress))
+  return { ...progress, afterId: undefined }
 }
 
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
@@ -180,12 +189,12 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
     })
     await recordSuspense(deps, item)
   }
-  const rows = await withPosted(deps, await knownRows(deps, page.transactions))
+  const rows = await postSettledRows(deps, await rowsWithPayments(deps, page.transactions))
   const hours: OpenHours = new Map()
   const reconcile = async (row: Row) => {
     const { transaction } = row
     const answer = reconcileTransaction(deps, row, lookupsOf(run))
-    // The failure of one row is isolated: the row is checked again alone.
+    // A failing row does not stop other rows. The sync checks it again alone.
     const reconciled = await answer.catch((cause: unknown): Reconciled => {
       deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
       tally.failed++
@@ -193,65 +202,65 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
     })
     tally.transactions++
     if (reconciled === 'passed_over') tally.passed_over++
-    if (typeof reconciled === 'object') addOpen(hours, transaction, deps.now(), reconciled.booked)
+    if (typeof reconciled === 'object')
+      addOpenTransaction(hours, transaction, deps.now(), reconciled.booked)
     if (reconciled !== 'open') return
     tally.unanswered++
-    await noteOpen(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
+    await noteOpenTransaction(deps, transaction, addMs(deps.now(), ASK_AGAIN_MS))
   }
   const isPayment = ({ transaction: { type } }: Row) => type === 'payment'
   // Money is decided before the rows that take it back.
-  for (const some of [rows.filter(isPayment), rows.filter((row) => !isPayment(row))]) {
-    // Rows are independent; conditions decide when two concern one item.
-    await mapInChunks(some, 8, reconcile)
+  for (const group of [rows.filter(isPayment), rows.filter((row) => !isPayment(row))]) {
+    // Rows are independent. Conditions decide if two rows concern one item.
+    await mapInChunks(group, 8, reconcile)
   }
   return hours
 }
 
-/** Posts the payments whose rows have settled, together by shard, and answers the rows with the posted payments. */
-async function withPosted(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
+/** Posts the payments whose rows have settled, together by shard. Answers all rows, with the posted payments. */
+async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
-    const settled = rows.flatMap((row) => postingBy(deps, row) ?? [])
-    const posted = await postPayments(deps, settled)
-    const final = new Map(posted.map((payment) => [payment?.paymentId, payment]))
-    return rows.map(({ transaction, known }) => ({
+    const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
+    const posted = await postPayments(deps, postings)
+    const postedById = new Map(posted.map((payment) => [payment?.paymentId, payment]))
+    return rows.map(({ transaction, payment }) => ({
       transaction,
-      known: final.get(known?.paymentId) ?? known,
+      payment: postedById.get(payment?.paymentId) ?? payment,
     }))
   } catch (cause) {
-    // One payment's failure must not block the page: each row is then tried alone.
+    // The failure of one payment must not block the page. Each row is then posted alone.
     deps.log.error('sync.row_failed', {}, cause)
     return rows
   }
 }
 
 /** The rows of a page with their payments. Every later write has a condition, so a stale read is harmless. */
-async function knownRows(
+async function rowsWithPayments(
   deps: TableDeps,
   transactions: readonly ProviderTransaction[],
 ): Promise<readonly Row[]> {
   const ids = new Set(transactions.flatMap(({ reference }) => paymentIdOf(reference) ?? []))
   const payments = await findPaymentsByKey(deps, [...ids], 'eventual')
-  const known = new Map(payments.map((payment) => [payment.paymentId, payment]))
+  const paymentsById = new Map(payments.map((payment) => [payment.paymentId, payment]))
   return transactions.map((transaction) => {
     const paymentId = paymentIdOf(transaction.reference)
-    return { transaction, known: paymentId && known.get(paymentId) }
+    return { transaction, payment: paymentId && paymentsById.get(paymentId) }
   })
 }
 
-/** The provider calls that one unbooked transaction may need. */
-const QUESTIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
+const LOOKUP_OPERATIONS: readonly ProviderOperation[] = ['getPayment', 'getRequest']
 
 export function lookupsOf(run: SyncRun): Lookups {
   return {
     isAllowed: async () => {
       if (run.silent || run.deps.monotonicMs() >= run.deadlineMs) return false
-      for (const operation of QUESTIONS)
+      for (const operation of LOOKUP_OPERATIONS)
         if ((await run.budget.take(operation)) !== undefined) return false
       return true
     },
     noteUnanswered: async (reason) => {
-      if (reason === 'rate_limited') await run.budget.refused(QUESTIONS)
-      // A refusal is about one request, and the provider answers others.
+      if (reason === 'rate_limited') await run.budget.noteRefusal(LOOKUP_OPERATIONS)
+      // A refusal is about one request. The provider answers other requests.
       else if (reason !== 'refused') run.silent = true
     },
   }

@@ -11,60 +11,63 @@ import {
   settledRowOf,
 } from '../posting/post-payments.ts'
 import type { ProviderTransaction } from '../provider/provider.ts'
-import { isCreditedWith, recordFinding } from './provider-row.ts'
+import { isCreditedWith, recordPaymentFinding } from './provider-row.ts'
 
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
-/** Posts a payment by its own settled row, once. Another fee than the posted one is a finding. Safe to repeat. */
+/** Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. Safe to repeat. */
 export async function reconcileOwnRow(
   deps: NewsDeps,
-  known: Payment,
+  payment: Payment,
   transaction: ProviderTransaction,
 ) {
   const { keptMinor } = transaction
   if (keptMinor === undefined) return
-  let payment = known
-  for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const row = settledRowOf(deps, payment, transaction)
-    if (row === undefined) return recordFinding(deps, payment, transaction, 'fee_changed')
-    if (payment.isVoid === true) return
-    if (payment.openAt !== undefined) await postPayments(deps, [{ payment, by: { row } }])
-    else if (payment.ownRow === undefined) await bookLateRow(deps, payment, row)
+  let current = payment
+  for (let tries = 0; tries < MAX_TRIES; tries++) {
+    const row = settledRowOf(deps, current, transaction)
+    if (row === undefined) return recordPaymentFinding(deps, current, transaction, 'fee_changed')
+    if (current.isVoid === true) return
+    if (current.openAt !== undefined) await postPayments(deps, [{ payment: current, by: { row } }])
+    else if (current.ownRow === undefined) await bookLateRow(deps, current, row)
     else {
-      const expectedMinor = payment.finalFee?.invoiced === true ? 0 : payment.providerFeeMinor
+      const expectedMinor = current.finalFee?.invoiced === true ? 0 : current.providerFeeMinor
       return expectedMinor === keptMinor
         ? undefined
-        : recordFinding(deps, payment, transaction, 'fee_changed')
+        : recordPaymentFinding(deps, current, transaction, 'fee_changed')
     }
     const stored = await findStoredPayment(deps, payment.paymentId)
     if (!isCreditedWith(stored, transaction)) return
-    payment = stored
+    current = stored
   }
   throw new Error('a payment kept changing while its own row was booked')
 }
 
-export type KnownRow = {
+export type RowWithPayment = {
   readonly transaction: ProviderTransaction
-  readonly known: Payment | undefined
+  readonly payment: Payment | undefined
 }
 
-/** The posting of an open payment whose settled row this is. */
-export function postingBy(deps: NewsDeps, { transaction, known }: KnownRow): Posting | undefined {
-  if (!isCreditedWith(known, transaction) || known.openAt === undefined) return undefined
-  const row = settledRowOf(deps, known, transaction)
-  return row && { payment: known, by: { row } }
+/** The posting of an open payment by its own settled row; undefined for any other row. */
+export function postingByRow(
+  deps: NewsDeps,
+  { transaction, payment }: RowWithPayment,
+): Posting | undefined {
+  if (!isCreditedWith(payment, transaction) || payment.openAt === undefined) return undefined
+  const row = settledRowOf(deps, payment, transaction)
+  return row && { payment, by: { row } }
 }
 
 /**
- * Credits a pending payment by a row that the sync fetched, on condition that it is pending, without a further call.
- * Undefined: the row does not match, or the payment is no longer pending; the caller then asks the provider.
+ * Credits a pending payment by a row that the sync fetched, without another call. The condition: the payment is
+ * pending. Undefined: the row does not match, or the payment is no longer pending; the caller then asks the provider.
  */
 export async function creditByRow(
   deps: NewsDeps,
-  { known, transaction }: KnownRow,
+  { payment, transaction }: RowWithPayment,
 ): Promise<Payment | undefined> {
-  if (known === undefined || !matchesPayment(transaction, known)) return undefined
+  if (payment === undefined || !matchesPayment(transaction, payment)) return undefined
   const { providerPaymentId, reference, currency, amountMinor: capturedMinor } = transaction
   const captured = {
     providerPaymentId,
@@ -75,8 +78,8 @@ export async function creditByRow(
   } as const
   return succeedPayment(
     deps,
-    known,
-    { ...captured, paymentRequestId: known.paymentRequestId },
+    payment,
+    { ...captured, paymentRequestId: payment.paymentRequestId },
     'sync',
   )
 }

@@ -8,7 +8,7 @@ import {
   bookSuspense,
   bookSuspenseRefund,
   bookSuspenseVoid,
-  bookUnmatched,
+  bookUnmatchedRow,
   bookWithdrawal,
   bookWithFinding,
   houseRowOf,
@@ -21,22 +21,23 @@ import type { Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import {
   findHeldMoney,
-  findingOf,
   findNamedPayment,
   isCreditedWith,
   isYoung,
   mayBeCredited,
   moneyRowOf,
-  recordFinding,
-  recordFindingOf,
+  recordPaymentFinding,
+  recordRowFinding,
+  rowFinding,
   syncFinding,
   withDisputedAmount,
 } from './provider-row.ts'
-import { creditByRow, type KnownRow, reconcileOwnRow } from './reconcile-own-row.ts'
+import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
 
 /**
- * `booked`: the money is credited or in suspense. The sync reads the row again until it has settled. `done`: nothing is
- * left to do. `open`: undecided; the sync checks the row again. `passed_over`: the row concerns no payment or is not final.
+ * `booked`: the money is credited or in suspense, and the sync reads the row again until it has settled. `done`:
+ * nothing is left to do. `open`: the sync checks the row again. `passed_over`: the row concerns no payment, or is not
+ * final.
  */
 export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
@@ -45,89 +46,91 @@ export type Lookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/** Reconciles one provider transaction with the books. `known` may be stale: every write has a condition. */
+/** Reconciles one provider transaction with the books. Its payment may be stale: every write has a condition. */
 export async function reconcileTransaction(
   deps: NewsDeps,
-  row: KnownRow,
+  row: RowWithPayment,
   lookups: Lookups,
 ): Promise<Reconciled> {
-  const { transaction, known } = row
+  const { transaction, payment } = row
   const { type, status, providerPaymentId, reference } = transaction
   if (type === 'unknown' || status === 'unknown') return reconcileNonPayment(deps, row)
   if (status === 'pending') return 'passed_over'
-  if (status === 'failed') return passOverFailed(deps, row)
+  if (status === 'failed') return passOverFailedRow(deps, row)
   // A capture is decided before its reversal.
   if (moneyRowOf(transaction)) {
-    const stored = known?.status === 'succeeded' ? known : await findNamedPayment(deps, transaction)
-    // Another row of the page may have credited it after the read.
-    if (stored !== known && stored?.status === 'succeeded') {
-      return reconcileTransaction(deps, { transaction, known: stored }, lookups)
+    const stored =
+      payment?.status === 'succeeded' ? payment : await findNamedPayment(deps, transaction)
+    // Another row of the page may have credited the payment after the read.
+    if (stored !== payment && stored?.status === 'succeeded') {
+      return reconcileTransaction(deps, { transaction, payment: stored }, lookups)
     }
     const isUndecided = mayBeCredited(stored)
-    const isOther =
+    const isOfOtherMoney =
       type !== 'payment' &&
       paymentIdOf(reference) !== undefined &&
-      !isCreditedWith(known, transaction)
-    if (providerPaymentId !== '' && (isUndecided || isOther))
+      !isCreditedWith(payment, transaction)
+    if (providerPaymentId !== '' && (isUndecided || isOfOtherMoney))
       return askAndReconcile(deps, transaction, lookups)
-    // Without a payment id there is nothing to ask the provider.
+    // Without a payment id the gateway cannot ask the provider.
     if (isUndecided && isYoung(deps, transaction)) return 'open'
   }
   if (type !== 'payment') return reconcileNonPayment(deps, row)
-  if (isCreditedWith(known, transaction)) return reconcileCredited(deps, known, transaction)
+  if (isCreditedWith(payment, transaction)) return reconcileCredit(deps, payment, transaction)
   if (status === 'success') {
     const credited = await creditByRow(deps, row)
-    if (credited) return reconcileCredited(deps, credited, transaction)
+    if (credited) return reconcileCredit(deps, credited, transaction)
     return askAndReconcile(deps, transaction, lookups)
   }
-  const held = await findHeldMoney(deps, transaction)
-  if (held) return reconcileHeld(deps, held, transaction)
-  // Reversed before it was credited: an operator must check it if the row names one of our payments.
-  if (known) await recordFinding(deps, known, transaction, 'reversed_upstream')
-  return known ? 'done' : 'passed_over'
+  const money = await findHeldMoney(deps, transaction)
+  if (money) return reconcileHeldMoney(deps, money, transaction)
+  // No payment had the reversed money. If the row names one of our payments, an operator must check it.
+  if (payment) await recordPaymentFinding(deps, payment, transaction, 'reversed_upstream')
+  return payment ? 'done' : 'passed_over'
 }
 
-/** Books a row that is not a payment. Unless it is of the account, or of a payment or suspense, it is a finding. */
+/**
+ * Books a row that is not a payment. A row that belongs to no account, payment or suspense item
+ * becomes a finding.
+ */
 async function reconcileNonPayment(
   deps: NewsDeps,
-  { transaction, known }: KnownRow,
+  { transaction, payment }: RowWithPayment,
 ): Promise<Reconciled> {
   const { type, status } = transaction
-  if (type === 'account' && status !== 'unknown' && known === undefined) {
+  if (type === 'account' && status !== 'unknown' && payment === undefined) {
     const row = houseRowOf(transaction)
     if (status !== 'success') {
-      if (await isLeftToOperator(deps, row)) await recordFindingOf(deps, transaction, known)
+      if (await isLeftToOperator(deps, row)) await recordRowFinding(deps, transaction, payment)
     } else if (transaction.isWithdrawal) await bookWithdrawal(deps, row, transaction.amountMinor)
-    else await bookUnmatched(deps, row)
+    else await bookUnmatchedRow(deps, row)
     return 'passed_over'
   }
   // The provider does not document which ids a reversal's row carries.
-  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(known, transaction)
-  if (moneyRowOf(transaction) && known?.status === 'succeeded' && isAboutCredit) {
-    return reconcileCredited(deps, known, transaction)
+  const isAboutCredit = transaction.providerPaymentId === '' || isCreditedWith(payment, transaction)
+  if (moneyRowOf(transaction) && payment?.status === 'succeeded' && isAboutCredit) {
+    return reconcileCredit(deps, payment, transaction)
   }
-  const held = await findHeldMoney(deps, transaction)
-  return held ? reconcileHeld(deps, held, transaction) : recordUnmatched(deps, transaction, known)
+  const money = await findHeldMoney(deps, transaction)
+  return money
+    ? reconcileHeldMoney(deps, money, transaction)
+    : recordUnmatchedRow(deps, transaction, payment)
 }
 
-async function reconcileCredited(
-  deps: NewsDeps,
-  payment: Payment,
-  transaction: ProviderTransaction,
-) {
+async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: ProviderTransaction) {
   const moneyRow = moneyRowOf(transaction)
   if (moneyRow === undefined) {
     if (isForAmount(transaction, payment)) {
       await reconcileOwnRow(deps, payment, transaction)
       return { booked: payment }
     }
-    await recordFinding(deps, payment, transaction, 'amount_differs')
+    await recordPaymentFinding(deps, payment, transaction, 'amount_differs')
     return 'done'
   }
   if (hasMoved(payment.movements, moneyRow)) return 'done'
   // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
-    if (moneyRow.type === 'reversal') await recordFindingOf(deps, transaction, payment)
+    if (moneyRow.type === 'reversal') await recordRowFinding(deps, transaction, payment)
     return 'done'
   }
   const row = withDisputedAmount(moneyRow, transaction, payment)
@@ -142,68 +145,69 @@ async function reconcileCredited(
   }
   const isEarly =
     row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
-  // The row of a won dispute may arrive before its chargeback: it stays open for two days.
+  // The row of a won dispute may arrive before the row of its chargeback. It stays open for two days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
   return 'done'
 }
 
-/** Books a row of money in suspense: its settled payment, or a reversal. Any other row is a finding. */
-async function reconcileHeld(
+/** Books a row of money in suspense: the money's settled payment, or a reversal. Any other row is a finding. */
+async function reconcileHeldMoney(
   deps: NewsDeps,
   item: Suspense,
   transaction: ProviderTransaction,
 ): Promise<Reconciled> {
   const row = houseRowOf(transaction)
-  const moved = moneyRowOf(transaction)
-  if (moved?.isOwnRow || moved?.type === 'refund' || moved?.type === 'chargeback') {
-    if (!moved.isOwnRow && (await isLeftToOperator(deps, row))) return 'done'
-    const booked = moved.isOwnRow
+  const moneyRow = moneyRowOf(transaction)
+  if (moneyRow?.isOwnRow || moneyRow?.type === 'refund' || moneyRow?.type === 'chargeback') {
+    if (!moneyRow.isOwnRow && (await isLeftToOperator(deps, row))) return 'done'
+    const booked = moneyRow.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
-      : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moved.amountMinor)
+      : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moneyRow.amountMinor)
     // An operator has refunded the money by bank or written it off. The finding lets the operator stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
-    if (isClosed) await recordFindingOf(deps, transaction, booked)
+    if (isClosed) await recordRowFinding(deps, transaction, booked)
     return 'done'
   }
   if (transaction.type !== 'payment' || transaction.status !== 'success') {
-    return recordUnmatched(deps, transaction, item)
+    return recordUnmatchedRow(deps, transaction, item)
   }
   if (transaction.keptMinor !== undefined) await bookSuspense(deps, item, row)
   return { booked: undefined }
 }
 
-/** Records a finding, and books the row to the house if it moved money. */
-async function recordUnmatched(
+/** Records a finding about a row, and books the row to the house if it moved money. */
+async function recordUnmatchedRow(
   deps: NewsDeps,
   transaction: ProviderTransaction,
   about: NamedPayment | undefined,
 ): Promise<Reconciled> {
-  const found = findingOf(deps, transaction, about)
-  if (transaction.status === 'success') await bookWithFinding(deps, houseRowOf(transaction), found)
-  else await recordSuspense(deps, found)
+  const finding = rowFinding(deps, transaction, about)
+  if (transaction.status === 'success')
+    await bookWithFinding(deps, houseRowOf(transaction), finding)
+  else await recordSuspense(deps, finding)
   return 'done'
 }
 
-/** A failed row moves no money. If it was booked before, that booking is wrong: a finding. */
-async function passOverFailed(
+/** A failed row moves no money. If it was booked before, the booking is wrong: a finding. */
+async function passOverFailedRow(
   deps: NewsDeps,
-  { transaction, known }: KnownRow,
+  { transaction, payment }: RowWithPayment,
 ): Promise<Reconciled> {
   if (transaction.type === 'payment') return 'passed_over'
-  const hasMovedIt = known?.movements.some(
+  const isBooked = payment?.movements.some(
     ({ transactionId }) => transactionId === transaction.transactionId,
   )
-  if (hasMovedIt || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
-    await recordFindingOf(deps, transaction, known)
+  if (isBooked || (await isLeftToOperator(deps, houseRowOf(transaction)))) {
+    await recordRowFinding(deps, transaction, payment)
   }
   return 'passed_over'
 }
 
 /**
- * Asks the provider about money that no payment is credited with, and credits or holds it. Without an
- * answer, or without a capture, the row stays open for two days. Then it becomes a finding. A row with one of our
- * references stays open until the provider answers.
+ * Asks the provider about money that no payment is credited with, and credits or holds the money. Without an answer
+ * or a capture, the row stays open for two days. Then it becomes a finding. A row with one of our references stays
+ * open until the provider answers.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
   const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
@@ -214,17 +218,17 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     cause: 'transaction_unexplained',
     payment: undefined,
   })
-  // Already in suspense: another call would give the same answer.
-  const held = await findHeldMoney(deps, transaction)
-  if (held) return reconcileHeld(deps, held, transaction)
-  // Another product of the same provider account: one finding is enough.
+  // Another call would give the same answer.
+  const money = await findHeldMoney(deps, transaction)
+  if (money) return reconcileHeldMoney(deps, money, transaction)
+  // A row of another product of the provider account: one finding is enough.
   if (paymentId === undefined && (await findSuspense(deps, unexplained.suspenseId))) return 'done'
   const mayBeLate = isYoung(deps, transaction)
   if (!(await lookups.isAllowed())) return 'open'
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
-  // The id of a row that is not a payment may be of another kind. The provider refuses to look it up.
+  // A row that is not a payment may have an id of another kind. The provider refuses to look up such an id.
   const isOtherId =
     type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {
@@ -232,13 +236,13 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
     return mayBeLate || paymentId !== undefined ? 'open' : 'done'
   }
   const stored = await findNamedPayment(deps, transaction)
-  if (isCreditedWith(stored, transaction)) return reconcileCredited(deps, stored, transaction)
-  const heldNow = await findHeldMoney(deps, transaction)
-  if (heldNow) return reconcileHeld(deps, heldNow, transaction)
+  if (isCreditedWith(stored, transaction)) return reconcileCredit(deps, stored, transaction)
+  const newlyHeld = await findHeldMoney(deps, transaction)
+  if (newlyHeld) return reconcileHeldMoney(deps, newlyHeld, transaction)
   // The row names one of our payments, so the provider may still show the money later.
   const isOpen = mayBeLate && stored !== undefined
   if (type !== 'payment' && !(isOpen && mayBeCredited(stored))) {
-    return recordUnmatched(deps, transaction, stored)
+    return recordUnmatchedRow(deps, transaction, stored)
   }
   await recordSuspense(deps, {
     ...unexplained,

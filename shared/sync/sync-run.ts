@@ -10,17 +10,16 @@ import {
   findDueJobs,
   finishJob,
   type OpenTransaction,
-  retryOpen,
+  retryOpenTransaction,
   type SyncJob,
 } from './job-store.ts'
-import { isYoung, recordFindingOf } from './provider-row.ts'
+import { isYoung, recordRowFinding } from './provider-row.ts'
 import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
-import { addOpen, type OpenHours, registerOpen } from './tail.ts'
+import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
 /** Shorter than the function's timeout, so that the run can finish its current page. */
 const RUN_BUDGET_MS = 240_000
-/** After this time the run shares its remaining jobs. */
 const SHARE_AFTER_MS = 20_000
 /** How many calls a run takes from the quota at once. Calls for single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
@@ -36,9 +35,9 @@ export async function runSyncJobs(
 }
 
 /**
- * Reads the head if `readsHead`, then runs due jobs, and logs the result. Answers how many transactions were read and how
- * many are undecided. `until`: all rows updated before it were read. `complete`: no due job is left or held by another.
- * `onJobsLeft`: called with the number of jobs that other workers can take.
+ * Reads the head if `readsHead`, runs due jobs, and logs the result. Answers the number of transactions that were
+ * read, and of those that are undecided. `until`: the sync has read all rows that were updated before this time.
+ * `complete`: no due job is left, and no other worker has a job.
  */
 async function runSync(
   deps: SyncRun['deps'],
@@ -57,7 +56,7 @@ async function runSync(
       if (deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobsLeft?.(run.jobsLeft)
     },
     silent: false,
-    tried: new Set(),
+    triedClaims: new Set(),
     jobsLeft: 0,
     end: 'read',
     lagMs: 0,
@@ -83,7 +82,10 @@ async function runSync(
   }
 }
 
-/** Reads rounds of the head until now. Answers the end of the last round; undefined when it stopped before. */
+/**
+ * Reads rounds of the head until now. Answers the end of the last round; undefined when the reading
+ * stopped earlier.
+ */
 async function readHeadRounds(run: SyncRun): Promise<Timestamp | undefined> {
   for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
     const startedAt = run.deps.now()
@@ -103,62 +105,62 @@ async function readHeadRounds(run: SyncRun): Promise<Timestamp | undefined> {
 
 async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
   if (job.kind === 'open') {
-    await recheckOpen(run, job)
+    await recheckTransaction(run, job)
     return true
   }
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
-  const ended = await readSlice(run, job)
-  if (ended !== 'read') run.end = ended
-  return ended === 'read' || ended === 'overtaken'
+  const end = await readSlice(run, job)
+  if (end !== 'read') run.end = end
+  return end === 'read' || end === 'overtaken'
 }
 
 /** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
-async function recheckOpen(run: SyncRun, job: OpenTransaction): Promise<void> {
+async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<void> {
   const { deps, tally } = run
   const { transaction } = job
   try {
     const paymentId = paymentIdOf(transaction.reference)
-    // As on a page: an unreadable payment counts as unknown.
-    const [known] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
-    const reconciled = await reconcileTransaction(deps, { transaction, known }, lookupsOf(run))
+    // An unreadable payment counts as unknown, as on a page.
+    const [payment] = paymentId === undefined ? [] : await findPaymentsByKey(deps, [paymentId])
+    const reconciled = await reconcileTransaction(deps, { transaction, payment }, lookupsOf(run))
     if (reconciled === 'open') {
       tally.unanswered++
       // The backoff doubles from two minutes to one hour.
       const backoffMs = Math.min(HOUR_MS, ASK_AGAIN_MS * 2 ** Math.min(job.tries + 1, 10))
-      await retryOpen(deps, job, addMs(deps.now(), backoffMs))
+      await retryOpenTransaction(deps, job, addMs(deps.now(), backoffMs))
       return
     }
     if (typeof reconciled === 'object') {
       const hours: OpenHours = new Map()
-      addOpen(hours, transaction, deps.now(), reconciled.booked)
-      await registerOpen(deps, hours, run.scheduledHours)
+      addOpenTransaction(hours, transaction, deps.now(), reconciled.booked)
+      await registerOpenHours(deps, hours, run.scheduledHours)
     }
     await finishJob(deps, job)
   } catch (cause) {
     deps.log.error('sync.row_failed', { transaction_id: transaction.transactionId }, cause)
     tally.failed++
-    if (!isYoung(deps, transaction)) await recordFindingOf(deps, transaction, undefined)
+    if (!isYoung(deps, transaction)) await recordRowFinding(deps, transaction, undefined)
   }
 }
 
-/** Claims a job and runs it, or skips it if another worker has it. True: the run may continue. */
+/** Claims and runs a job. Skips a job that another worker has. True: the run may continue. */
 async function claimAndRun(run: SyncRun, due: DueJob): Promise<boolean> {
-  run.tried.add(`${due.id} ${due.dueAt}`)
+  run.triedClaims.add(`${due.id} ${due.dueAt}`)
   const job = await claimJob(run.deps, due)
   if (job !== undefined) return runJob(run, job)
   run.end = 'overtaken'
   return true
 }
 
-/** Runs due jobs of every kind until none is left or the run must stop. */
 async function runDueJobs(run: SyncRun): Promise<void> {
-  // What stopped the head also stops every other job.
+  // A problem that stopped the head also stops every other job.
   while (run.end === 'read' || run.end === 'overtaken') {
-    const found = await findDueJobs(run.deps, 50)
-    const fresh = found.filter(({ id, dueAt }) => !run.tried.has(`${id} ${dueAt}`))
-    if (fresh.length === 0) return
-    for (const [at, due] of fresh.entries()) {
-      run.jobsLeft = fresh.length - at - 1
+    const jobs = (await findDueJobs(run.deps, 50)).filter(
+      ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),
+    )
+    if (jobs.length === 0) return
+    for (const [at, due] of jobs.entries()) {
+      run.jobsLeft = jobs.length - at - 1
       if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
       if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
     }
@@ -174,10 +176,10 @@ const MIN_HELPERS = 9
 export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
   const { queues, stage, now } = deps
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
-  let called = 0
+  let helpers = 0
   // Wakes other workers at once, before their next schedule. A worker without a job costs one query.
   const wakeHelpers = async (jobs: number) => {
-    for (; called < Math.min(jobs, most); called++) {
+    for (; helpers < Math.min(jobs, most); helpers++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }

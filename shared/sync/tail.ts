@@ -20,50 +20,53 @@ import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 const MAX_READS = 3
 /** The wait after the hour in which the provider expects to settle. */
 const MARGIN_MS = 10 * MINUTE_MS
-/** The wait before the next reading when the provider settles late. */
-const AGAIN_MS = DAY_MS
+/** The wait before the next reading if the provider settles late. */
+const NEXT_READING_MS = DAY_MS
 /** A later expected settlement is an error. A day after this wait, the sweep asks about the payment itself. */
 const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
 
-/** The channel of money in suspense is unknown. Most channels settle after two business days, as this one does. */
-const USUAL: ChannelChoice = { method: 'qris' }
+/**
+ * Used for money in suspense, whose channel is unknown. Most channels settle after two business
+ * days, as QRIS does.
+ */
+const USUAL_CHANNEL: ChannelChoice = { method: 'qris' }
 
-/** Adds a booked, unsettled transaction to its hour. The hour is read when its latest one has settled. */
-export function addOpen(
+/** Adds a booked, unsettled transaction to its hour. The hour is read when its last transaction has settled. */
+export function addOpenTransaction(
   hours: OpenHours,
   transaction: ProviderTransaction,
   now: Timestamp,
-  channel: ChannelChoice = USUAL,
+  channel: ChannelChoice = USUAL_CHANNEL,
 ): void {
   const { keptMinor, settledAt, category, createdAt = transaction.updatedAt } = transaction
   if (keptMinor !== undefined && settledAt !== undefined) return
   const from = hourOf(createdAt)
   const id = `tail#${from}#${category ?? ''}`
-  const by = settlesBy(transaction, channel, now)
-  const known = hours.get(id)?.settlesBy ?? by
-  hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy: later(known, by) })
+  const settlesAt = settlementHourOf(transaction, channel, now)
+  const settlesBy = later(hours.get(id)?.settlesBy ?? settlesAt, settlesAt)
+  hours.set(id, { id, from, to: addMs(from, HOUR_MS - 1), category, settlesBy })
 }
 
 function hourOf(at: Timestamp): Timestamp {
   return timestampOf(Math.floor(epochMs(at) / HOUR_MS) * HOUR_MS)
 }
 
-/** Rounded up to whole hours, so that each transaction of a slice does not reschedule it. */
-function settlesBy(
+/** Rounded up to a whole hour, so that not every transaction reschedules its slice. */
+function settlementHourOf(
   transaction: ProviderTransaction,
   channel: ChannelChoice,
   now: Timestamp,
 ): Timestamp {
   const created = transaction.createdAt ?? transaction.updatedAt
   const expected = transaction.settlesAt ?? expectedSettlement(channel, created)
-  const bounded = later(created, earlier(expected, addMs(later(now, created), LONGEST_WAIT_MS)))
-  return addMs(hourOf(bounded), HOUR_MS)
+  const latest = addMs(later(now, created), LONGEST_WAIT_MS)
+  return addMs(hourOf(later(created, earlier(expected, latest))), HOUR_MS)
 }
 
-/** Schedules a reading of each hour after its expected settlement. `scheduled`: those already scheduled by this run. */
-export async function registerOpen(
+/** Schedules a reading of each hour after its expected settlement. `scheduled`: hours that this run has scheduled. */
+export async function registerOpenHours(
   deps: StoreDeps,
   hours: OpenHours,
   scheduled: Map<string, Timestamp>,
@@ -71,18 +74,21 @@ export async function registerOpen(
   for (const hour of hours.values()) {
     if ((scheduled.get(hour.id) ?? '') >= hour.settlesBy) continue
     await registerReading(deps, hour, {
-      dueAt: readAt(hour.settlesBy, deps.now()),
+      dueAt: readingTimeOf(hour.settlesBy, deps.now()),
       maxReads: MAX_READS,
     })
     scheduled.set(hour.id, hour.settlesBy)
   }
 }
 
-function readAt(settled: Timestamp, now: Timestamp): Timestamp {
-  return later(addMs(settled, MARGIN_MS), now)
+function readingTimeOf(settlesBy: Timestamp, now: Timestamp): Timestamp {
+  return later(addMs(settlesBy, MARGIN_MS), now)
 }
 
-/** Ends a complete reading: schedules another while a transaction is open and readings are left, else finishes. */
+/**
+ * Ends a reading. Schedules the next reading while a transaction is open and readings are left,
+ * else finishes the job.
+ */
 export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
   const reads = slice.reads + 1
   const now = deps.now()
@@ -93,6 +99,6 @@ export async function endReading(deps: StoreDeps, slice: Slice): Promise<void> {
   await scheduleReading(
     deps,
     slice,
-    slice.openUntil > now ? readAt(slice.openUntil, now) : addMs(now, AGAIN_MS),
+    slice.openUntil > now ? readingTimeOf(slice.openUntil, now) : addMs(now, NEXT_READING_MS),
   )
 }

@@ -1,7 +1,10 @@
 import type { Partition } from './keys.ts'
 import type { IndexName } from './schema.ts'
 
-/** The actions on the table; `…Fields` are those on open fields alone. A transaction needs those of its steps. */
+/**
+ * The actions on the table. `…Fields` actions reach only open fields. A transaction needs the
+ * actions of its steps.
+ */
 export const TABLE_ACTIONS = [
   'GetItem',
   'GetFields',
@@ -41,7 +44,7 @@ const ENDPOINT_FIELDS = [
 export const OPEN_FIELDS: Readonly<
   Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
-  // Events: only the body of the webhook, nothing of the payment in the same partition.
+  // In a payment's partition: only the webhook bodies of events.
   GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
   QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
@@ -61,15 +64,18 @@ export const OPEN_FIELDS: Readonly<
   },
 }
 
-/** The kinds of partitions of each action, and the indexes. An index answers only keys, of every kind and client. */
+/**
+ * The kinds of partitions that each action may reach, and the indexes. An index answers keys of
+ * every kind and client.
+ */
 export type TableAccess = { readonly [Action in TableAction]?: readonly Partition[] } & {
   readonly indexes?: readonly IndexName[]
 }
 
 export function allAccess(...parts: readonly TableAccess[]): TableAccess {
   const lists = [...TABLE_ACTIONS, 'indexes' as const].map((name) => {
-    const all = parts.flatMap((part): readonly string[] => part[name] ?? [])
-    return [name, [...new Set(all)].toSorted()] as const
+    const entries = parts.flatMap((part): readonly string[] => part[name] ?? [])
+    return [name, [...new Set(entries)].toSorted()] as const
   })
   return Object.fromEntries(lists.filter(([, list]) => list.length > 0))
 }

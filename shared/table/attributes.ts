@@ -1,9 +1,9 @@
 import * as v from 'valibot'
 
-const NAMES_KEPT = 1_000
+const MAX_CACHED_NAMES = 1_000
 
 /** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
-export const attributeName = cached((field) =>
+export const attributeName = withCache((field) =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
 
@@ -17,19 +17,19 @@ export function toItem(record: object): Item {
   return item
 }
 
-/** Caches conversions, because every item has the same few names. */
-function cached(spell: (name: string) => string): (name: string) => string {
-  const known = new Map<string, string>()
+/** Caches converted names, because every item has the same few names. */
+function withCache(convert: (name: string) => string): (name: string) => string {
+  const cache = new Map<string, string>()
   return (name) => {
-    const before = known.get(name)
-    if (before !== undefined) return before
-    const spelled = spell(name)
-    if (known.size < NAMES_KEPT) known.set(name, spelled)
-    return spelled
+    const cached = cache.get(name)
+    if (cached !== undefined) return cached
+    const converted = convert(name)
+    if (cache.size < MAX_CACHED_NAMES) cache.set(name, converted)
+    return converted
   }
 }
 
-export const fieldName = cached((name) =>
+export const fieldName = withCache((name) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
 )
 

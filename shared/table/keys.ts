@@ -84,7 +84,7 @@ export function paymentKey(paymentId: PaymentId) {
   return itemKey('PAYMENT', paymentId)
 }
 
-/** Hashed, so that no key contains an account number. Payments without one have no destination key. */
+/** Hashed, so that no key contains an account number. A payment without an account number has no destination key. */
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
@@ -166,7 +166,7 @@ export function entryKey(
   return { pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` }
 }
 
-/** Entries of the house, by the day of the provider's row: one for each row and type. */
+/** Entries of the house, by the day of the provider's row. Each row has one entry of each type. */
 export function houseDayPk(rowDay: string) {
   return pkOf('JOURNAL', 'house', rowDay)
 }
@@ -174,7 +174,7 @@ export function houseDayPk(rowDay: string) {
 export function houseEntryKey(rowDay: string, transactionId: string, type: string) {
   return keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
 }
-/** Sums of house entries by posting day. They grow, so they are outside the journal, which no role may update. */
+/** Sums of house entries by posting day, outside the journal: sums grow, and no role may update the journal. */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
 export function houseTotalKey(day: string, type: string): Key {
@@ -208,12 +208,12 @@ export function suspenseKey(suspenseId: string) {
   return itemKey('SUSPENSE', suspenseId)
 }
 
-/** Counts all requests of a client, or only its creates if the stage limits those. */
-export function rateKey(clientId: ClientId, of: 'requests' | 'creates') {
-  return itemKey('RATE', clientId, ...(of === 'creates' ? ['create'] : []))
+/** Counts all requests of a client, or only its creates if the stage limits creates separately. */
+export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
+  return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
 }
 
-/** The last use of an API key. It is in RATE, because authenticating functions may not write API keys. */
+/** The last use of an API key, in RATE because functions that authenticate may not write API keys. */
 export function keyUseKey(clientId: ClientId, keyId: string) {
   return itemKey('RATE', clientId, 'key', keyId)
 }
@@ -230,7 +230,6 @@ export function quotaShareKey(clientId: ClientId, minute: number) {
 /** The end of each provider operation's pause. */
 export const pausesKey: Key = { pk: `${pkPrefix('QUOTA')}${UPSTREAM}#pauses`, sk: 'QUOTA' }
 
-/** A job of the sync: the head, a slice, or an open transaction. */
 export function syncJobKey(id: string) {
   return itemKey('SYNC', id)
 }
@@ -243,7 +242,7 @@ export function auditRecordKey(subject: string, at: string, id: string) {
   return keyOf(auditRecordPk(subject), `${at}#${id}`)
 }
 
-/** In its own partition, so that the records' partition contains only records. */
+/** The head has its own partition, so that the records' partition contains only records. */
 export function auditHeadKey(subject: string): Key {
   return { pk: pkOf('AUDIT', subject, 'HEAD'), sk: 'HEAD' }
 }

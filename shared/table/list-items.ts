@@ -26,15 +26,15 @@ export async function listItems(
   // An equal share of the keys before the page, and the whole page.
   const limit = Math.min(shareOf(first, partitions) + page.perPage, MAX_KEYS)
   const keys: Key[] = []
-  let passed = 0
+  let passedCount = 0
   for await (const { items } of mergedPages(deps, {
     index,
     partitions,
     newestFirst: true,
     limit,
   })) {
-    keys.push(...items.slice(Math.max(0, first - passed)).map((item) => rowKeyOf(kind, item)))
-    passed += items.length
+    keys.push(...items.slice(Math.max(0, first - passedCount)).map((item) => rowKeyOf(kind, item)))
+    passedCount += items.length
     if (keys.length >= page.perPage) break
   }
   const fields = TABLE_SCHEMA.indexes[index].partition.map(fieldName)
@@ -53,12 +53,12 @@ type MergedInput = Pick<QueryInput, 'index' | 'range' | 'newestFirst' | 'limit'>
   readonly partitions: readonly (readonly unknown[])[]
 }
 
-type Part = {
+type PartitionRead = {
   readonly partition: readonly unknown[]
-  /** What is read and not yielded yet, each item with its place in the list. */
-  read: readonly (readonly [place: string, item: Item])[]
+  /** The items that were read but not yielded yet, each with its place in the list. */
+  pending: readonly (readonly [place: string, item: Item])[]
   cursor: Item | undefined
-  ended: boolean
+  isAtEnd: boolean
 }
 
 /** Yields partitions as one list, in order, by pages. `after`: a key and its sort attributes, which need not exist. */
@@ -71,26 +71,33 @@ export async function* mergedPages(
   // Compared as text. That is DynamoDB's order, because all values have one length and plain letters.
   const placeOf = (item: Item) => key.sort.map((name) => String(item[fieldName(name)])).join(' ')
   const isBefore = (a: string, b: string) => (input.newestFirst === true ? a > b : a < b)
-  const parts = partitions.map((partition): Part => {
-    const own = Object.fromEntries(key.partition.map((name, at) => [name, partition[at]]))
-    return { partition, read: [], cursor: after && { ...after, ...own }, ended: false }
+  const parts = partitions.map((partition): PartitionRead => {
+    const partitionKey = Object.fromEntries(key.partition.map((name, at) => [name, partition[at]]))
+    return {
+      partition,
+      pending: [],
+      cursor: after && { ...after, ...partitionKey },
+      isAtEnd: false,
+    }
   })
-  const readOn = async (part: Part): Promise<void> => {
+  const readNextPage = async (part: PartitionRead): Promise<void> => {
     const { partition, cursor } = part
     const page = await deps.table.query({ ...input, partition, cursor })
-    const read = page.items.map((item) => [placeOf(item), item] as const)
-    Object.assign(part, { read, cursor: page.cursor, ended: page.cursor === undefined })
+    const pending = page.items.map((item) => [placeOf(item), item] as const)
+    Object.assign(part, { pending, cursor: page.cursor, isAtEnd: page.cursor === undefined })
   }
   for (let more = true; more; ) {
-    await Promise.all(parts.filter(({ read, ended }) => read.length === 0 && !ended).map(readOn))
-    const open = parts.filter(({ ended }) => !ended)
-    // What comes after the last item read of a partition may come after others of it.
-    const ends = open.map(({ read }) => read.at(-1)?.[0])
+    await Promise.all(
+      parts.filter(({ pending, isAtEnd }) => pending.length === 0 && !isAtEnd).map(readNextPage),
+    )
+    const openParts = parts.filter(({ isAtEnd }) => !isAtEnd)
+    // An item after the last read item of any partition must wait: unread items may come before it.
+    const ends = openParts.map(({ pending }) => pending.at(-1)?.[0])
     const isNext = (place: string) =>
       ends.every((end) => end !== undefined && !isBefore(end, place))
-    const next = parts.flatMap(({ read }) => read.filter(([place]) => isNext(place)))
-    for (const part of parts) part.read = part.read.filter(([place]) => !isNext(place))
-    more = open.length > 0
+    const next = parts.flatMap(({ pending }) => pending.filter(([place]) => isNext(place)))
+    for (const part of parts) part.pending = part.pending.filter(([place]) => !isNext(place))
+    more = openParts.length > 0
     yield {
       items: next.toSorted(([a], [b]) => (isBefore(a, b) ? -1 : 1)).map(([, item]) => item),
       more,
@@ -98,7 +105,7 @@ export async function* mergedPages(
   }
 }
 
-/** A key, and its item in the table now; undefined when it is missing. */
+/** A key and its item, as the table has it now; undefined when the item is missing. */
 export type KeyedItem = { readonly key: Key; readonly item: Item | undefined }
 
 export function keyedItems(
@@ -123,7 +130,7 @@ export async function queryAll(deps: TableDeps, input: QueryInput): Promise<read
   return (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
 }
 
-/** Yields a whole key range, or its rest after a cursor, page by page, so that memory stays bounded. */
+/** Yields a key range page by page, from its beginning or after a cursor, so that memory stays bounded. */
 export async function* queryPages(deps: TableDeps, input: QueryInput): AsyncGenerator<QueryPage> {
   let { cursor } = input
   do {

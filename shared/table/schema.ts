@@ -1,6 +1,6 @@
 /** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
 
-/** The key attributes of an index. It copies no others (KEYS_ONLY). */
+/** The key attributes of an index. An index has no other attributes (KEYS_ONLY). */
 export type IndexSchema = {
   readonly partition: readonly string[]
   readonly sort: readonly string[]
@@ -32,7 +32,6 @@ export const TABLE_SCHEMA = {
 } as const
 export type IndexName = keyof typeof TABLE_SCHEMA.indexes
 
-/** The key attributes of an index, or of the table itself. */
 export function keyAttributes(index: IndexName | undefined) {
   return index === undefined
     ? ({ partition: ['pk'], sort: ['sk'] } as const)

@@ -58,7 +58,7 @@ export function remove(key: Key, condition: Condition): Step {
   return { kind: 'delete', key, condition }
 }
 
-/** Writes nothing; its condition must hold. */
+/** A step that writes nothing. Its condition must hold. */
 export function guard(key: Key, condition: Condition): Step {
   return { kind: 'check', key, condition }
 }
@@ -108,5 +108,5 @@ export function dueWork(work: Work, id: string, dueAt: Timestamp) {
   return { work, slot: slotOf(id, WORK_SLOTS[work]), dueAt }
 }
 
-/** Removing these takes the item out of the by-due index. */
+/** An item without these fields is not in the by-due index. */
 export const DUE_WORK_FIELDS = ['work', 'slot', 'dueAt'] as const

@@ -9,7 +9,7 @@ export type WriteOutcome = { readonly applied: boolean; readonly item: Item | un
 
 export type TransactOutcome<Name extends string> =
   | { readonly applied: true }
-  /** `stale`: the steps were not written in time; build new ones. */
+  /** `stale`: the steps were not written in time; build new steps. */
   | { readonly applied: false; readonly refusedBy: Name | 'stale'; readonly item: Item | undefined }
 
 export type Steps<Name extends string> = Readonly<Record<Name, Step | undefined>>
@@ -33,25 +33,34 @@ export type QueryInput = {
 export type QueryPage = {
   readonly items: readonly Item[]
   readonly count: number
-  /** Passed back unchanged; its attributes keep the table's names. */
+  /** The caller passes it back unchanged: its attributes keep the table's names. */
   readonly cursor: Item | undefined
 }
 
 export type Reads = 'consistent' | 'eventual'
 
-/** The port to the one table. Reads are consistent unless they say otherwise. A past `ttl` counts as absent. */
+/** The port to the one table. Reads are consistent by default. An item with a past `ttl` counts as absent. */
 export type Table = {
-  /** With `fields` only these; a role may allow no more (table/access.ts). */
+  /** With `fields`, only these fields. A role may allow no other fields (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
-  /** Fields of one item that never change. Read at half the price, and consistently if the item is absent. */
+  /**
+   * Fields of an item that never change. An eventual read at half the price; a consistent read if
+   * it finds no item.
+   */
   getFields(key: Key, fields: readonly string[]): Promise<Item | undefined>
-  /** In the order of `keys`; undefined for a missing item. `eventual`: half the price; may be stale or missing. */
+  /**
+   * In the order of `keys`; undefined for a missing item. `eventual`: half the price; items may be
+   * stale or missing.
+   */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /** One page of a key range; the last one has no cursor. An index is never consistent. */
+  /** One page of a key range; the last page has no cursor. A read of an index is never consistent. */
   query(input: QueryInput): Promise<QueryPage>
-  /** Answers an update's new item, except of open fields, or the item that refused it. Throws after retries. */
+  /**
+   * Answers the updated item, or the item that refused the step. `updateFields` answers no item.
+   * Throws after retries.
+   */
   write(step: Step): Promise<WriteOutcome>
-  /** Writes all steps or none, once. After `freshUntil` nothing is tried any more. */
+  /** Writes all steps or none, once. After `freshUntil` the table is not tried again. */
   transact<Name extends string>(
     steps: Steps<Name>,
     freshUntil?: Timestamp,

@@ -1,2 +1,2 @@
-/** The name of this gateway's provider. Stored with what belongs to it, so that another can be added. */
+/** The name of this gateway's provider. Items of the provider have it, so that another provider can be added. */
 export const UPSTREAM = 'xendit'

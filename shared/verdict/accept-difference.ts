@@ -3,9 +3,9 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { changeClientVerdict, readClientVerdict } from './client-verdict-store.ts'
-import { type Difference, isExactly } from './difference.ts'
+import { type Difference, isIdentical } from './difference.ts'
 
-type Asked = Readonly<{
+type AcceptInput = Readonly<{
   clientId: ClientId
   difference: Difference
   operator: string
@@ -15,19 +15,19 @@ type Asked = Readonly<{
 const TRIES = 5
 
 /**
- * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4, "Audit"). The
- * acceptance ends when its figures change. A repeat is harmless. Throws 404 for an unknown client, and 422 when no such
- * difference stands.
+ * Accepts a difference that finance has explained: it no longer refuses payouts (design section 4,
+ * "Audit"). The acceptance ends when the difference's figures change. A repeat is harmless. Throws
+ * 404 for an unknown client, and 422 when no such difference stands.
  */
 export async function acceptDifference(
   deps: RecordDeps,
-  { clientId, difference, operator, notes }: Asked,
+  { clientId, difference, operator, notes }: AcceptInput,
 ): Promise<Difference> {
   await requireClient(deps, clientId)
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
-    if (before.accepted.some((one) => isExactly(one, difference))) return difference
-    if (!before.standing.some((one) => isExactly(one, difference))) {
+    if (before.accepted.some((acceptance) => isIdentical(acceptance, difference))) return difference
+    if (!before.standing.some((standing) => isIdentical(standing, difference))) {
       throw invalid(
         'this client has no such open difference',
         { id: ['what, id, expected and found must be exactly as the last audit found them'] },

@@ -5,9 +5,9 @@ import type { ClientId } from '../ids.ts'
 import { verdictKey } from '../table/keys.ts'
 import { equals, guard, isNew, put, type Step } from '../table/step.ts'
 import { TimestampSchema } from '../time.ts'
-import { type Difference, DifferenceSchema, isExactly } from './difference.ts'
+import { type Difference, DifferenceSchema, isIdentical } from './difference.ts'
 
-/** The result of a client's audits, and the progress of today's. */
+/** The result of a client's audits, and the progress of today's audit. */
 export const ClientVerdictSchema = v.object({
   version: v.number(),
   /** The differences that stand, each with the part of the books in which it was found. */
@@ -25,7 +25,7 @@ export const ClientVerdictSchema = v.object({
   /** The last day whose slices were audited, in days since 1970. */
   auditedDay: v.optional(v.number()),
   progress: v.optional(v.object({ day: v.number(), done: v.string() })),
-  /** Since when its balance is negative, and when operators were last told. */
+  /** Since when the client's balance is negative, and when operators were last told. */
   owesSince: v.optional(TimestampSchema),
   owesToldAt: v.optional(TimestampSchema),
 })
@@ -44,7 +44,7 @@ export async function readClientVerdict(
   )
 }
 
-/** Writes a client's verdict. Refused when it has changed since it was read. */
+/** Refused when the verdict has changed after the read. */
 export function changeClientVerdict(
   clientId: ClientId,
   before: ClientVerdict,
@@ -57,63 +57,66 @@ function isAsRead({ version }: ClientVerdict) {
   return version === 0 ? isNew : equals('version', version)
 }
 
-/** Requires that a client's verdict is unchanged since it was read. */
-export function clientVerdictStands(clientId: ClientId, read: ClientVerdict): Step {
+export function requireSameClientVerdict(clientId: ClientId, read: ClientVerdict): Step {
   return guard(verdictKey(clientId), isAsRead(read))
 }
 
-/** Standing differences that are not accepted. An acceptance ends when the figures change. */
-export function notAccepted<One extends Difference>({
+/** An acceptance ends when the figures of the difference change. */
+export function unacceptedDifferences<Found extends Difference>({
   standing,
   accepted,
-}: Pick<ClientVerdict, 'accepted'> & { readonly standing: readonly One[] }) {
-  return standing.filter((difference) => !accepted.some((one) => isExactly(one, difference)))
+}: Pick<ClientVerdict, 'accepted'> & { readonly standing: readonly Found[] }) {
+  return standing.filter(
+    (difference) => !accepted.some((acceptance) => isIdentical(acceptance, difference)),
+  )
 }
 
-type Found = ReadonlyMap<string, readonly Difference[]>
+type Findings = ReadonlyMap<string, readonly Difference[]>
 
 const TRIES = 5
 
-/** Writes an audit's findings and progress. Answers what stands unaccepted. Throws when the verdict kept changing. */
-export async function noteFound(
+/** Writes an audit's findings and progress. Answers the standing differences that are not accepted. Throws when the verdict kept changing. */
+export async function recordFindings(
   deps: TableDeps,
   clientId: ClientId,
-  found: Found,
-  noted: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
+  findings: Findings,
+  progress: Partial<Omit<ClientVerdict, 'version' | 'standing' | 'accepted'>> | undefined,
 ) {
   for (let tried = 0; tried < TRIES; tried++) {
     const before = await readClientVerdict(deps, clientId)
-    const after = { ...withFound(before, found), ...noted }
+    const after = { ...withFindings(before, findings), ...progress }
     // An unchanged verdict is not written, because a payout may depend on its version.
-    if (noted === undefined && isDeepStrictEqual(after, before)) return notAccepted(before)
+    if (progress === undefined && isDeepStrictEqual(after, before))
+      return unacceptedDifferences(before)
     const { applied } = await deps.table.write(changeClientVerdict(clientId, before, after))
-    if (applied) return notAccepted(after)
+    if (applied) return unacceptedDifferences(after)
   }
   throw new Error('the verdict of a client kept changing')
 }
 
-/** The most differences that one item keeps, besides accepted ones. */
+/** The most differences that one item keeps, besides accepted differences. */
 const MAX_KEPT = 100
 
 /**
- * The verdict with the findings of the judged parts. Differences that are gone no longer stand. Accepted ones hide no
- * other one, and each part keeps one, because only parts that stand are judged daily.
+ * The verdict with the findings of the judged parts. Differences that are gone no longer stand.
+ * Accepted differences take no place from others. Each part keeps one difference, because only
+ * parts with differences are judged daily.
  */
-function withFound(before: ClientVerdict, found: Found): ClientVerdict {
-  const kept = before.standing.filter(({ part }) => !found.has(part))
-  const added = [...found].flatMap(([part, differences]) =>
+function withFindings(before: ClientVerdict, findings: Findings): ClientVerdict {
+  const kept = before.standing.filter(({ part }) => !findings.has(part))
+  const added = [...findings].flatMap(([part, differences]) =>
     differences.map((difference) => ({ ...difference, part })),
   )
   const all = [...kept, ...added]
-  const open = notAccepted({ standing: all, accepted: before.accepted })
+  const open = unacceptedDifferences({ standing: all, accepted: before.accepted })
   const firsts = [...Map.groupBy(open, ({ part }) => part).values()].flatMap(
     ([first]) => first ?? [],
   )
   const mostImportant = [...new Set([...firsts, ...open])].slice(0, MAX_KEPT)
-  const left = new Set(open).difference(new Set(mostImportant))
-  const standing = all.filter((one) => !left.has(one))
-  const accepted = before.accepted.filter((one) =>
-    standing.some((difference) => isExactly(one, difference)),
+  const dropped = new Set(open).difference(new Set(mostImportant))
+  const standing = all.filter((difference) => !dropped.has(difference))
+  const accepted = before.accepted.filter((acceptance) =>
+    standing.some((difference) => isIdentical(acceptance, difference)),
   )
   return { ...before, standing, accepted }
 }

@@ -17,11 +17,11 @@ export const DifferenceSchema = v.object({
 })
 export type Difference = Readonly<v.InferOutput<typeof DifferenceSchema>>
 
-/** The most differences of an answer: it stays readable and fits a Lambda's limit. */
+/** The most differences of an answer within a Lambda's limit. */
 export const MAX_DIFFERENCES = 1_000
 
-/** No difference when both are the same; undefined counts as null. */
-export function differs(
+/** One difference, or none when both values are the same; undefined counts as null. */
+export function compare(
   what: string,
   id: string,
   expected: Value,
@@ -32,45 +32,50 @@ export function differs(
     : [{ what, id, expected: expected ?? null, found: found ?? null }]
 }
 
-/** For a rule without an exact value: `expected` of the difference says in words what is broken. */
-export function when(isBroken: boolean, difference: readonly Difference[]): readonly Difference[] {
+/** For a rule without an exact value: `expected` of the difference states the rule in words. */
+export function onlyIf(
+  isBroken: boolean,
+  difference: readonly Difference[],
+): readonly Difference[] {
   return isBroken ? difference : []
 }
 
-/** Compares attributes of one item: the name of each, what it must be, and what it is. */
-export function compared(
+/** Compares attributes of one item. */
+export function compareAll(
   kind: string,
   id: string,
   attributes: readonly (readonly [name: string, expected: Value, found: Value])[],
 ): readonly Difference[] {
   return attributes.flatMap(([name, expected, found]) =>
-    differs(`${kind}.${name}`, id, expected, found),
+    compare(`${kind}.${name}`, id, expected, found),
   )
 }
 
 /** A raw attribute as a difference shows it. */
-export function shown(value: unknown): Value {
+export function toValue(value: unknown): Value {
   if (value === undefined || typeof value === 'string' || typeof value === 'number') return value
   return JSON.stringify(value) ?? 'unreadable'
 }
 
-/** The same difference, found twice. Concurrent writes may have changed both figures, but not the gap between them. */
+/** Whether two checks found the same difference. Concurrent writes may have changed both figures, but not the gap between them. */
 export function isSame(a: Difference, b: Difference): boolean {
   if (a.what !== b.what || a.id !== b.id) return false
-  const gapOfA = gap(a)
-  return gapOfA === undefined ? a.expected === b.expected && a.found === b.found : gapOfA === gap(b)
+  const gapOfA = gapOf(a)
+  return gapOfA === undefined
+    ? a.expected === b.expected && a.found === b.found
+    : gapOfA === gapOf(b)
 }
 
-function gap({ expected, found }: Difference) {
+function gapOf({ expected, found }: Difference) {
   return typeof expected === 'number' && typeof found === 'number' ? found - expected : undefined
 }
 
-export function isExactly(a: Difference, b: Difference): boolean {
+export function isIdentical(a: Difference, b: Difference): boolean {
   return a.what === b.what && a.id === b.id && a.expected === b.expected && a.found === b.found
 }
 
 /** The value that `make` builds from stored values; undefined when altered values make it throw. */
-export function madeOf<Made>(make: () => Made): Made | undefined {
+export function tryToMake<Made>(make: () => Made): Made | undefined {
   try {
     return make()
   } catch {
@@ -78,9 +83,9 @@ export function madeOf<Made>(make: () => Made): Made | undefined {
   }
 }
 
-/** The wait before a second check: concurrent writes end in it, and the indexes catch up. */
+/** The wait before a second check, in which concurrent writes end and the indexes catch up. */
 const CHECK_AGAIN_MS = 10 * SECOND_MS
-/** After so many checks without a repeated difference the answer is inconclusive: writes go on. */
+/** After so many checks without a repeated difference the answer is inconclusive, because writes continue. */
 const MAX_TRIES = 3
 
 /** The result of one check. `unstable`: it found differences, but their data changed during the read. */
@@ -94,15 +99,16 @@ export type Confirmed<Found = Difference> = {
 }
 
 /**
- * Finds the differences of a part of the books that may change during the read. Only a difference that a check ten
- * seconds later finds again counts; its figures may change, their gap may not. Inconclusive when no time is left for it.
+ * Finds the differences of a part of the books that may change during the read. Only a difference
+ * that a check ten seconds later finds again counts; its figures may change, their gap may not.
+ * Inconclusive without time for that check.
  */
 export async function confirmedDifferences<Found extends Difference>(
   deps: Pick<Deps, 'sleep'>,
   judge: (isAgain: boolean) => Promise<JudgeResult<Found>>,
   hasTime = () => true,
 ): Promise<Confirmed<Found>> {
-  const seen: Difference[] = []
+  const candidates: Difference[] = []
   for (let tried = 1; tried <= MAX_TRIES; tried++) {
     if (tried > 1) {
       if (!hasTime()) break
@@ -111,10 +117,12 @@ export async function confirmedDifferences<Found extends Difference>(
     const found = await judge(tried > 1)
     if (found === 'unstable') continue
     if (found.length === 0) return { differences: [], isInconclusive: false }
-    const lasting = found.filter((difference) => seen.some((before) => isSame(before, difference)))
-    if (lasting.length > 0)
-      return { differences: lasting.slice(0, MAX_DIFFERENCES), isInconclusive: false }
-    seen.push(...found.slice(0, MAX_DIFFERENCES))
+    const repeated = found.filter((difference) =>
+      candidates.some((before) => isSame(before, difference)),
+    )
+    if (repeated.length > 0)
+      return { differences: repeated.slice(0, MAX_DIFFERENCES), isInconclusive: false }
+    candidates.push(...found.slice(0, MAX_DIFFERENCES))
   }
   return { differences: [], isInconclusive: true }
 }

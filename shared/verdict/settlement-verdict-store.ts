@@ -27,25 +27,25 @@ export const SettlementVerdictSchema = v.object({
   /** When the audit is due, until it is done. */
   dueAt: v.optional(TimestampSchema),
   auditedAt: v.optional(TimestampSchema),
-  /** Of a long settlement: the progress of its audit, and what the last whole pass found without being believed. */
+  /** Of a long settlement: the progress of its audit, and the differences of the last whole pass, which the next pass must confirm. */
   progress: v.optional(v.unknown()),
   seen: v.optional(v.array(DifferenceSchema), []),
 })
 export type SettlementVerdict = v.InferOutput<typeof SettlementVerdictSchema>
 
-/** How long after its recording a settlement is audited: late visible entries are there by then. */
+/** A settlement is audited this long after its recording, when late entries are visible. */
 const FIRST_AUDIT_MS = MINUTE_MS
 
-/** Created with its settlement, and due. */
-export function newSettlementVerdict({
+/** Creates the verdict of a new settlement, due for its first audit. */
+export function putSettlementVerdict({
   clientId,
   settlementId,
   createdAt,
 }: Pick<SettlementVerdict, 'clientId' | 'settlementId'> & { readonly createdAt: Timestamp }): Step {
-  const due = dueWork('audit', settlementId, addMs(createdAt, FIRST_AUDIT_MS))
+  const dueFields = dueWork('audit', settlementId, addMs(createdAt, FIRST_AUDIT_MS))
   return put(
     verdictKey(settlementId),
-    { clientId, settlementId, state: 'waiting', id: settlementId, ...due },
+    { clientId, settlementId, state: 'waiting', id: settlementId, ...dueFields },
     isNew,
   )
 }
@@ -67,8 +67,8 @@ export async function moveAudit(
   return (await deps.table.write(update(verdictKey(settlementId), { set }, isDue))).applied
 }
 
-/** Makes an audited settlement due for another audit. Refused while one is due. */
-export function auditAgain(settlementId: SettlementId, now: Timestamp): Step {
+/** Makes an audited settlement due for another audit. Refused while an audit is due. */
+export function requestAudit(settlementId: SettlementId, now: Timestamp): Step {
   return update(
     verdictKey(settlementId),
     { set: dueWork('audit', settlementId, now) },
@@ -76,10 +76,13 @@ export function auditAgain(settlementId: SettlementId, now: Timestamp): Step {
   )
 }
 
-type Noted = Required<Pick<SettlementVerdict, 'state' | 'dueAt' | 'auditedAt' | 'seen'>>
+type AuditResult = Required<Pick<SettlementVerdict, 'state' | 'dueAt' | 'auditedAt' | 'seen'>>
 
-/** Records the result of an audit. An inconclusive one is due again. */
-export function noteAudited(settlementId: SettlementId, { dueAt, ...result }: Noted): Step {
+/** Records the result of an audit. An inconclusive audit is due again. */
+export function recordAuditResult(
+  settlementId: SettlementId,
+  { dueAt, ...result }: AuditResult,
+): Step {
   return update(
     verdictKey(settlementId),
     result.state === 'audited'
@@ -89,8 +92,8 @@ export function noteAudited(settlementId: SettlementId, { dueAt, ...result }: No
   )
 }
 
-/** Requires that a settlement's verdict is unchanged since it was read: audited, and nothing since. */
-export function settlementVerdictStands({ settlementId, auditedAt }: SettlementVerdict): Step {
+/** Requires that a settlement is audited, and that its verdict is unchanged since it was read. */
+export function requireSameSettlementVerdict({ settlementId, auditedAt }: SettlementVerdict): Step {
   return guard(
     verdictKey(settlementId),
     all(equals('state', 'audited'), unchanged('auditedAt', auditedAt)),

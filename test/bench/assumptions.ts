@@ -20,14 +20,14 @@ export const ASSUMPTIONS = {
   },
   /**
    * How often the sync looks at a transaction beside the time that makes its fee final: the head reads seven minutes
-   * every five, so 1.4 times after the capture and 0.4 times more after the settlement, and the tail reads it once.
+   * every five, so 1.4 times after the capture and 0.4 times more after the settlement. The tail reads each transaction once.
    */
   syncLooks: 3,
-  /** Of one warm environment. Those of the time for which it keeps a secret share one reading of it. */
+  /** Invocations of one warm environment. While it keeps a secret, its invocations share one reading of the secret. */
   invocationsPerMinute: 10,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
   pollsPerQueueMinute: 15,
-  /** Of one webhook over NAT, both ways, with its TLS handshake. */
+  /** Bytes of one webhook over NAT, both ways, with its TLS handshake. */
   webhookBytes: 8_000,
 } as const
 

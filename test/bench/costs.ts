@@ -1,26 +1,31 @@
 import * as v from 'valibot'
-import { type FunctionSpec, isHttp, queuesOf, runsByItself } from '../../functions/function-spec.ts'
+import { type FunctionSpec, queuesOf, runsByItself } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
-import { CACHE_MS, UNSEALED_MS } from '../../shared/runtime/aws/kept-secrets.ts'
-import { MINUTE_MS } from '../../shared/time.ts'
+import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
 import { markdownTable } from '../support/markdown-table.ts'
 import type { StackTemplate } from '../support/stack-template.ts'
-import { ACCESS_LINE_BYTES, ASSUMPTIONS } from './assumptions.ts'
+import { ASSUMPTIONS } from './assumptions.ts'
+import {
+  BYTES_PER_GB,
+  type CostLine,
+  line,
+  MILLION,
+  sharing,
+  sum,
+  sumOf,
+  total,
+  type Usage,
+  usageOf,
+  usdOf,
+} from './cost-lines.ts'
 import type { Measured } from './measure-flows.ts'
 import { type Flow, specOf } from './metered-world.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
-import { PRICED, PRICES, type Prices } from './prices.ts'
-
-type Usage = Readonly<Partial<Prices>>
-
-type CostLine = { readonly component: string; readonly basis: string; readonly usage: Usage }
+import { PRICED, type Prices } from './prices.ts'
 
 export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
 
-const MILLION = 1_000_000
-const BYTES_PER_GB = 1_000_000_000
-
-/** Metrics of our own that these runs write. Each is counted for the whole month, although AWS bills by the hour. */
+/** Metrics of our own that these runs write. Each metric is counted for the whole month, although AWS bills by the hour. */
 export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
   return new Set(flows.flatMap(({ metrics }) => metrics))
 }
@@ -37,7 +42,7 @@ export function idleCosts(
   const secrets = gateway.ofType('AWS::SecretsManager::Secret')
   const copies = secrets.filter(({ properties }) => 'ReplicaRegions' in properties).length
   const alarms = gateway.ofType('AWS::CloudWatch::Alarm')
-  // An alarm refers to one metric, or to those that its expression names.
+  // An alarm refers to one metric, or to the metrics that its expression names.
   const watched = alarms.flatMap(({ properties }) =>
     [properties['Metrics'] ?? { MetricStat: properties }]
       .flat()
@@ -47,7 +52,7 @@ export function idleCosts(
   const rules = acls.flatMap(({ properties }) =>
     v.parse(v.array(v.unknown()), properties['Rules']),
   ).length
-  const there = {
+  const fixedUsage = {
     sqsRequestMillion: polls,
     secretMonth: secrets.length + copies,
     metricMonth: metricsOf(idleRuns).size,
@@ -63,7 +68,7 @@ export function idleCosts(
   const runs = idleRuns.map(
     (flow) => [runsPerMonth(specOf(flow.functionName)), usageOf(flow)] as const,
   )
-  const used = total([[1, there], ...runs])
+  const used = total([[1, fixedUsage], ...runs])
   const { kmsRequestMillion: keyUses = 0 } = used
   return [
     line(
@@ -81,15 +86,20 @@ export function idleCosts(
       'secret',
     ),
     line('CloudWatch logs', 'lines of the same runs', used, 'log'),
-    line('CloudWatch metrics', `${there.metricMonth} of our own in the same runs`, used, 'metric'),
+    line(
+      'CloudWatch metrics',
+      `${fixedUsage.metricMonth} of our own in the same runs`,
+      used,
+      'metric',
+    ),
     line(
       'CloudWatch alarms',
       `${alarms.length} alarms, which refer to ${watched} metrics`,
       used,
       'alarm',
     ),
-    line('CloudWatch composite alarms', `${there.compositeMonth} of them`, used, 'composite'),
-    line('CloudWatch dashboards', `${there.dashboardMonth} of them`, used, 'dashboard'),
+    line('CloudWatch composite alarms', `${fixedUsage.compositeMonth} of them`, used, 'composite'),
+    line('CloudWatch dashboards', `${fixedUsage.dashboardMonth} of them`, used, 'dashboard'),
     line(
       'KMS',
       `${count('AWS::KMS::Key')} key of the stage, at most ${thousand(keyUses)} requests`,
@@ -103,8 +113,8 @@ export function idleCosts(
 }
 
 /**
- * Requests to the stage's key in a month, at most, of those that do not grow with payments. `idle`: schedules run. `busy`:
- * every role is at work. A queue takes two requests for each role that sends, and one for each that receives.
+ * At most so many requests to the stage's key in a month do not grow with payments. `idle`: only schedules run. `busy`:
+ * every role works. A queue takes two requests for each role that sends, and one for each that receives.
  */
 function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   const own = MANIFEST.filter(runsByItself)
@@ -116,10 +126,6 @@ function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
 
-function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
-  return things.reduce((all, thing) => all + of(thing), 0)
-}
-
 /** Runs of a schedule in a month; 0 for a function without a schedule. */
 function runsPerMonth({ trigger }: FunctionSpec): number {
   if (trigger.kind !== 'schedule') return 0
@@ -127,78 +133,19 @@ function runsPerMonth({ trigger }: FunctionSpec): number {
   return (ASSUMPTIONS.hoursPerMonth * 60) / minutes
 }
 
-function usageOf({ functionName, invocations, messages, ...flow }: Flow): Usage {
-  const spec = specOf(functionName)
-  const secretCalls = (invocations * spec.secrets.length) / sharing(CACHE_MS)
-  const unseals = spec.endpointSecrets === 'unseal' ? invocations / sharing(UNSEALED_MS) : 0
-  const requests = isHttp(spec) ? invocations : 0
-  const requestBytes = requests * ACCESS_LINE_BYTES
-  return {
-    dynamodbReadMillion: flow.reads,
-    dynamodbWriteMillion: flow.writes,
-    lambdaRequestMillion: invocations,
-    lambdaGbSecond:
-      invocations * (ASSUMPTIONS.billedMs[functionName] / 1_000) * (spec.memoryMb / 1_024),
-    httpApiRequestMillion: requests,
-    frontRequestMillion: requests,
-    frontWafRequestMillion: requests,
-    // Sent, received and deleted.
-    sqsRequestMillion: 3 * messages,
-    sqsFairMillion: messages,
-    // Each request is held against the front's secret too, which is under AWS's own key: its use is free.
-    secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
-    kmsRequestMillion: secretCalls + unseals,
-    logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
-  }
-}
-
-function sharing(keptMs: number): number {
-  return (keptMs / MINUTE_MS) * ASSUMPTIONS.invocationsPerMinute
-}
-
-const NAMES = Object.keys(PRICES) as (keyof Prices)[]
-
-function total(usages: readonly (readonly [times: number, usage: Usage])[]): Usage {
-  return Object.fromEntries(
-    NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]),
-  )
-}
-
-/** A cost line with the quantities of all prices whose names begin with `prices`. */
-function line(component: string, basis: string, usage: Usage, prices = ''): CostLine {
-  const names = NAMES.filter((name) => name.startsWith(prices))
-  if (names.length === 0) throw new Error(`no price begins with ${prices}`)
-  return {
-    component,
-    basis,
-    usage: Object.fromEntries(names.map((name) => [name, usage[name] ?? 0])),
-  }
-}
-
 function thousand(value: number): string {
   return `${Math.round(value / 1_000)} thousand`
 }
 
-export function sumOf(lines: readonly CostLine[]): number {
-  return sum(lines, usdOf)
-}
-
-function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
-  return sum(
-    NAMES,
-    (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1),
-  )
-}
-
-/** A million payments, each announced to one endpoint; of paid ones also fetched once and settled. */
+/** A million payments, each announced to one endpoint; paid payments are also fetched once and settled. */
 export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine[] {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
   const used = total([[MILLION, each]])
-  const of = (name: keyof Prices) => one(each[name] ?? 0)
+  const of = (name: keyof Prices) => oneDecimal(each[name] ?? 0)
   const shared = `one for ${sharing(CACHE_MS)} invocations, assumed`
-  const size = `${one(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
+  const size = `${oneDecimal(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
   return [
     line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),
     line('DynamoDB reads', `${of('dynamodbReadMillion')} units a payment`, used, 'dynamodbRead'),
@@ -233,7 +180,7 @@ export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine
   ]
 }
 
-function one(value: number): string {
+function oneDecimal(value: number): string {
   return value.toFixed(1)
 }
 
@@ -258,7 +205,7 @@ function flowTable({ flows }: Measured['paid']) {
     flows.map(({ name, functionName, writes, reads, messages }) => [
       name,
       `\`${functionName}\``,
-      ...[writes, reads, messages].map(one),
+      ...[writes, reads, messages].map(oneDecimal),
     ]),
   )
 }
@@ -273,7 +220,7 @@ function dollars(usd: number) {
   return `$${usd.toFixed(2)}`
 }
 
-/** What a month with payments in every hour adds, however many they are. */
+/** What a month with payments in every hour adds, whatever their number. */
 function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
   const metricMonth = metricsOf(paid.flows).difference(metricsOf(idleRuns)).size
   const { idle, busy } = keyRequests()
@@ -287,7 +234,7 @@ function busyCosts({ idleRuns, paid }: Measured): CostLine[] {
 
 function otherCosts({ abandoned }: Pick<Measured, 'abandoned'>): CostLine[] {
   const { invocations, messages, writes, reads } = abandoned
-  const hops = `${invocations} invocations, ${messages} messages, ${one(writes)} writes, ${one(reads)} reads each`
+  const hops = `${invocations} invocations, ${messages} messages, ${oneDecimal(writes)} writes, ${oneDecimal(reads)} reads each`
   const [byChannel, every] = [metricsByChannel(), everyMetric().size]
   const { hoursPerMonth: natHour, webhookBytes } = ASSUMPTIONS
   const nat = { natHour, natAddressHour: natHour }

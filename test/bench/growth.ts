@@ -1,6 +1,6 @@
 import { handler as getBooks } from '../../functions/admin/get-books.ts'
 import { handler as listSettlementsAction } from '../../functions/admin/list-settlements.ts'
-import { auditClient, auditRecorded } from '../../shared/audit/run-audits.ts'
+import { auditClient, auditRecordedSettlement } from '../../shared/audit/run-audits.ts'
 import type { Client } from '../../shared/client/client.ts'
 import type { Deps } from '../../shared/deps.ts'
 import { bookDay } from '../../shared/journal/day-totals.ts'
@@ -9,7 +9,7 @@ import { listPayments, paymentsOfReference } from '../../shared/payment/list-pay
 import { markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
-import { closeStep, listSettlements } from '../../shared/settlement/settlement-store.ts'
+import { listSettlements, markClosed } from '../../shared/settlement/settlement-store.ts'
 import {
   settlementEntries,
   settlementStatement,
@@ -22,7 +22,7 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps, type Units } from './meter-table.ts'
 
-/** `constant`: costs the same at any number, within the page that is read anyway. */
+/** `constant`: the action costs the same at any number of payments, within the page that it reads anyway. */
 type Cost = Units & { readonly action: string; readonly constant: boolean }
 
 /** Every size gets the same new day on top of its history. */
@@ -31,7 +31,7 @@ const REFERENCE = 'order-1'
 
 type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
-/** Read and write units by action and size; the time of a model in memory would say nothing of a table. */
+/** Read and write units by action and size. Times are left out: a table in memory says nothing about DynamoDB's. */
 export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
   const measured: Growth[] = []
   for (const payments of sizes) measured.push(await measureGrowth(payments))
@@ -40,7 +40,7 @@ export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_0
     ...measured.map(({ payments }) => `${payments.toLocaleString('en')} payments`),
   ]
   const cell = (cost?: Cost) =>
-    cost ? `${shown(cost.reads)} read, ${shown(cost.writes)} written` : ''
+    cost ? `${rounded(cost.reads)} read, ${rounded(cost.writes)} written` : ''
   const actions = measured[0]?.costs.map(({ action }) => action) ?? []
   const rows = actions.map((action, at) => [
     action,
@@ -91,8 +91,8 @@ async function measureGrowth(payments: number) {
   await measure('statement, every page', () => everyPage(statement))
   const pages: Units[] = []
   meter.take()
-  await wholeList(deps, settlement, () => void pages.push(meter.take()))
-  const { reads, writes } = pages.reduce((most, one) => (one.reads > most.reads ? one : most))
+  await readWholeList(deps, settlement, () => void pages.push(meter.take()))
+  const { reads, writes } = pages.reduce((most, units) => (units.reads > most.reads ? units : most))
   costs.push({
     action: 'payments of a settlement, a hundred: the dearest page of all',
     constant: true,
@@ -115,7 +115,7 @@ async function measureGrowth(payments: number) {
   }
   passTime(MINUTE_MS)
   await measure('audit of this settlement, before it may be paid', () =>
-    auditRecorded(deps, settlementId),
+    auditRecordedSettlement(deps, settlementId),
   )
   await measure('mark paid', () => markSettlementPaid(deps, paid))
   await measure('audit of all of them, the first', audit)
@@ -131,7 +131,7 @@ async function measureGrowth(payments: number) {
   return { payments, costs }
 }
 
-/** Paid a millisecond apart, each posted by its settled row. Five thousand are stored at once. */
+/** Makes payments that were paid a millisecond apart and posted by their settled rows. Stores five thousand at once. */
 async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
   for (let at = 0; at < count; at += 5_000) {
     const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
@@ -151,8 +151,8 @@ async function everyPage(
   while (cursor !== undefined)
 }
 
-/** Reads a settlement's payments to their end as its merchant does; their sums are its own. Tells of each page. */
-async function wholeList(deps: Deps, settlement: Settlement, read: () => void) {
+/** Reads all payments of a settlement as its merchant does, and compares their sums with it. Calls `read` for each page. */
+async function readWholeList(deps: Deps, settlement: Settlement, read: () => void) {
   const { settlementId: id, clientId } = settlement
   const nets: number[] = []
   await everyPage(async (after) => {
@@ -161,12 +161,12 @@ async function wholeList(deps: Deps, settlement: Settlement, read: () => void) {
     nets.push(...page.entries.map((entry) => entry.client_net_minor))
     return page.next
   })
-  const net = nets.reduce((sum, one) => sum + one, 0)
+  const net = nets.reduce((sum, value) => sum + value, 0)
   if (net !== settlement.netMinor || nets.length !== settlement.paymentCount)
     throw new Error('a payment is lost')
 }
 
-function shown(value: number): string {
+function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Math.round(value * 10) / 10)
 }
 
@@ -175,10 +175,10 @@ function failuresIn([smallest, ...larger]: readonly Growth[]): readonly string[]
     costs.flatMap(({ action, constant, reads, writes }, at) => {
       const least = smallest?.costs[at]
       const more = reads + writes - (least ? least.reads + least.writes : 0)
-      // A page that was not kept: at most 2,000 rows of the index, a million bytes.
+      // One page without a stored position costs at most 2,000 rows of the index, a million bytes.
       return !constant || more <= 125
         ? []
-        : [`${action} costs ${shown(more)} units more at ${payments} payments`]
+        : [`${action} costs ${rounded(more)} units more at ${payments} payments`]
     }),
   )
 }
@@ -211,7 +211,7 @@ export async function measureMonthEnd(clients: number, weeks = 52) {
       const { settlement } = await settleClient(deps, client.clientId, {})
       if (settlement === undefined) throw new Error('nothing was settled')
       const status = (number + week) % 10 === 0 ? 'failed' : 'manual_paid'
-      await deps.table.write(closeStep({ ...settlement, status, settledAt: clock.now() }))
+      await deps.table.write(markClosed({ ...settlement, status, settledAt: clock.now() }))
     }
     clock.set(addMs(paidAt, 7 * DAY_MS))
   }
@@ -256,7 +256,7 @@ export async function monthEndReport() {
   const table = markdownTable(['Command', 'Lines', 'Runs', 'Seconds', 'Read units'], rows)
   return {
     text: `1,000 merchants, each settled every week of a year, on the table in memory:\n\n${table}`,
-    // The owner of the books waits at most so long for all of them.
+    // The owner of the books waits at most five minutes for all commands.
     failures: inAll <= 300 ? [] : [`the month end takes ${Math.round(inAll)} seconds`],
   }
 }

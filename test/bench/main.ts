@@ -18,9 +18,9 @@ const [COSTS, FIGURES] = ['docs/operations.md', 'docs/performance.md']
 
 type Suite = {
   readonly does: string
-  /** The document of its part, if not docs/performance.md. */
+  /** The document that this suite writes to, if not docs/performance.md. */
   readonly document?: string
-  /** Takes less than five minutes. Returns its part of a document, and a sentence for each figure that is out of bounds. */
+  /** Runs for less than five minutes. Returns the document's text, and a sentence for each figure that is out of bounds. */
   readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 
@@ -79,7 +79,7 @@ process.exitCode = await runCommand(
   async ([first = '', ...others]) => {
     const named = first !== '' && !first.startsWith('-')
     const { write = false } = readOptions(
-      named ? others : [first, ...others].filter((one) => one !== ''),
+      named ? others : [first, ...others].filter((word) => word !== ''),
       { write: { type: 'boolean' } } as const,
     )
     const name = named ? first : 'units'

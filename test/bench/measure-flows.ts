@@ -14,7 +14,7 @@ const MANY = 200
 export async function measureFlows() {
   const metered = await startMeteredWorld()
   const { world, measure, run, passTime } = metered
-  // The second run: the first one looks back over a week.
+  // The second run is measured, because the first run looks back over a week.
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
   const dueWork = await measure('check-due-work', 'due work, one run', () =>
@@ -37,15 +37,15 @@ export async function measureFlows() {
     { messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) },
   ]
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
-  // A run that found nothing to settle writes nothing, and would be no measurement.
+  // A run that finds nothing to settle writes nothing, and would measure nothing.
   if (settle.writes === 0) throw new Error('nothing was settled')
-  const final = share(beyond(idleSync, sync))
+  const final = share(withoutIdle(idleSync, sync))
   return {
     /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
     paid: {
       flows: [
         ...steps,
-        times(share(beyond(idleSync, looked)), ASSUMPTIONS.syncLooks),
+        times(share(withoutIdle(idleSync, looked)), ASSUMPTIONS.syncLooks),
         final,
         share(settle),
       ],
@@ -72,7 +72,7 @@ export async function startMerchant(metered?: MeteredWorld) {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
   const merchant = await runUntil(world, addTenant(world, 0, 1))
-  /** The body of an answer with this status and these fields. Any other is refused: a failed flow costs too little. */
+  /** The body of an answer with this status and these fields. Throws for any other answer: a failed flow costs too little. */
   const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
     const reply = await runUntil(world, requestAs(world, merchant, name, asked))
     const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
@@ -125,24 +125,24 @@ function share(flow: Flow): Flow {
 }
 
 function times(flow: Flow, factor: number): Flow {
-  return counted(flow, (count) => count * factor)
+  return mapCounts(flow, (count) => count * factor)
 }
 
-/** The flow with each of its counts changed, those of its detail too. */
-function counted(flow: Flow, change: (count: number, name: string) => number): Flow {
+/** The flow with each of its counts changed, also the counts of its detail. */
+function mapCounts(flow: Flow, change: (count: number, name: string) => number): Flow {
   return JSON.parse(JSON.stringify(flow), (name, value: unknown) =>
     typeof value === 'number' ? change(value, name) : value,
   )
 }
 
 /** What a scheduled run uses for the payments it checks, beyond its fixed use in an hour. */
-function beyond(idle: Flow, flow: Flow): Flow {
-  return counted(flow, (count, name) =>
+function withoutIdle(idle: Flow, flow: Flow): Flow {
+  return mapCounts(flow, (count, name) =>
     Math.max(0, count - Number(Reflect.get({ ...idle.detail, ...idle }, name) ?? 0)),
   )
 }
 
-/** Many unpaid payments up to their end: the first one's create, all of their ends, and a delivery. */
+/** Many unpaid payments until they expire: the create of the first payment, all expiries, and a delivery. */
 async function measureUnpaid() {
   const started = await startMerchant()
   const { world, measure, run, handleBatch, passTime, create } = started

@@ -7,7 +7,7 @@ const pk = 'bench'
 const key = { pk, sk: 'a' }
 const page = { index: 'by-owner', partition: ['unknown-client', 'bench'], limit: 10 } as const
 
-// All else: test/simulation/conformance/units-conformance.test.ts.
+// Every other rule of the meter: test/simulation/conformance/units-conformance.test.ts.
 it.each<[string, (requests: TableRequests) => Promise<unknown>, reads: number, writes: number]>([
   [
     'a write that is refused',

@@ -3,7 +3,7 @@ import { type FunctionSpec, isHttp, queuesOf } from '../../functions/function-sp
 import { MANIFEST } from '../../functions/manifest.ts'
 import type { LogCode } from '../../shared/log.ts'
 import type { QueueName } from '../../shared/queues.ts'
-import { inOneLine, joiningLog } from '../../shared/runtime/json-log.ts'
+import { joiningLog, logInOneLine } from '../../shared/runtime/json-log.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { invoke } from '../simulation/world/lambda.ts'
 import { sqsEvent } from '../simulation/world/sim-queue.ts'
@@ -15,7 +15,7 @@ import { type Detail, meterTable } from './meter-table.ts'
 export type FunctionName = keyof typeof ASSUMPTIONS.billedMs
 
 export function specOf(name: string): FunctionSpec {
-  const spec = MANIFEST.find((one) => one.name === name)
+  const spec = MANIFEST.find((entry) => entry.name === name)
   if (!spec) throw new Error(`there is no function ${name}`)
   return spec
 }
@@ -136,7 +136,7 @@ async function writtenLines(functionName: FunctionName, simulated: readonly stri
       log[level](code, fields)
     }
   }
-  await (isHttp(specOf(functionName)) ? inOneLine(write) : write())
+  await (isHttp(specOf(functionName)) ? logInOneLine(write) : write())
   return written.map((text) => ({
     bytes: Buffer.byteLength(text) + 1,
     metrics: emittedBy(text).map(({ name, dimensions }) =>

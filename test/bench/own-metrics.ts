@@ -27,10 +27,10 @@ export function everyMetric(): ReadonlySet<string> {
   )
 }
 
-/** That of the payments which are measured; every other one has as many. */
+/** The channel of the measured payments. Every other channel has as many metrics. */
 const CHANNEL = ['virtual_account', 'BCA']
 
-/** What the fields of a line may say where they are dimensions, by their names. */
+/** By field that is a dimension: the values that a log line may have in it. */
 const FIELD_VALUES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   '': [[]],
   'method channel': [CHANNEL],

@@ -6,40 +6,42 @@ import { SOURCE_MAPS } from '../../infra/stack/project-root.ts'
 import packageJson from '../../package.json' with { type: 'json' }
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
-import { type Ended, runScripts } from './run-scripts.ts'
+import { runScripts, type ScriptResult } from './run-scripts.ts'
 
-/** Every script of our own, from the list that npm has. */
-const OWN = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
+/** Every script of this project, from package.json. */
+const SCRIPTS = Object.entries(packageJson.scripts).flatMap(([name, command]) => {
   const [, script = ''] = /(\S+\.ts(?: \w+)?)$/.exec(command) ?? []
   const [file = '', ...argv] = script.split(' ')
   return file === '' ? [] : [{ name, args: [file, ...argv] as const }]
 })
 
-describe('the command lines of every script', () => {
-  /** By the script's name and the flag. */
-  let ended: ReadonlyMap<string, Ended>
+describe('the command line of every script', () => {
+  /** The results by the script's name and the flag. */
+  let results: ReadonlyMap<string, ScriptResult>
 
   beforeAll(async () => {
     const calls = ['--help', '--no-such-flag'].flatMap((flag) =>
-      OWN.map(({ name, args }) => ({ name, args, flag })),
+      SCRIPTS.map(({ name, args }) => ({ name, args, flag })),
     )
-    const all = await runScripts(calls.map(({ args, flag }) => [...args, flag]))
-    ended = new Map(all.map((one, at) => [`${calls[at]?.name} ${calls[at]?.flag}`, one]))
+    const outcomes = await runScripts(calls.map(({ args, flag }) => [...args, flag]))
+    results = new Map(
+      outcomes.map((outcome, index) => [`${calls[index]?.name} ${calls[index]?.flag}`, outcome]),
+    )
   })
 
-  it('are all of them', () => {
-    expect(OWN.map(({ name }) => name)).toEqual(
+  it('is tested: the list of scripts is complete', () => {
+    expect(SCRIPTS.map(({ name }) => name)).toEqual(
       expect.arrayContaining(
         'start demo admin trace sim mutants bench picture deploy doctor restore'.split(' '),
       ),
     )
   })
 
-  it.each(OWN)(
-    'npm run $name says with --help what it does and how it ends, and refuses in words what it does not know',
+  it.each(SCRIPTS)(
+    'npm run $name explains itself with --help, and refuses an unknown flag with a message',
     ({ name }) => {
-      const help = ended.get(`${name} --help`)
-      const refused = ended.get(`${name} --no-such-flag`)
+      const help = results.get(`${name} --help`)
+      const refusal = results.get(`${name} --no-such-flag`)
 
       expect(help).toMatchObject({
         code: 0,
@@ -49,12 +51,12 @@ describe('the command lines of every script', () => {
       expect(help?.out).toMatch(
         new RegExp(`^(Usage: )?npm ${['start', 'test'].includes(name) ? '' : 'run '}${name}`),
       )
-      expect(refused).toMatchObject({
+      expect(refusal).toMatchObject({
         code: 2,
         out: '',
         err: expect.stringContaining('--no-such-flag'),
       })
-      expect(refused?.err).not.toMatch(/^\s+at /m)
+      expect(refusal?.err).not.toMatch(/^\s+at /m)
     },
   )
 
@@ -68,12 +70,12 @@ describe('the command lines of every script', () => {
 
     const input = 'Error: \u001b[2J\u202e\n    at f\n'
     const args = ['infra/operate/trace/main.ts', 'x', directory]
-    const said = execFileSync(process.execPath, args, {
+    const output = execFileSync(process.execPath, args, {
       cwd: PROJECT_ROOT,
       input,
       encoding: 'utf8',
     })
 
-    expect(said).toBe('Error: \\u001b[2J\\u202e\n    at f\n')
+    expect(output).toBe('Error: \\u001b[2J\\u202e\n    at f\n')
   })
 })

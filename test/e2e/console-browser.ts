@@ -6,7 +6,7 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { describe, expect, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-/** The machine's own Chromium, or the one that `CHROMIUM` names; undefined if there is none. Tests install nothing. */
+/** The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser. */
 export const CHROMIUM = [
   process.env['CHROMIUM'] ?? '',
   ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
@@ -30,7 +30,7 @@ export async function aBrowser(
 
 export function describeInChromium(tests: () => void) {
   return describe.skipIf(CHROMIUM === undefined)(
-    'the console in Chromium (skipped where there is none)',
+    'the console in Chromium (skipped on a machine without Chromium)',
     tests,
   )
 }
@@ -44,14 +44,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   })
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  const wrong: string[] = []
+  const problems: string[] = []
   const origins = new Set<string>()
   page.on('console', (message) => {
-    if (['error', 'warning'].includes(message.type())) wrong.push(message.text())
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text())
   })
-  page.on('pageerror', ({ message }) => wrong.push(message))
+  page.on('pageerror', ({ message }) => problems.push(message))
   page.on('request', (request) => origins.add(new URL(request.url()).origin))
-  return { page, wrong, origins }
+  return { page, problems, origins }
 }
 
 export async function openConsole(
@@ -59,10 +59,10 @@ export async function openConsole(
   api: string,
   options: BrowserContextOptions = {},
 ) {
-  const opened = await openPage(browser, options)
-  await opened.page.goto(`${api}/console`)
-  await opened.page.getByText('live', { exact: true }).waitFor()
-  return opened
+  const openedPage = await openPage(browser, options)
+  await openedPage.page.goto(`${api}/console`)
+  await openedPage.page.getByText('live', { exact: true }).waitFor()
+  return openedPage
 }
 
 export function press(page: Page, name: string) {
@@ -71,11 +71,11 @@ export function press(page: Page, name: string) {
 
 export const VIEWS = ['Payments', 'Webhooks', 'Money', 'Provider'] as const
 
-export function view(page: Page, name: (typeof VIEWS)[number]) {
+export function openView(page: Page, name: (typeof VIEWS)[number]) {
   return page.getByRole('link', { name, exact: true }).click()
 }
 
-export function messageShown(page: Page, text: string) {
+export function waitForMessage(page: Page, text: string) {
   return page.getByRole('log').getByText(text).first().waitFor()
 }
 
@@ -93,7 +93,7 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
 
 /** Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels and contrast. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
-  // Playwright runs it, because the page's content security policy forbids such scripts.
+  // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
   const { violations } = await page.evaluate<AxeResults>('axe.run()')
   return violations.flatMap(({ id, nodes }) =>
@@ -102,23 +102,25 @@ export async function accessibilityFaults(page: Page): Promise<readonly string[]
 }
 
 export async function unreachedControls(page: Page): Promise<readonly string[]> {
-  const shown = await page.evaluate<number>(`{
+  const controlCount = await page.evaluate<number>(`{
     const controls = document.querySelectorAll('a[href], button:not(:disabled), input, select, summary')
-    left = [...controls].filter((one) => one.checkVisibility())
+    unreached = [...controls].filter((control) => control.checkVisibility())
     document.activeElement.blur()
     scrollTo(0, 0)
-    left.length
+    unreached.length
   }`)
-  expect(shown).toBeGreaterThan(5)
+  expect(controlCount).toBeGreaterThan(5)
   // Scrollable parts are Tab stops too.
-  for (let presses = 0; presses < shown + 30; presses++) {
+  for (let presses = 0; presses < controlCount + 30; presses++) {
     await page.keyboard.press('Tab')
-    await page.evaluate('void (left = left.filter((one) => one !== document.activeElement))')
+    await page.evaluate(
+      'void (unreached = unreached.filter((control) => control !== document.activeElement))',
+    )
   }
-  return page.evaluate<string[]>('left.map((one) => one.outerHTML)')
+  return page.evaluate<string[]>('unreached.map((control) => control.outerHTML)')
 }
 
-export async function scanned(browser: Browser, png: Buffer): Promise<string | undefined> {
+export async function scanQrCode(browser: Browser, png: Buffer): Promise<string | undefined> {
   const context = await browser.newContext()
   const page = await context.newPage()
   const { data, width, height } = await page.evaluate<{
@@ -139,7 +141,7 @@ export async function scanned(browser: Browser, png: Buffer): Promise<string | u
 }
 
 /** With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the documents. */
-export async function picture(page: Page, name: string): Promise<void> {
+export async function takePicture(page: Page, name: string): Promise<void> {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)
   if (process.env['SCREENSHOTS'] === 'write')

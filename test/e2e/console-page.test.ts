@@ -14,14 +14,14 @@ import {
   CHROMIUM,
   createByKeyboard,
   describeInChromium,
-  messageShown,
   openConsole,
-  picture,
+  openView,
   press,
-  scanned,
+  scanQrCode,
+  takePicture,
   unreachedControls,
   VIEWS,
-  view,
+  waitForMessage,
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
 
@@ -34,28 +34,30 @@ const it = ownWorldIt
 
 const JAKARTA_MS = 7 * 3_600_000
 
-function tooWide(page: Page) {
+function wideElements(page: Page) {
   return page.evaluate<string[]>(`[...document.querySelectorAll('body *')]
-    .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1 && !one.closest('.skip'))
-    .map((one) => one.outerHTML.slice(0, 200))`)
+    .filter((element) => element.checkVisibility() && element.getBoundingClientRect().right > innerWidth + 1 && !element.closest('.skip'))
+    .map((element) => element.outerHTML.slice(0, 200))`)
 }
 
 describeInChromium(() => {
-  const asMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
+  const demoMerchant = ({ cloud, withKey }: World) => withKey(cloud.demoClient.api_key)
 
-  it('creates a payment, pays it and pays it out', async ({ world, browser }) => {
-    const { page, wrong, origins } = await openConsole(browser, world.urls.api)
-    const merchant = asMerchant(world)
+  it('creates a payment, pays it, and pays it out to the merchant', async ({ world, browser }) => {
+    const { page, problems, origins } = await openConsole(browser, world.urls.api)
+    const merchant = demoMerchant(world)
 
     const id = await createByKeyboard(page, 'qris', '150000')
     const code = await page.getByRole('img', { name: /^QR code/ }).screenshot()
-    expect(await scanned(browser, code)).toBe((await merchant.payment(id))['payment_destination'])
-    await picture(page, 'console-payment')
+    expect(await scanQrCode(browser, code)).toBe(
+      (await merchant.payment(id))['payment_destination'],
+    )
+    await takePicture(page, 'console-payment')
     await press(page, 'Pay')
     await page.getByText('Webhook, attempt 1: answered 200').waitFor()
     expect(await merchant.payment(id)).toMatchObject({ status: 'succeeded' })
 
-    await view(page, 'Webhooks')
+    await openView(page, 'Webhooks')
     await page.getByText('signature verified').waitFor()
     // The test empties the inbox. The event feed still has the body.
     await world.send(`${world.urls.inbox}/received`, { method: 'DELETE' })
@@ -67,22 +69,22 @@ describeInChromium(() => {
     await request.getByText(/^v1,[A-Za-z0-9+/]{43}=$/).waitFor()
     await page.getByRole('link', { name: 'its payment' }).click()
     await page.getByText('Webhook, attempt 2: answered 200').waitFor()
-    await view(page, 'Money')
+    await openView(page, 'Money')
     await press(page, 'Jump 5 days')
-    await messageShown(page, 'jumped to')
+    await waitForMessage(page, 'jumped to')
     await press(page, 'Read the provider’s transactions')
     await eventually(async () =>
       expect(await merchant.payment(id)).toMatchObject({ fee_status: 'actual' }),
     )
     await press(page, 'Sweep')
-    await messageShown(page, 'is to be paid out')
-    await picture(page, 'console-money')
+    await waitForMessage(page, 'is to be paid out')
+    await takePicture(page, 'console-money')
     await world.advance(120)
     await world.invoke('check-due-work')
-    await messageShown(page, 'the books balance')
+    await waitForMessage(page, 'the books balance')
     await page.getByLabel('Bank reference').fill('transfer-1')
     await page.getByRole('button', { name: /^Mark paid/ }).click()
-    await messageShown(page, 'is paid out')
+    await waitForMessage(page, 'is paid out')
     await press(page, 'Check the books')
     await page.getByText(/taken in qris Rp 150,000, .* They balance\./).waitFor()
     const entry = page
@@ -97,16 +99,17 @@ describeInChromium(() => {
     expect(balance).toMatchObject({ pending_minor: 0, in_settlement_minor: 0 })
     const paidOut = `Rp ${Number(balance['paid_out_minor']).toLocaleString('en-US')}`
     await page.getByText(paidOut).first().waitFor()
-    expect([wrong, [...origins]]).toStrictEqual([[], [world.urls.api]])
+    expect([problems, [...origins]]).toStrictEqual([[], [world.urls.api]])
   })
 
   it('switches faults on and off, and shows the reason for a refused create', async ({
     world,
     browser,
   }) => {
-    const { page, wrong } = await openConsole(browser, world.urls.api)
-    const armed = async () => (await world.send(`${world.urls.provider}/_simulator/faults`)).body
-    await view(page, 'Provider')
+    const { page, problems } = await openConsole(browser, world.urls.api)
+    const armedFaults = async () =>
+      (await world.send(`${world.urls.provider}/_simulator/faults`)).body
+    await openView(page, 'Provider')
     const slow = page.getByRole('switch', { name: 'slow when a payment is created' })
     const refuse = page.getByRole('switch', { name: 'refuse when a payment is created' })
 
@@ -117,27 +120,27 @@ describeInChromium(() => {
     await slow.press('Space')
     await eventually(async () => expect(await slow.getAttribute('aria-checked')).toBe('true'))
     await refuse.press('Space')
-    await eventually(async () => expect(await armed()).toHaveLength(2))
+    await eventually(async () => expect(await armedFaults()).toHaveLength(2))
     await slow.press('Space')
     await eventually(async () =>
-      expect(await armed()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]),
+      expect(await armedFaults()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]),
     )
-    await view(page, 'Payments')
+    await openView(page, 'Payments')
     await press(page, 'Create payment')
     await page.getByRole('status').getByText('Create payment: ').waitFor()
-    await messageShown(page, 'CHANNEL_NOT_ACTIVATED')
+    await waitForMessage(page, 'CHANNEL_NOT_ACTIVATED')
 
     // The browser logs no error, because the console's server answers 200 with the gateway's answer inside.
-    expect([wrong, await armed()]).toStrictEqual([[], []])
+    expect([problems, await armedFaults()]).toStrictEqual([[], []])
   })
 
   it.for(['light', 'dark'] as const)(
     'has labels and contrast, and all controls are reachable by keyboard (%s)',
     async (scheme, { world, browser }) => {
-      const { page, wrong } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
+      const { page, problems } = await openConsole(browser, world.urls.api, { colorScheme: scheme })
       const faults: string[] = []
       for (const name of VIEWS) {
-        await view(page, name)
+        await openView(page, name)
         if (name === 'Payments') await createByKeyboard(page, 'qris', '60000')
         if (name === 'Provider')
           await page
@@ -146,12 +149,12 @@ describeInChromium(() => {
         faults.push(...(await accessibilityFaults(page)), ...(await unreachedControls(page)))
       }
       if (scheme === 'dark') {
-        await view(page, 'Provider')
+        await openView(page, 'Provider')
         await page.evaluate('scrollTo(0, 0)')
-        await picture(page, 'console-provider-dark')
+        await takePicture(page, 'console-provider-dark')
       }
 
-      expect([faults, wrong]).toStrictEqual([[], []])
+      expect([faults, problems]).toStrictEqual([[], []])
     },
   )
 
@@ -161,8 +164,8 @@ describeInChromium(() => {
   }) => {
     const { clientId } = await world.merchant()
     const { page } = await openConsole(browser, world.urls.api)
-    const run = async (of: string) => {
-      await press(page, `Copy “${of}” as curl`)
+    const run = async (name: string) => {
+      await press(page, `Copy “${name}” as curl`)
       const { stdout } = await promisify(execFile)('sh', [
         '-c',
         await page.evaluate<string>('navigator.clipboard.readText()'),
@@ -171,11 +174,11 @@ describeInChromium(() => {
     }
     await page.getByLabel('Your reference').fill(`it's $(id) \`id\` "5"`)
 
-    const created = await run('Create payment')
-    await page.goto(`${world.urls.api}/console#payments/${created.id}`)
-    await page.getByText(created.external_reference).first().waitFor()
+    const payment = await run('Create payment')
+    await page.goto(`${world.urls.api}/console#payments/${payment.id}`)
+    await page.getByText(payment.external_reference).first().waitFor()
 
-    expect(created).toMatchObject({
+    expect(payment).toMatchObject({
       status: 'pending',
       external_reference: `it's $(id) \`id\` "5"`,
     })
@@ -188,9 +191,9 @@ describeInChromium(() => {
   })
 
   it('shows a merchant’s HTML as plain text', async ({ world, browser }) => {
-    const { page, wrong } = await openConsole(browser, world.urls.api)
+    const { page, problems } = await openConsole(browser, world.urls.api)
     const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>'
-    const { body } = await asMerchant(world).create(
+    const { body } = await demoMerchant(world).create(
       { ...QRIS, external_reference: hostile },
       crypto.randomUUID(),
     )
@@ -198,7 +201,7 @@ describeInChromium(() => {
     await page.goto(`${world.urls.api}/console#payments/${String(body['id'])}`)
     await expect.poll(() => page.getByText(hostile).count()).toBe(2)
 
-    expect([await page.title(), wrong]).toStrictEqual(['Payment gateway · local console', []])
+    expect([await page.title(), problems]).toStrictEqual(['Payment gateway · local console', []])
   })
 
   it('fits a phone: no element is too wide, and a tapped payment scrolls into view', async ({
@@ -210,7 +213,7 @@ describeInChromium(() => {
       hasTouch: true,
     })
     const reference = 'order-with-a-reference-that-never-ends-'.repeat(6)
-    const { create, payment } = asMerchant(world)
+    const { create, payment } = demoMerchant(world)
     const id = String(
       (await create({ ...QRIS, amount: 65_432, external_reference: reference })).body['id'],
     )
@@ -231,19 +234,19 @@ describeInChromium(() => {
     const heading = page.getByRole('heading', { name: 'Payment of Rp 65,432' })
     await heading.waitFor()
     await expect.poll(async () => (await heading.boundingBox())?.y).toBeLessThan(200)
-    const wide = [...(await tooWide(page)), ...(await accessibilityFaults(page))]
+    const wide = [...(await wideElements(page)), ...(await accessibilityFaults(page))]
     for (const name of VIEWS) {
-      await view(page, name)
+      await openView(page, name)
       await page.getByText('Loading…').first().waitFor({ state: 'detached' })
-      wide.push(...(await tooWide(page)))
+      wide.push(...(await wideElements(page)))
     }
-    await view(page, 'Webhooks')
+    await openView(page, 'Webhooks')
     await page.getByRole('link', { name: 'payment.succeeded', exact: true }).first().tap()
     await page.getByText('x-gateway-signature').waitFor()
-    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+    wide.push(...(await wideElements(page)), ...(await accessibilityFaults(page)))
     await page.goto(`${world.urls.api}/console#money/entries`)
     await page.getByRole('heading', { name: 'Entries' }).waitFor()
-    wide.push(...(await tooWide(page)), ...(await accessibilityFaults(page)))
+    wide.push(...(await wideElements(page)), ...(await accessibilityFaults(page)))
 
     expect(wide).toStrictEqual([])
   })

@@ -1,5 +1,5 @@
 /**
- * Goal: the console shows the current state, despite late answers and lost ones. Method: the machine's own Chromium on a
+ * Goal: the console shows the current state, despite late and lost answers. Method: the machine's own Chromium on a
  * scripted gateway; each test times its answers.
  */
 import { it as base, expect, onTestFinished, vi } from 'vitest'
@@ -22,11 +22,15 @@ const it = base
   .extend('browser', { scope: 'file' }, aBrowser)
 
 const NOW = { now: '2026-11-23T10:00:00.000Z' }
-const ANY = { status: 'succeeded', method: 'qris', created_at: NOW.now }
+const ANY_PAYMENT = { status: 'succeeded', method: 'qris', created_at: NOW.now }
 
 function listOf(...amounts: readonly number[]) {
   return {
-    data: amounts.map((amount) => ({ ...ANY, id: `payment-of-${amount}`, notional_minor: amount })),
+    data: amounts.map((amount) => ({
+      ...ANY_PAYMENT,
+      id: `payment-of-${amount}`,
+      notional_minor: amount,
+    })),
     pagination: { page: 1, per_page: 12, total: amounts.length, total_pages: 1 },
   }
 }
@@ -34,11 +38,11 @@ function listOf(...amounts: readonly number[]) {
 type Script = {
   readonly port?: number
   readonly clientId?: string
-  /** What all four ports answer; undefined is 404. */
+  /** The body that all four ports answer; undefined for a 404. */
   readonly answer: (request: LocalRequest) => object | undefined | Promise<object | undefined>
 }
 
-/** The console of a gateway whose answers, and their times, the test decides. */
+/** The console of a gateway. The test decides the gateway's answers and their times. */
 async function startScriptedConsole({ port = 0, clientId = 'client-1', answer }: Script) {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ports = await startLocalHttpServer({
@@ -86,41 +90,46 @@ async function startScriptedConsole({ port = 0, clientId = 'client-1', answer }:
 }
 
 describeInChromium(() => {
-  it('shows the gateway that a restart brings, and nothing of the one before', async ({
+  it('shows the gateway that a restart starts, and nothing of the gateway before it', async ({
     browser,
   }) => {
-    const of = (clientId: string, amount: number, port = 0) =>
+    const startGatewayOf = (clientId: string, amount: number, port = 0) =>
       startScriptedConsole({
         port,
         clientId,
         answer: ({ path }) =>
           path === '/v1/payments' ? listOf(amount) : path === '/_local/clock' ? NOW : undefined,
       })
-    const first = await of('client-1', 1_000)
+    const firstGateway = await startGatewayOf('client-1', 1_000)
     const { page } = await openPage(browser)
-    await page.goto(`${first.url}/console#payments/payment-of-1000`)
+    await page.goto(`${firstGateway.url}/console#payments/payment-of-1000`)
     await page.getByText('Rp 1,000').waitFor()
     await page.getByLabel('Your reference').fill('order of the dead gateway')
-    first.send({ at: NOW.now, subject: 'payment', tone: 'good', text: 'sent by the dead gateway' })
+    firstGateway.send({
+      at: NOW.now,
+      subject: 'payment',
+      tone: 'good',
+      text: 'sent by the dead gateway',
+    })
     await page.getByText('sent by the dead gateway').waitFor()
 
-    await first.close()
+    await firstGateway.close()
     await page.getByText('not connected').waitFor()
-    await of('client-2', 2_000, Number(new URL(first.url).port))
+    await startGatewayOf('client-2', 2_000, Number(new URL(firstGateway.url).port))
 
     await page.getByText('Rp 2,000').waitFor()
     await page.getByText('Merchant client-2').waitFor()
     await eventually(async () => {
-      const left = ['Rp 1,000', 'sent by the dead gateway', 'client-1'].map((text) =>
+      const leftovers = ['Rp 1,000', 'sent by the dead gateway', 'client-1'].map((text) =>
         page.getByText(text).count(),
       )
-      expect(await Promise.all(left)).toStrictEqual([0, 0, 0])
+      expect(await Promise.all(leftovers)).toStrictEqual([0, 0, 0])
     })
     expect(await page.getByLabel('Your reference').inputValue()).toBe('')
     expect(new URL(page.url()).hash).toBe('#payments')
   })
 
-  it('shows differently that it waits for an answer, that there is nothing, and that the gateway does not answer', async ({
+  it('shows different texts for a missing answer, for an empty list, and for a gateway that does not answer', async ({
     browser,
   }) => {
     const { promise: mayAnswer, resolve: answerNow } = Promise.withResolvers<void>()
@@ -131,13 +140,13 @@ describeInChromium(() => {
     await page.goto(`${gateway.url}/console`)
     const payments = page.getByRole('region', { name: 'Payments' })
     const states = ['Loading…', 'None yet.', 'The gateway does not answer.']
-    const shown = () => Promise.all(states.map((text) => payments.getByText(text).count()))
+    const shownStates = () => Promise.all(states.map((text) => payments.getByText(text).count()))
 
-    await eventually(async () => expect(await shown()).toStrictEqual([1, 0, 0]))
+    await eventually(async () => expect(await shownStates()).toStrictEqual([1, 0, 0]))
     answerNow()
-    await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 0]))
+    await eventually(async () => expect(await shownStates()).toStrictEqual([0, 1, 0]))
     await gateway.close()
-    await eventually(async () => expect(await shown()).toStrictEqual([0, 1, 1]))
+    await eventually(async () => expect(await shownStates()).toStrictEqual([0, 1, 1]))
     await payments.getByText('The last answer is shown below.').waitFor()
   })
 })

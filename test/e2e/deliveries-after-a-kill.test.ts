@@ -35,66 +35,66 @@ async function outcomes(
   const pages = [1, 2].map((page) =>
     admin('list-deliveries', { client_id: clientId, per_page: 100, page }),
   )
-  const all = (await Promise.all(pages)).flatMap(({ body }) => body['data'] as readonly Delivery[])
+  const deliveries = (await Promise.all(pages)).flatMap(
+    ({ body }) => body['data'] as readonly Delivery[],
+  )
   const outcomeOf = ({ status, attempts }: Delivery) =>
     [...attempts.map(({ error }) => error ?? 'answered'), status].join(', ')
   return Object.fromEntries(
-    [...Map.groupBy(all, outcomeOf)].map(([outcome, some]) => [outcome, some.length]),
+    [...Map.groupBy(deliveries, outcomeOf)].map(([outcome, group]) => [outcome, group.length]),
   )
 }
 
 const onDynamoDb = await describeOnDynamoDb()
 
 onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
-  it('loses none, makes each again within 30 s of the gateway’s clock, and sends only those in flight twice', async () => {
+  it('loses no delivery, repeats each within 30 s of the gateway’s clock, and sends only deliveries in flight twice', async () => {
     const directory = tempDirectory()
-    /** The deliveries that the merchant's server got, and how it answers: never while the status is undefined. */
-    const server: { got: string[]; status?: number | undefined } = { got: [], status: 500 }
+    /** The deliveries that the merchant's server received, and its answer: none while the status is undefined. */
+    const server: { ids: string[]; status?: number | undefined } = { ids: [], status: 500 }
     const { url } = await startScriptedServer((response, { headers }) => {
-      server.got.push(String(headers['x-gateway-delivery-id']))
+      server.ids.push(String(headers['x-gateway-delivery-id']))
       if (server.status !== undefined) response.writeHead(server.status).end()
     })
-    const { gateway, world: before } = await startGateway(directory)
-    const { clientId, create } = await before.merchant(
+    const { gateway, world: firstWorld } = await startGateway(directory)
+    const { clientId, create } = await firstWorld.merchant(
       Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`),
     )
-    // One after the other, so that each payment's messages are sent within their second, on a slow machine too.
-    for (let paid = 1; paid <= PAYMENTS; paid++) {
-      await before.pay(String((await create(VA)).body['id']))
-      await eventually(() => expect(server.got).toHaveLength(paid * ENDPOINTS))
+    // One payment at a time, so that each payment's messages are sent within their second, on a slow machine too.
+    for (let count = 1; count <= PAYMENTS; count++) {
+      await firstWorld.pay(String((await create(VA)).body['id']))
+      await eventually(() => expect(server.ids).toHaveLength(count * ENDPOINTS))
     }
     await eventually(async () =>
-      expect(await outcomes(before, clientId)).toStrictEqual({
+      expect(await outcomes(firstWorld, clientId)).toStrictEqual({
         'http_status, scheduled': DELIVERIES,
       }),
     )
     // All second attempts are due at the same moment: 120 are in flight before the first of them times out.
     server.status = undefined
-    server.got = []
+    server.ids = []
     // The wait after a first failure, and one second.
-    await before.advance(61)
-    await eventually(() => expect(server.got).toHaveLength(IN_FLIGHT))
+    await firstWorld.advance(61)
+    await eventually(() => expect(server.ids).toHaveLength(IN_FLIGHT))
 
     await gateway.end('SIGKILL')
-    const inFlight = server.got
-    server.got = []
+    const inFlight = server.ids
+    server.ids = []
     server.status = 200
-    const { world: after } = await startGateway(directory)
+    const { world: secondWorld } = await startGateway(directory)
     // An attempt without a recorded result is repeated within this time (design section 9).
-    await after.advance(30)
+    await secondWorld.advance(30)
     await eventually(async () => {
       // A worker may have claimed one more attempt and died before its POST left.
-      const { 'http_status, unknown, answered, succeeded': again = 0, ...others } = await outcomes(
-        after,
-        clientId,
-      )
-      expect(again).toBeGreaterThanOrEqual(IN_FLIGHT)
-      expect(others).toStrictEqual(
-        again < DELIVERIES ? { 'http_status, answered, succeeded': DELIVERIES - again } : {},
+      const { 'http_status, unknown, answered, succeeded': repeated = 0, ...otherOutcomes } =
+        await outcomes(secondWorld, clientId)
+      expect(repeated).toBeGreaterThanOrEqual(IN_FLIGHT)
+      expect(otherOutcomes).toStrictEqual(
+        repeated < DELIVERIES ? { 'http_status, answered, succeeded': DELIVERIES - repeated } : {},
       )
     })
     expect(new Set(inFlight).size).toBe(inFlight.length)
-    expect(new Set(server.got).size).toBe(DELIVERIES)
-    expect(server.got).toHaveLength(DELIVERIES)
+    expect(new Set(server.ids).size).toBe(DELIVERIES)
+    expect(server.ids).toHaveLength(DELIVERIES)
   }, 120_000)
 })

@@ -22,7 +22,7 @@ import { runScripts } from './run-scripts.ts'
 
 /*
  * Goal: after the gateway is interrupted, killed or restarted on its data, no process is left and no port is in use. No
- * payment is lost or doubled. Method: `npm start` in a process of its own.
+ * payment is lost or doubled. Method: `npm start` in a separate process.
  */
 
 function spawnGateway(start?: GatewayStart) {
@@ -31,7 +31,7 @@ function spawnGateway(start?: GatewayStart) {
   return gateway
 }
 
-function answers(url: string): Promise<unknown> {
+function answerOf(url: string): Promise<unknown> {
   return fetch(url).catch(() => 'nothing')
 }
 
@@ -56,7 +56,7 @@ describe('stopping the gateway (design section 6)', () => {
 
     await expectEnded(banner.tablePid)
     for (const url of [banner.api, banner.lambda, banner.provider, banner.inbox]) {
-      expect([url, await answers(url)]).toStrictEqual([url, 'nothing'])
+      expect([url, await answerOf(url)]).toStrictEqual([url, 'nothing'])
     }
   })
 
@@ -71,8 +71,8 @@ describe('stopping the gateway (design section 6)', () => {
 })
 
 it('a gateway ends when its npm process ends, but not when the parent of npm ends', async () => {
-  const started = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
-  const output = outputOf([started.stdout])
+  const shell = spawn('sh', ['-c', 'PORT=0 npm start 2>&1 & echo "npm $!"; read -r _'])
+  const output = outputOf([shell.stdout])
   await eventually(() => expect(output()).toContain('Try it'))
   const npm = Number(/^npm (\d+)$/m.exec(output())?.[1])
   onTestFinished(() => {
@@ -80,31 +80,34 @@ it('a gateway ends when its npm process ends, but not when the parent of npm end
   })
   const banner = readBanner(output())
 
-  started.stdin.end()
-  await once(started, 'exit')
+  shell.stdin.end()
+  await once(shell, 'exit')
   // The gateway checks several times in this time whether its parent has ended.
   await sleep(1_000)
-  const created = await createPayment(banner, 'orphaned')
+  const creation = await createPayment(banner, 'orphaned')
   process.kill(npm, 'SIGKILL')
 
-  expect(created.status).toBe(201)
+  expect(creation.status).toBe(201)
   await expectEnded(banner.tablePid)
-  await expect.poll(() => answers(banner.api)).toBe('nothing')
+  await expect.poll(() => answerOf(banner.api)).toBe('nothing')
 })
 
 it('a gateway with impossible options, on a machine without Java and Docker, prints what to do and exits', async () => {
   machineWith({})
-  const none = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
-  const impossible = ['/dev/null/data', ...(process.platform === 'linux' ? ['/proc/data'] : [])]
+  const installHint = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
+  const impossiblePaths = [
+    '/dev/null/data',
+    ...(process.platform === 'linux' ? ['/proc/data'] : []),
+  ]
   const inMemory = '--data cannot keep a table in memory'
   const cases: readonly (readonly [code: number, says: string, ...argv: string[]])[] = [
-    ...impossible.map(
+    ...impossiblePaths.map(
       (data) => [1, `cannot create or write the data directory ${data}`, '--data', data] as const,
     ),
     // An empty value, for example of an unset variable, does not mean the current directory.
     [2, '--data needs a value', '--data', ''],
-    [1, `${inMemory}; ${none}`, '--data', tempDirectory()],
-    [1, `${none}, or leave out --table`, '--table', 'dynamodb'],
+    [1, `${inMemory}; ${installHint}`, '--data', tempDirectory()],
+    [1, `${installHint}, or leave out --table`, '--table', 'dynamodb'],
     [
       2,
       `${inMemory}; leave out --data, or --table memory`,
@@ -116,11 +119,11 @@ it('a gateway with impossible options, on a machine without Java and Docker, pri
     [2, '--table takes memory or dynamodb', '--table', 'paper'],
   ]
 
-  const ended = await runScripts(
+  const results = await runScripts(
     cases.map(([, , ...argv]) => ['infra/local/main.ts', ...argv] as const),
   )
 
-  expect(ended).toMatchObject(
+  expect(results).toMatchObject(
     cases.map(([code, says]) => ({ code, err: expect.stringContaining(says) as unknown })),
   )
 })
@@ -142,12 +145,12 @@ const onDynamoDb = await describeOnDynamoDb()
 onDynamoDb('a gateway with a data directory (design section 6)', () => {
   const data = mkdtempSync(join(tmpdir(), 'gateway-data-'))
   const start = { args: ['--data', data] }
-  let first: ReturnType<typeof startGatewayProcess>
-  let before: Banner
-  let created: Awaited<ReturnType<typeof createPayment>>
+  let firstGateway: ReturnType<typeof startGatewayProcess>
+  let firstBanner: Banner
+  let keptPayment: Awaited<ReturnType<typeof createPayment>>
 
   afterAll(async () => {
-    await first.end('SIGKILL')
+    await firstGateway.end('SIGKILL')
     rmSync(data, { recursive: true })
   })
 
@@ -156,39 +159,41 @@ onDynamoDb('a gateway with a data directory (design section 6)', () => {
     await eventually(() => expect(interrupted.output()).toContain('Starting'))
 
     const [code] = await interrupted.end('SIGTERM')
-    first = startGatewayProcess(start)
-    before = await first.ready()
+    firstGateway = startGatewayProcess(start)
+    firstBanner = await firstGateway.ready()
 
     expect(code).toBe(0)
     expect(interrupted.output()).not.toContain('Try it')
   })
 
   it('keeps running when a second gateway is refused the directory', async () => {
-    const second = spawnGateway(start)
+    const secondGateway = spawnGateway(start)
 
-    expect(await second.exited).toStrictEqual([1, null])
-    expect(second.output()).toContain(`is in use by another gateway (process ${first.pid})`)
-    await worldAt(before).advance(3_600)
-    created = await createPayment(before, 'kept')
-    expect(created.status).toBe(201)
+    expect(await secondGateway.exited).toStrictEqual([1, null])
+    expect(secondGateway.output()).toContain(
+      `is in use by another gateway (process ${firstGateway.pid})`,
+    )
+    await worldAt(firstBanner).advance(3_600)
+    keptPayment = await createPayment(firstBanner, 'kept')
+    expect(keptPayment.status).toBe(201)
   })
 
   it('keeps client, payments, clock and provider after a kill, and DynamoDB Local ends', async () => {
     // The kill follows the reply at once: a payment with a reply must be kept.
-    await first.end('SIGKILL')
-    await expectEnded(before.tablePid)
+    await firstGateway.end('SIGKILL')
+    await expectEnded(firstBanner.tablePid)
 
-    const next = spawnGateway(start)
-    const after = await next.ready()
-    const replayed = await createPayment(after, 'kept')
-    const { now } = Object(await (await fetch(`${after.lambda}/_local/clock`)).json())
-    const creates = await worldAt(after).createCalls()
-    await next.end('SIGTERM')
+    const nextGateway = spawnGateway(start)
+    const nextBanner = await nextGateway.ready()
+    const replay = await createPayment(nextBanner, 'kept')
+    const { now } = Object(await (await fetch(`${nextBanner.lambda}/_local/clock`)).json())
+    const creates = await worldAt(nextBanner).createCalls()
+    await nextGateway.end('SIGTERM')
 
-    expect(after.apiKey).toBe(before.apiKey)
-    expect([replayed.status, replayed.body['id']]).toStrictEqual([200, created.body['id']])
+    expect(nextBanner.apiKey).toBe(firstBanner.apiKey)
+    expect([replay.status, replay.body['id']]).toStrictEqual([200, keptPayment.body['id']])
     expect(Date.parse(now) - Date.now()).toBeGreaterThan(3_500_000)
     expect(creates).toBeLessThanOrEqual(1)
-    await expectEnded(after.tablePid)
+    await expectEnded(nextBanner.tablePid)
   })
 })

@@ -8,24 +8,24 @@ import { undescribed } from '../support/described-answers.ts'
 
 type Json = Record<string, unknown>
 
-type Sent = {
+type BrowserRequest = {
   readonly method?: string
   readonly headers?: Record<string, string>
   readonly body?: unknown
 }
 
-/** As a browser sends it. `fetch` would set headers that scripts cannot set, such as Host; an empty one is left out. */
+/** Sends a request as a browser does: `fetch` would replace headers such as Host. An empty Host is left out. */
 export async function sendAsBrowser(
   url: string,
-  { method = 'GET', headers = {}, body }: Sent = {},
+  { method = 'GET', headers = {}, body }: BrowserRequest = {},
 ) {
-  const asked = request(url, {
+  const outgoing = request(url, {
     method,
     headers: { connection: 'close', ...headers },
     setHost: headers['host'] !== '',
   })
-  asked.end(body === undefined ? undefined : JSON.stringify(body))
-  const [answer]: IncomingMessage[] = await once(asked, 'response')
+  outgoing.end(body === undefined ? undefined : JSON.stringify(body))
+  const [answer]: IncomingMessage[] = await once(outgoing, 'response')
   if (!answer) throw new Error('no answer')
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
 }
@@ -34,7 +34,7 @@ export async function sendAsBrowser(
 export function worldAt(urls: LocalCloud['urls']) {
   const send = async (url: string, init: RequestInit = {}) => {
     const response = await fetch(url, init)
-    const said = await response.text()
+    const responseText = await response.text()
     const { origin, pathname: path } = new URL(url)
     if (origin === urls.api && path.startsWith('/v1/')) {
       const { status, headers } = response
@@ -43,13 +43,13 @@ export function worldAt(urls: LocalCloud['urls']) {
         path,
         status,
         headers,
-        text: said,
+        text: responseText,
       })
       if (faults.length > 0)
         throw new Error(`${path}, ${status}: not as docs/openapi.yaml says: ${faults.join('; ')}`)
     }
-    const body = (said ? JSON.parse(said) : {}) as Json
-    return { status: response.status, headers: response.headers, text: said, body }
+    const body = (responseText ? JSON.parse(responseText) : {}) as Json
+    return { status: response.status, headers: response.headers, text: responseText, body }
   }
   const post = (url: string, body: unknown = {}, headers: Record<string, string> = {}) =>
     send(url, {
@@ -59,7 +59,7 @@ export function worldAt(urls: LocalCloud['urls']) {
     })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
-  /** Returns the unchanged answer of a Lambda. That of an operator's action is `{status, body}`. */
+  /** Returns the unchanged answer of a Lambda. The answer of an operator's action is `{status, body}`. */
   const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
       .body
@@ -80,7 +80,7 @@ export function worldAt(urls: LocalCloud['urls']) {
     return { key, get, create, payment, balance }
   }
 
-  /** A merchant of its own, with a key and, unless the test names others, one endpoint at the inbox. */
+  /** A new merchant with a key and, unless the test names endpoints, one endpoint at the inbox. */
   const merchant = async (endpointUrls: readonly string[] = [`${urls.inbox}/hooks`]) => {
     const operator = 'test'
     const { body: client } = await admin('create-client', { operator, name: 'Toko Uji' })
@@ -138,7 +138,7 @@ export const worldIt = it
   .extend('port', { scope: 'worker' }, 0)
   .extend('world', { scope: 'worker' }, aWorld)
 
-/** Tests that share one world a file, with no other merchants in it. */
+/** Tests of one file that share a world, which has no merchants of other files. */
 export const ownWorldIt = it
   .extend('port', { scope: 'file' }, 0)
   .extend('world', { scope: 'file' }, aWorld)

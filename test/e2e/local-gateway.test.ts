@@ -5,14 +5,14 @@ import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { worldIt as it, sendAsBrowser, VA } from './gateway-world.ts'
 
 describe('the local gateway and pages on the web (design section 6)', () => {
-  // A path of each port, and what it answers to a caller that may ask.
+  // A path of each port, and the status that a permitted caller gets.
   it.for([
     ['api', '/v1/balance', 401],
     ['lambda', '/_local/clock', 200],
     ['provider', '/_simulator/calls', 200],
     ['inbox', '/received', 200],
   ] as const)(
-    'answer 403 on the port of the %s but to our own names and pages',
+    'answer 403 on the port of the %s, except to our own host names and pages',
     async ([server, path, served], { world }) => {
       const url = world.urls[server] + path
       const { port } = new URL(url)
@@ -35,14 +35,14 @@ describe('the local gateway and pages on the web (design section 6)', () => {
       )
 
       const ownNames = [`127.0.0.1:${port}`, 'localhost', 'LocalHost:1', '[::1]:3000']
-      const asked = [
+      const requests = [
         ...hosts.map((host) => [{ host }, 403] as const),
         ...origins.map((origin) => [{ origin }, 403] as const),
         ...ownNames.map((host) => [{ host }, served] as const),
         ...ownPages.map((origin) => [{ origin }, served] as const),
       ]
 
-      for (const [headers, status] of asked) {
+      for (const [headers, status] of requests) {
         expect([headers, (await sendAsBrowser(url, { headers })).status]).toStrictEqual([
           headers,
           status,
@@ -51,16 +51,16 @@ describe('the local gateway and pages on the web (design section 6)', () => {
     },
   )
 
-  it('keeps its table from callers without the access key of this start', async ({
+  it('hides its table from callers without the access key of this start', async ({
     world: { cloud },
     skip,
   }) => {
     const { dynamoDb } = cloud.table
     if (!dynamoDb) return skip('the table is in memory')
-    const own = localAws(dynamoDb.endpoint)
+    const ownAws = localAws(dynamoDb.endpoint)
     const tablesFor = async (accessKeyId: string) => {
       const client = new DynamoDBClient({
-        ...own,
+        ...ownAws,
         credentials: { accessKeyId, secretAccessKey: 'local' },
       })
       const { TableNames } = await client.send(new ListTablesCommand({}))
@@ -68,7 +68,7 @@ describe('the local gateway and pages on the web (design section 6)', () => {
       return TableNames
     }
 
-    expect(await tablesFor(own.credentials.accessKeyId)).toStrictEqual([dynamoDb.name])
+    expect(await tablesFor(ownAws.credentials.accessKeyId)).toStrictEqual([dynamoDb.name])
     expect(await tablesFor('local')).toStrictEqual([])
   })
 })
@@ -109,8 +109,8 @@ describe('the local gateway as a whole (design section 6)', () => {
     }
 
     const alerts = async () => (await fetch(`${urls.lambda}/_local/alerts`)).json()
-    const changed = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
-    await expect.poll(alerts).toContainEqual(changed)
+    const bankChange = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
+    await expect.poll(alerts).toContainEqual(bankChange)
   })
 
   it('keeps a log that names requests by their template and holds no key', async ({ world }) => {
@@ -124,12 +124,12 @@ describe('the local gateway as a whole (design section 6)', () => {
   })
 })
 
-// Callbacks that come at once, faults and deaths: test/integration and test/simulation.
+// Simultaneous callbacks, faults and crashes: test/integration and test/simulation.
 it('the local gateway answers 200 concurrent creates of one key with the same payment and one provider call', async ({
   world,
 }) => {
   const { create } = await world.merchant([])
-  const before = await world.createCalls()
+  const callsBefore = await world.createCalls()
 
   const answers = await Promise.all(Array.from({ length: 200 }, () => create(VA, 'one-key')))
 
@@ -137,5 +137,5 @@ it('the local gateway answers 200 concurrent creates of one key with the same pa
   expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toStrictEqual([
     201,
   ])
-  expect((await world.createCalls()) - before).toBe(1)
+  expect((await world.createCalls()) - callsBefore).toBe(1)
 })

@@ -11,11 +11,11 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
  * Goal: the commands of merchants' pages give what the pages say. Method: one shell runs each page, block after block,
- * against the local gateway. A JSON block is the answer of the command above it, a text block is what was printed by then.
+ * against the local gateway. A JSON block is the answer of the command above it, a text block is the output until then.
  * Ids, times and other long texts are compared by their form, everything else to the letter.
  */
 
-// A session starts the operators' command some times, on a machine that runs other tests beside it.
+// A session starts the operators' command several times, while the machine runs other tests.
 vi.setConfig({ testTimeout: 180_000 })
 
 const QUICKSTART = 'docs/merchants.md'
@@ -32,7 +32,7 @@ function withPlacesOf(
     'http://127.0.0.1:3003': urls.inbox,
     '4000': String(shopPort),
     '/tmp/shop': shop,
-    // It looks for the provider two ports after the API.
+    // `npm run pay` looks for the provider two ports after the API.
     'npm run -s pay': `PORT=${Number(new URL(urls.provider).port) - 2} npm run -s pay`,
   }
   return (text: string) =>
@@ -53,7 +53,7 @@ function lastJsonIn(output: string): unknown {
   throw new Error(`there is no JSON in ${output}`)
 }
 
-function masked(text: string) {
+function maskIds(text: string) {
   return text
     .replaceAll(/\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
@@ -65,54 +65,54 @@ function masked(text: string) {
 function shapeOf(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), (name, inner: unknown) => {
     if (name === 'duration_ms') return '<duration>'
-    return typeof inner === 'string' ? masked(inner) : inner
+    return typeof inner === 'string' ? maskIds(inner) : inner
   })
 }
 
 /** Sets the variables of the quickstart's shell, for a new merchant. */
 async function afterQuickstart({ urls, merchant, admin }: World): Promise<string> {
-  // Its shop is closed by now.
+  // The merchant's shop does not run any more.
   const { key, clientId } = await merchant([`http://127.0.0.1:${await freePort()}/hooks`])
   const bank = { bank_name: 'BCA', bank_account_no: '1234567890', bank_account_name: 'PT My Shop' }
   await admin('update-client', { operator: 'test', client_id: clientId, bank })
-  const [, become] = blocksOf(QUICKSTART)
-  const field = become?.text.split('\n').find((line) => line.startsWith('field()'))
+  const [, merchantBlock] = blocksOf(QUICKSTART)
+  const field = merchantBlock?.text.split('\n').find((line) => line.startsWith('field()'))
   const variables = `API=${urls.api} CLIENT=${clientId} KEY=${key} AUTH='Authorization: Bearer ${key}'`
   return [variables, field, 'export GATEWAY_OPERATOR=me'].join('\n')
 }
 
-/** One POSIX shell that runs one block after the other, as a person pastes them. It stops at the first that fails. */
+/** One POSIX shell that runs one block after the other, as a person pastes them. */
 function shellSession(env: Readonly<Record<string, string>>) {
-  // A group of its own: what the blocks leave in the background ends with it.
+  // A separate process group: background processes of the blocks end with the shell.
   const shell = spawn('sh', ['-eu'], {
     cwd: PROJECT_ROOT,
     env: { ...process.env, ...env },
     detached: true,
   })
-  const [exited, closed] = [once(shell, 'exit'), once(shell, 'close')]
+  const [exit, close] = [once(shell, 'exit'), once(shell, 'close')]
   const printed = outputOf([shell.stdout, shell.stderr])
   const output = () => printed().replaceAll('\r', '')
   return {
     output,
-    /** Answers what the block has printed. Throws when a command of it failed. */
+    /** Returns the output of the block. Throws if a command of the block fails. */
     run: async (text: string): Promise<string> => {
       const mark = '\u0001the block is done\u0001'
-      const from = output().length
+      const start = output().length
       shell.stdin.write(`${text}\nprintf '%s' '${mark}'\n`)
-      while (!output().includes(mark, from)) {
+      while (!output().includes(mark, start)) {
         if (shell.exitCode !== null)
-          throw new Error(`failed:\n${text}\nand printed:\n${output().slice(from)}`)
-        await Promise.race([once(shell.stdout, 'data'), exited])
+          throw new Error(`failed:\n${text}\nand printed:\n${output().slice(start)}`)
+        await Promise.race([once(shell.stdout, 'data'), exit])
       }
-      return output().slice(from).replace(mark, '')
+      return output().slice(start).replace(mark, '')
     },
     close: async () => {
       try {
         process.kill(-(shell.pid ?? 0), 'SIGKILL')
       } catch {
-        // It has ended, and nothing of it is left.
+        // The process group has already ended.
       }
-      await closed
+      await close
     },
   }
 }
@@ -122,7 +122,7 @@ describe('the pages for merchants', () => {
     ['', '/payments', '/webhooks', '/errors', '/settlements'].map(
       (page) => `docs/merchants${page}.md`,
     ),
-  )('%s says what happens', async (page, { world, onTestFinished }) => {
+  )('%s shows what its commands print', async (page, { world, onTestFinished }) => {
     const places = withPlacesOf(world, {
       shop: `${tempDirectory()}/shop`,
       shopPort: await freePort(),
@@ -132,7 +132,7 @@ describe('the pages for merchants', () => {
     if (page !== QUICKSTART) await session.run(await afterQuickstart(world))
 
     let printed = ''
-    // Blocks with a note are of other tests: starts of the gateway, and programs.
+    // Other tests run the blocks with a note: starts of the gateway, and programs.
     for (const { language, text, line } of blocksOf(page).filter(({ note }) => note === '')) {
       const at = `${page}, line ${line}`
       if (language === 'sh') {
@@ -145,22 +145,22 @@ describe('the pages for merchants', () => {
           json: shapeOf(JSON.parse(text)),
         })
       } else if (language === 'text') {
-        await eventually(() => expect(masked(session.output())).toContain(masked(text.trimEnd())))
+        await eventually(() => expect(maskIds(session.output())).toContain(maskIds(text.trimEnd())))
       }
     }
   })
 })
 
-it('the pages show the figures of a payment as they become, in a table and in a picture, and its webhook', async ({
+it('the pages show the figures of a payment at each stage, in a table and in a picture, and its webhook', async ({
   world,
 }) => {
   const merchant = await world.merchant()
-  const { body: created } = await merchant.create({
+  const { body: payment } = await merchant.create({
     ...VA,
     amount: 150_000,
     external_reference: 'order-17',
   })
-  const id = String(created['id'])
+  const id = String(payment['id'])
   const figures = async () => {
     const balance = (await merchant.get('/v1/balance?include=settlements')).body
     return { ...(await merchant.payment(id)), ...balance } as Record<string, unknown>
@@ -169,7 +169,7 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   const setFloor = (settlement_floor_minor: number) =>
     world.admin('update-client', { ...byOperator, settlement_floor_minor })
   // The days have started a sweep. The operator is refused while it runs.
-  const settled = async () => {
+  const settle = async () => {
     await world.admin('trigger-settlement', byOperator)
     const { body } = await merchant.get('/v1/settlements')
     const [first] = body['data'] as { readonly id: string }[]
@@ -177,20 +177,20 @@ it('the pages show the figures of a payment as they become, in a table and in a 
     return first.id
   }
 
-  // Above the balance, so that the sweep settles nothing until the figures before it have been read.
+  // Above the balance, so that the sweep settles nothing before the test has read the figures.
   await setFloor(1_000_000)
   const stages = [await figures()]
   await world.pay(id)
   await eventually(async () => expect(await figures()).toMatchObject({ status: 'succeeded' }))
   stages.push(await figures())
-  const [shown] = blocksOf('docs/merchants/webhooks.md').filter(({ note }) => note === 'body')
+  const [bodyBlock] = blocksOf('docs/merchants/webhooks.md').filter(({ note }) => note === 'body')
   const [webhook] = await eventually(async () => {
-    const found = await world.webhooksOf(id)
-    expect(found).toHaveLength(1)
-    return found
+    const webhooks = await world.webhooksOf(id)
+    expect(webhooks).toHaveLength(1)
+    return webhooks
   })
   expect(shapeOf(JSON.parse(webhook?.body ?? ''))).toStrictEqual(
-    shapeOf(JSON.parse(shown?.text ?? '')),
+    shapeOf(JSON.parse(bodyBlock?.text ?? '')),
   )
   await world.advance(5 * 86_400)
   await world.invoke('sync-provider-transactions')
@@ -198,7 +198,7 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   await eventually(async () => expect(await figures()).toMatchObject({ fee_status: 'actual' }))
   stages.push(await figures())
   await setFloor(10_000)
-  const settlementId = await eventually(settled)
+  const settlementId = await eventually(settle)
   stages.push(await figures())
   // The audit of a settlement is due a minute after its record.
   await world.advance(120)
@@ -210,20 +210,20 @@ it('the pages show the figures of a payment as they become, in a table and in a 
   stages.push(await figures())
 
   const row = /^\| `([a-z_]+)` \| (\w+) \| (\w+) \| (\w+) \| (\w+) \| (\w+) \|$/gm
-  const said = [...projectText('docs/merchants/payments.md').matchAll(row)].map(
+  const tableRows = [...projectText('docs/merchants/payments.md').matchAll(row)].map(
     ([, ...cells]) => cells,
   )
-  expect(said).toHaveLength(7)
-  expect(said).toStrictEqual(
-    said.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]),
+  expect(tableRows).toHaveLength(7)
+  expect(tableRows).toStrictEqual(
+    tableRows.map(([name = '']) => [name, ...stages.map((stage) => String(stage[name]))]),
   )
   const picture = projectText('docs/merchants/figures.svg')
-  const drawn = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) =>
+  const drawnFigures = matchesIn(picture, />([\d,]+)[^<]*<\/text>/g).map((figure) =>
     Number(figure.replace(',', '')),
   )
-  const names = ['notional_minor', 'hexolus_markup_minor', ...said.flat()]
-  const figuresSaid = stages
+  const names = ['notional_minor', 'hexolus_markup_minor', ...tableRows.flat()]
+  const tableFigures = stages
     .flatMap((stage) => names.map((name) => Number(stage[name])))
     .filter((figure) => figure > 0)
-  expect(new Set(drawn)).toStrictEqual(new Set(figuresSaid))
+  expect(new Set(drawnFigures)).toStrictEqual(new Set(tableFigures))
 })

@@ -10,11 +10,11 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
  * Goal: the client that merchants copy works, and each receiver in the documents takes what the gateway sends, once, and
- * nothing else. Method: the client calls the local gateway. Each receiver is a process of its own, registered as an
- * endpoint. It then gets the same bytes again, changed bytes, and unsigned ones. Retries: test/unit/examples.
+ * nothing else. Method: the client calls the local gateway. Each receiver is a separate process, registered as an
+ * endpoint. It then gets the same bytes again, changed bytes, and unsigned bytes. Retries: test/unit/examples.
  */
 
-// A Go program is compiled first, on a machine that runs other tests beside it.
+// A Go program is compiled first, while the machine runs other tests.
 vi.setConfig({ testTimeout: 180_000 })
 
 const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
@@ -40,20 +40,23 @@ describe('the client of docs/examples', () => {
     const { id } = await client.createPayment(order, { idempotencyKey: 'order-1' })
     await world.pay(id)
     const delivery = await eventually(async () => {
-      const [found] = await Array.fromAsync(client.listWebhookDeliveries({ status: 'succeeded' }))
-      expect(found).toMatchObject({ payment_id: id, attempts: [{ number: 1, http_status: 200 }] })
-      return found
+      const [newest] = await Array.fromAsync(client.listWebhookDeliveries({ status: 'succeeded' }))
+      expect(newest).toMatchObject({ payment_id: id, attempts: [{ number: 1, http_status: 200 }] })
+      return newest
     })
-    const again = await client.createPayment({ ...ORDER, amount: 1 }, { idempotencyKey: 'order-1' })
+    const replay = await client.createPayment(
+      { ...ORDER, amount: 1 },
+      { idempotencyKey: 'order-1' },
+    )
     const redelivered = await client.redeliverWebhook(delivery?.id ?? '')
 
-    expect(again).toMatchObject({ id, notional_minor: 150_000, status: 'succeeded' })
-    expect(await client.getPayment(id)).toStrictEqual(again)
-    expect(await client.findPaymentOfKey('order-1')).toStrictEqual(again)
+    expect(replay).toMatchObject({ id, notional_minor: 150_000, status: 'succeeded' })
+    expect(await client.getPayment(id)).toStrictEqual(replay)
+    expect(await client.findPaymentOfKey('order-1')).toStrictEqual(replay)
     expect(await client.findPaymentOfKey('order-2')).toBeUndefined()
     expect(
       await Array.fromAsync(client.listPayments({ external_reference: 'order 7/ä&b=1' })),
-    ).toStrictEqual([again])
+    ).toStrictEqual([replay])
     expect(redelivered).toMatchObject({ id: delivery?.id, status: 'scheduled' })
     const attempts = [{ number: 1 }, { number: 2 }]
     await eventually(async () => {
@@ -94,13 +97,13 @@ describe('the client of docs/examples', () => {
       permissions: 'read_only',
     })
     const reader = clientOf(world, String(issued.body['api_key']))
-    const refused = async (asked: Promise<unknown>) =>
-      asked.then(String, ({ status, code }) => [status, code])
+    const refusalOf = async (call: Promise<unknown>) =>
+      call.then(String, ({ status, code }) => [status, code])
 
-    expect(await refused(clientOf(world, 'gk_local_x').getBalance())).toStrictEqual([401, 'auth'])
-    expect(await refused(reader.createPayment(ORDER))).toStrictEqual([403, 'forbidden'])
+    expect(await refusalOf(clientOf(world, 'gk_local_x').getBalance())).toStrictEqual([401, 'auth'])
+    expect(await refusalOf(reader.createPayment(ORDER))).toStrictEqual([403, 'forbidden'])
     expect(await reader.getBalance()).toMatchObject({ pending_minor: 0 })
-    expect(await refused(client.getPayment('a/b'))).toStrictEqual([404, 'not_found'])
+    expect(await refusalOf(client.getPayment('a/b'))).toStrictEqual([404, 'not_found'])
     await expect(client.createPayment({ ...ORDER, amount: 0 })).rejects.toMatchObject({
       fieldErrors: { amount: ['notional_minor must be > 0'] },
       requestId: expect.stringMatching(/./),
@@ -114,7 +117,7 @@ const RECEIVERS = blocksOf('docs/merchants/webhooks.md')
   .map((block) => [`${block.heading} (${block.language})`, block] as const)
 
 describe('receivers in docs/merchants/webhooks.md', () => {
-  it('are there for every server and language that is promised', () => {
+  it('exist for every server and language that the page lists', () => {
     expect(RECEIVERS.map(([name]) => name).join(', ')).toBe(
       'node:http (ts), Express (ts), Fastify (ts), Hono (ts), AWS Lambda (ts), Python (python), Go (go), PHP (php), ' +
         'With a library (js)',
@@ -122,7 +125,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
   })
 
   it.for(RECEIVERS)(
-    '%s works once for a signed event, and for no other',
+    '%s processes a signed event once, and refuses other requests',
     async ([, block], { world, skip }) => {
       const missing = missingFor(block)
       if (missing !== undefined) skip(`there is no ${missing} on this machine`)
@@ -139,23 +142,23 @@ describe('receivers in docs/merchants/webhooks.md', () => {
       await world.pay(id)
       await eventually(() => expect(program.output()).toContain(`payment.succeeded ${id}`))
 
-      const sent = await eventually(async () => {
+      const webhookBody = await eventually(async () => {
         const [webhook] = await world.webhooksOf(id)
         expect(webhook).toBeDefined()
         return String(webhook?.body)
       })
-      const { event_id: eventId } = JSON.parse(sent)
+      const { event_id: eventId } = JSON.parse(webhookBody)
       const headers = webhookHeaders(
         { eventName: 'payment.succeeded', eventId, deliveryId: 'd' as never },
-        { body: Buffer.from(sent), signingSecret: secret, sentAtMs: Date.now() },
+        { body: Buffer.from(webhookBody), signingSecret: secret, sentAtMs: Date.now() },
       )
-      const answered = async (body: string, given: Record<string, string>) =>
-        (await fetch(url, { method: 'POST', body, headers: given })).status
+      const statusOf = async (body: string, requestHeaders: Record<string, string>) =>
+        (await fetch(url, { method: 'POST', body, headers: requestHeaders })).status
       expect({
-        again: await answered(sent, headers),
-        changed: await answered(sent.replace('100000', '900000'), headers),
-        unsigned: await answered(sent, { 'content-type': 'application/json' }),
-        garbled: await answered(sent, {
+        again: await statusOf(webhookBody, headers),
+        changed: await statusOf(webhookBody.replace('100000', '900000'), headers),
+        unsigned: await statusOf(webhookBody, { 'content-type': 'application/json' }),
+        garbled: await statusOf(webhookBody, {
           ...headers,
           'X-Gateway-Signature': 'é',
           'webhook-signature': 'x',
@@ -163,10 +166,10 @@ describe('receivers in docs/merchants/webhooks.md', () => {
       }).toStrictEqual({ again: 200, changed: 401, unsigned: 401, garbled: 401 })
       expect(program.output().split(`payment.succeeded ${id}`)).toHaveLength(2)
 
-      const own = { client_id: merchant.clientId, endpoint_id: endpoint?.['endpoint_id'] }
-      await world.admin('send-test-event', { operator: 'test', ...own })
+      const endpointIds = { client_id: merchant.clientId, endpoint_id: endpoint?.['endpoint_id'] }
+      await world.admin('send-test-event', { operator: 'test', ...endpointIds })
       await eventually(async () => {
-        const { data } = (await world.admin('list-deliveries', own)).body
+        const { data } = (await world.admin('list-deliveries', endpointIds)).body
         expect((data as { status: string }[]).map(({ status }) => status)).toStrictEqual([
           'succeeded',
           'succeeded',

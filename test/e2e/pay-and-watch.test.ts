@@ -12,17 +12,17 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
 const TERMINAL = join(import.meta.dirname, '../../infra/local/terminal')
 const UNKNOWN = '00000000-0000-4000-8000-000000000000'
 
-function portOf(url: string, before = 0) {
-  return String(Number(new URL(url).port) - before)
+function portOf(url: string, offset = 0) {
+  return String(Number(new URL(url).port) - offset)
 }
 
-function payBy(providerUrl: string, ...argv: readonly string[]) {
+function runPay(providerUrl: string, ...argv: readonly string[]) {
   return runTool(process.execPath, [join(TERMINAL, 'pay.ts'), ...argv], {
     env: { PORT: portOf(providerUrl, 2) },
   })
 }
 
-function watching(apiUrl: string, env: Record<string, string> = {}) {
+function startWatch(apiUrl: string, env: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(TERMINAL, 'watch.ts')], {
     env: { ...process.env, PORT: portOf(apiUrl), ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -30,12 +30,12 @@ function watching(apiUrl: string, env: Record<string, string> = {}) {
   onTestFinished(() => void child.kill('SIGKILL'))
   return {
     out: outputOf([child.stdout]),
-    ended: once(child, 'close'),
+    exit: once(child, 'close'),
     end: () => child.kill('SIGINT'),
   }
 }
 
-async function created(world: World) {
+async function newPayment(world: World) {
   const merchant = await world.merchant()
   const { body } = await merchant.create(VA, crypto.randomUUID())
   return { ...merchant, id: String(body['id']) }
@@ -43,28 +43,28 @@ async function created(world: World) {
 
 describe('npm run pay and npm run watch', () => {
   it('pay a payment and show what happens to it', async ({ world }) => {
-    const { id } = await created(world)
-    const watch = watching(world.urls.api)
+    const { id } = await newPayment(world)
+    const watch = startWatch(world.urls.api)
 
-    const paid = await payBy(world.urls.provider, id)
+    const result = await runPay(world.urls.provider, id)
 
-    expect(paid).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
-    const own = `${id.slice(0, 8)}  paid by BCA \\(reported by callback\\); 1 webhook to send`
+    expect(result).toMatchObject({ code: 0, output: expect.stringMatching(/^The customer paid/) })
+    const paymentLine = `${id.slice(0, 8)}  paid by BCA \\(reported by callback\\); 1 webhook to send`
     await eventually(() =>
-      expect(watch.out()).toMatch(new RegExp(`^\\S+ \\S+  payment +${own}$`, 'm')),
+      expect(watch.out()).toMatch(new RegExp(`^\\S+ \\S+  payment +${paymentLine}$`, 'm')),
     )
     await eventually(() => expect(watch.out()).toMatch(/answered 200 in/))
     watch.end()
-    expect(await watch.ended).toStrictEqual([0, null])
+    expect(await watch.exit).toStrictEqual([0, null])
   })
 
   it.for([
     ['--fail', 'failed', /failed to pay/],
     ['--expire', 'expired', /time to pay is over/],
-  ] as const)('let one end otherwise: %s', async ([flag, status, said], { world }) => {
-    const { id, payment } = await created(world)
+  ] as const)('end a payment in another way: %s', async ([flag, status, said], { world }) => {
+    const { id, payment } = await newPayment(world)
 
-    expect(await payBy(world.urls.provider, id, flag)).toMatchObject({
+    expect(await runPay(world.urls.provider, id, flag)).toMatchObject({
       code: 0,
       output: expect.stringMatching(said),
     })
@@ -72,37 +72,45 @@ describe('npm run pay and npm run watch', () => {
     await eventually(async () => expect(await payment(id)).toMatchObject({ status }))
   })
 
-  it('let the money go back, of a paid payment only', async ({ world }) => {
-    const { id } = await created(world)
+  it('reverse the money of a paid payment only', async ({ world }) => {
+    const { id } = await newPayment(world)
 
-    const tooEarly = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
-    await payBy(world.urls.provider, id)
-    const done = await payBy(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
+    const refusal = await runPay(world.urls.provider, id, '--reverse', 'refund', '--amount', '5000')
+    await runPay(world.urls.provider, id)
+    const reversal = await runPay(
+      world.urls.provider,
+      id,
+      '--reverse',
+      'refund',
+      '--amount',
+      '5000',
+    )
 
-    expect([tooEarly.code, done.code]).toStrictEqual([1, 0])
-    expect(done.output).toContain('refund')
+    expect([refusal.code, reversal.code]).toStrictEqual([1, 0])
+    expect(reversal.output).toContain('refund')
   })
 
-  it('refuse in words', async ({ world: { urls } }) => {
+  it('refuse a wrong command line with a message', async ({ world: { urls } }) => {
     for (const [code, message, ...argv] of [
       [1, `the provider has no payment ${UNKNOWN}; check the id`, UNKNOWN],
       [2, String.raw`\u001b[2J is not the id of a payment`, '\u001b[2J'],
       [2, 'choose one of --fail, --expire and --reverse', UNKNOWN, '--fail', '--expire'],
       [2, '--amount needs --reverse', UNKNOWN, '--amount', '1'],
     ] as const) {
-      const { errors, ...ended } = await payBy(urls.provider, ...argv)
+      const { errors, ...ended } = await runPay(urls.provider, ...argv)
       expect([ended, errors.split('\n')[0]]).toStrictEqual([{ code, output: '' }, message])
     }
   })
 })
 
-it('the banner of npm start pays with the command that a person uses, at the port of this gateway', ({
+it('the banner of npm start shows the command that pays, with the port of this gateway', ({
   world: { cloud },
 }) => {
-  const at = (api: string) => banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
+  const bannerAt = (api: string) =>
+    banner({ ...cloud, urls: { ...cloud.urls, api } }, { startedInMs: 1 })
 
-  expect(at('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
-  expect(at('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
+  expect(bannerAt('http://127.0.0.1:3000')).toContain('\n  npm run pay -- $ID\n')
+  expect(bannerAt('http://127.0.0.1:4000')).toContain('\n  PORT=4000 npm run pay -- $ID\n')
 })
 
 describe('npm run watch', () => {
@@ -111,19 +119,19 @@ describe('npm run watch', () => {
     startLocalHttpServer({ port: 0, answer: () => ({ headers: {}, stream }) })
 
   plainIt(
-    'shows what came from outside as text, in colours, and ends with the gateway',
+    'shows foreign text without control characters, in colours, and ends with the gateway',
     async () => {
       const line = { at: HOSTILE, subject: HOSTILE, tone: 'bad', id: HOSTILE, text: HOSTILE }
       const server = await aFeed((send) => {
         send(`event: begin\ndata: {}\n\n: ${HOSTILE}\n\ndata: ${JSON.stringify(line)}\n\n`)
         return () => undefined
       })
-      const watch = watching(server.url, { FORCE_COLOR: '1' })
+      const watch = startWatch(server.url, { FORCE_COLOR: '1' })
       await eventually(() => expect(watch.out()).toContain('forged'))
 
       await server.close(60_000)
 
-      expect(await watch.ended).toStrictEqual([0, null])
+      expect(await watch.exit).toStrictEqual([0, null])
       const plain = stripVTControlCharacters(watch.out())
       expect(plain).not.toBe(watch.out())
       expect(plain.replaceAll('\n', '')).toMatch(/^[^\p{Cc}\p{Cf}]*$/u)
@@ -131,15 +139,15 @@ describe('npm run watch', () => {
     },
   )
 
-  plainIt('says where it looked when there is no gateway', async () => {
+  plainIt('names the address when no gateway answers', async () => {
     const server = await aFeed(() => () => undefined)
     await server.close()
 
-    const ended = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], {
+    const result = await runTool(process.execPath, [join(TERMINAL, 'watch.ts')], {
       env: { PORT: portOf(server.url) },
     })
 
-    const says = expect.stringContaining(`no gateway answers at ${server.url}`)
-    expect(ended).toStrictEqual({ code: 1, output: '', errors: says })
+    const errors = expect.stringContaining(`no gateway answers at ${server.url}`)
+    expect(result).toStrictEqual({ code: 1, output: '', errors })
   })
 })

@@ -15,7 +15,7 @@ const IN_HAND = 3
 /** After this many creates of a client, callers want its next payment too. */
 const CREATES_EACH = 6
 
-/** None is slow for long: a call that is under way when the gateway is killed has no answer, and so shows little. */
+/** No fault is slow for long: a call that is under way when the gateway is killed has no answer, and so shows little. */
 const FAULTS = [
   { target: 'create', fault: 'http_500' },
   { target: 'create', fault: 'slow', value: 800 },
@@ -52,7 +52,7 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-/** Payments that answers have shown. Each client has its own planned ones. */
+/** Payments that answers have shown. Each client has its own planned payments. */
 type KnownPayments = Map<PlannedPayment, Shown>
 
 /** Many callers side by side, each with one call at a time, until the history is over. */
@@ -113,11 +113,11 @@ async function act(
   await actions[draw.pick(WEIGHTED)]()
 }
 
-/** Past every lease and claim. */
+/** Every lease and claim has expired after this time. */
 const LEASES_SECONDS = 40
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
-/** The faults end, and the gateway finishes what it has begun. Then every caller looks once more. */
+/** The faults end, and the gateway finishes what it has begun. Then every caller reads once more. */
 export async function comeToRest(
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -141,7 +141,7 @@ export async function comeToRest(
     const isEnded = (payment: string) =>
       ended.some((request) => String(request['reference_id']).startsWith(payment))
     let underWay = 0
-    for (const { client, payment } of made.filter((one) => isEnded(one.payment))) {
+    for (const { client, payment } of made.filter((entry) => isEnded(entry.payment))) {
       const outcome = await calls.get(client, payment)
       if (outcome !== undefined && 'seen' in outcome && outcome.seen?.status === 'pending')
         underWay++

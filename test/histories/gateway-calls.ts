@@ -1,20 +1,20 @@
 import { PROVIDER_HEADERS } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { CALLBACK_HEADERS } from '../bench/floor/programs.ts'
 import type { Asked, HistoryRecorder, Outcome, SeenPayment } from './history-record.ts'
+import type { KilledGateway } from './killed-gateway.ts'
 import type { Client, PlannedPayment } from './plan-payments.ts'
-import type { KilledGateway } from './run-history.ts'
 
 type Json = Record<string, unknown>
 type Answer = { readonly status: number; readonly body: Json }
-/** What a customer is given to pay at. */
+/** A payment and the destination at which its customer pays. */
 export type Shown = Pick<SeenPayment, 'id' | 'destination'>
 type Port = 'api' | 'lambda' | 'provider'
 
-/** Above every deadline of the gateway's own. */
+/** Longer than every deadline of the gateway. */
 const TIMEOUT_MS = 45_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** The calls of merchants, customers and operators on a gateway that may die under each, with what became of them. */
+/** The calls of merchants, customers and operators, with their outcomes. The gateway may die during any call. */
 export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) {
   const send = async (
     port: Port,
@@ -43,7 +43,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     authorization: `Bearer ${apiKey}`,
   })
 
-  /** Writes a call down that begins when the gateway runs. */
+  /** Records a call. The call begins when the gateway runs. */
   const recorded = async (asked: Asked, call: () => Promise<Outcome | undefined>) => {
     await gateway.up()
     return record(asked, call)
@@ -60,7 +60,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     return answer?.status === 200 ? { status: Number(status), body: Object(body) } : undefined
   }
 
-  /** The request upstream that a payment's destination leads to. */
+  /** The provider's request to which a payment's destination belongs. */
   const requestOf = async ({ id, destination }: Shown): Promise<Json | undefined> => {
     const found = await send('provider', `/_simulator/payment_requests?reference_id=${id}`)
     const requests: readonly Json[] = Array.isArray(found?.body) ? found.body : []
@@ -85,7 +85,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         })
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 422) return { outcome: 'refused' }
-        // Refused before anything was done.
+        // The rate limit refused the create before it had an effect.
         if (answer.status === 429) return undefined
         const seen = seenPayment(answer.body)
         if (answer.status === 201) return { outcome: 'ok', seen, first: true }
@@ -139,7 +139,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         return answer.status === 200 ? { outcome: 'ok' } : unexpected(answer)
       })
     },
-    /** The provider says once more that it was paid, also when another worker has applied it. */
+    /** The provider reports the paid payment once more, also when a worker has applied the first report. */
     repeatCallback: async (shown: Shown) => {
       const request = await requestOf(shown)
       const captured = request?.['latest_payment_id']
@@ -170,7 +170,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
           operator: 'history',
           client_id: client.id,
         })
-        // What was recorded all the same shows in a balance; nothing to settle says nothing.
+        // A settlement that was recorded without an answer shows in a balance. A 422, nothing to settle, says nothing.
         if (isLost(answer) || answer.status === 422) return undefined
         const { settlements } = answer.body
         if (answer.status !== 200 || !Array.isArray(settlements)) return unexpected(answer)
@@ -188,12 +188,12 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)
       }),
-    /** All at rest sees this time or a later one. */
+    /** Every later call sees this time or a later time. */
     advance: async (seconds: number) => {
       clockJumps(seconds)
       return post('lambda', '/_local/clock', { advance_seconds: seconds })
     },
-    /** What the provider says of everything that it was asked for. */
+    /** All requests at the provider. */
     upstream: async (): Promise<readonly Json[]> => {
       const found = await send('provider', '/_simulator/payment_requests?reference_id=')
       return Array.isArray(found?.body) ? found.body : []
@@ -201,7 +201,7 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
   }
 }
 
-/** Calls without a known end: no answer, or one of a server that says it failed. */
+/** Whether the call's effect is unknown: it has no answer, or a 5xx. */
 function isLost(answer: Answer | undefined): answer is undefined {
   return answer === undefined || answer.status >= 500
 }

@@ -17,14 +17,14 @@ export type SeenPayment = {
   readonly fee_status: string
 }
 
-/** What was asked; `checker/history.go` says what each model makes of it. */
+/** A call's operation and input; `checker/history.go` says how each model reads them. */
 export type Asked = { readonly client: string } & (
   | {
       readonly op: 'create'
       readonly key: string
       readonly reference: string
       readonly amount: number
-      /** The body is one that the API takes. */
+      /** Whether the API accepts the body. */
       readonly valid: boolean
     }
   | { readonly op: 'find'; readonly key: string }
@@ -33,7 +33,7 @@ export type Asked = { readonly client: string } & (
   | { readonly op: 'mark_paid'; readonly nets: readonly number[] }
 )
 
-/** What came of it. `unknown`: it may have its effect, or not, from then on at any time. */
+/** The outcome of a call. `unknown`: the call may have its effect at any later time, or never. */
 export type Outcome =
   | { readonly outcome: 'ok'; readonly seen?: SeenPayment; readonly first?: boolean }
   | {
@@ -45,7 +45,7 @@ export type Outcome =
   | { readonly outcome: 'ok'; readonly nets: readonly number[] }
   | { readonly outcome: 'refused'; readonly status?: string }
   | { readonly outcome: 'absent' | 'unknown' }
-  /** An answer that it may never give. */
+  /** An answer that the gateway must never give. */
   | { readonly outcome: 'other'; readonly status: string }
 
 export type HistoryRecord = Asked &
@@ -69,7 +69,7 @@ export function historyRecorder() {
     clockJumps: (seconds: number) => {
       aheadMs += seconds * 1_000
     },
-    /** From now on nothing is on its way any more. */
+    /** From now on no call is under way. */
     rests: () => {
       isAtRest = true
     },
@@ -94,7 +94,7 @@ function nanoseconds() {
   return Math.round(performance.now() * 1e6)
 }
 
-/** Builds the checker once its own tests have shown that it refutes what it must. Throws what Go says otherwise. */
+/** Builds the checker after its tests have shown that it refutes wrong histories. Throws Go's output if they fail. */
 export async function buildChecker(directory: string): Promise<string> {
   const program = join(directory, 'checker')
   await go('test', '-count=1', '-mod=readonly', './...')
@@ -122,10 +122,10 @@ const Verdicts = v.array(
   }),
 )
 
-/** What one model says of a history. */
+/** What one model says about a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-/** Writes the history down, one call a line, and has it judged; beside it lie the pages of what is refuted. */
+/** Writes the history to a file, one call a line, and judges it. The pages of refuted parts are in the same folder. */
 export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],

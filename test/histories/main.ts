@@ -32,10 +32,10 @@ Go module proxy; skipped without Go. Everything else stays on this machine.
   --help, -h     this text
 Exit code: 0 linearizable, or skipped, 1 refuted or not decided, 2 wrong arguments.`
 
-/** One defect may refute every partition there is. */
+/** One defect may refute every partition, so only the first are named. */
 const MAX_ALERTED = 5
 
-// So that what was started is ended with us.
+// So that started processes end with this process.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), histories)
 

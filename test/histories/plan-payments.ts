@@ -2,9 +2,9 @@
 export type PlannedPayment = {
   readonly key: string
   readonly amount: number
-  /** What of the body does not change from create to create. */
+  /** The part of the body that does not change from create to create. */
   readonly body: object
-  /** Customers may pay it. The others are never paid: they are cancelled, fail or expire. */
+  /** Whether customers may pay this payment. All other payments are cancelled, fail or expire. */
   readonly isPayable: boolean
 }
 
@@ -22,10 +22,10 @@ const MIN_AMOUNT = 50_000
 const RATIO = 2.2
 const PAYABLE = 15
 const OTHERS = 5
-/** Expires during a history whose clock jumps. */
+/** A payment with this lifetime expires during a history, because the clock jumps. */
 const SHORT_SECONDS = 60
 
-/** What one client's callers will want, payments of every size mixed. */
+/** The payments that one client's callers will create, of every size. */
 export function planPayments(): readonly PlannedPayment[] {
   return Array.from({ length: PAYABLE + OTHERS }, (_, n) => {
     const key = `key-${n}`
@@ -47,7 +47,7 @@ export function planPayments(): readonly PlannedPayment[] {
   })
 }
 
-/** The same payment as another body asks for it: what comes back says whose body it was. */
+/** The body of this create of the payment. The answer shows which create made it. */
 export function bodyOf({ key, amount }: PlannedPayment, number: number) {
   return { reference: `${key}-${number}`, amount: amount + (number % 3) * 1_000 }
 }

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPrng, type Prng } from '../simulation/world/prng.ts'
-import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 import { comeToRest, operatorDay, runCallers } from './callers.ts'
 import { type GatewayCalls, gatewayCalls } from './gateway-calls.ts'
 import { historyRecorder } from './history-record.ts'
+import { startKilledGateway } from './killed-gateway.ts'
 import { type Client, planPayments } from './plan-payments.ts'
 
 const CLIENTS = 3
@@ -74,49 +74,6 @@ export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
   }
 }
 
-/** Enough on a busy machine. */
-const START_WITHIN_MS = 120_000
-
-/** The local gateway on a data directory. It can be killed at any moment, and starts again on what it has kept. */
-function startKilledGateway(data: string, nodeArgs: readonly string[]) {
-  let process: ReturnType<typeof startGatewayProcess>
-  let ready: Promise<Banner>
-  let kills = 0
-  let ranMs = 0
-  let upSince: number | undefined
-  const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
-  const start = async (): Promise<Banner> => {
-    process = startGatewayProcess({ args: ['--data', data], nodeArgs })
-    const banner = await process.ready(START_WITHIN_MS)
-    upSince = performance.now()
-    return banner
-  }
-  /** Callers from now on wait for this start. They may never ask: its rejection is then no error of its own. */
-  const waitFor = (starting: Promise<Banner>) => {
-    ready = starting
-    starting.catch(() => undefined)
-  }
-  waitFor(start())
-  return {
-    /** Its addresses, as soon as it runs. Rejects with its output when it does not start. */
-    up: (): Promise<Banner> => ready,
-    kills: () => kills,
-    /** How long it has been ready, in all its lives together. */
-    upMs,
-    /** SIGKILL at any moment; resolves when it runs again. */
-    kill: async (): Promise<void> => {
-      kills++
-      ranMs = upMs()
-      upSince = undefined
-      waitFor(process.end('SIGKILL').then(start))
-      await ready
-    },
-    end: async (): Promise<void> => {
-      await process.end('SIGKILL')
-    },
-  }
-}
-
 async function addClient({ invoke }: GatewayCalls): Promise<Client> {
   const operator = 'history'
   const client = await invoke('create-client', { operator, name: 'History' })
@@ -124,5 +81,3 @@ async function addClient({ invoke }: GatewayCalls): Promise<Client> {
   const issued = await invoke('issue-api-key', { operator, client_id: id })
   return { id, apiKey: String(issued?.body['api_key']), planned: planPayments() }
 }
-
-export type KilledGateway = ReturnType<typeof startKilledGateway>

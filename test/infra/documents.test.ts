@@ -22,15 +22,15 @@ const DOCUMENTS = [
 ]
 const README = projectText('README.md')
 
-function leadsNowhere(document: string, link: string): boolean {
+function isBroken(document: string, link: string): boolean {
   const [path = '', anchor] = link.split('#')
   const target = path === '' ? document : join(dirname(document), path)
   if (!existsSync(join(PROJECT_ROOT, target))) return true
   return anchor !== undefined && !anchorsOf(projectText(target)).includes(anchor)
 }
 
-describe('what a person reads', () => {
-  it('is found from the README', () => {
+describe('the documents of the project', () => {
+  it('are linked from the README', () => {
     const linked = matchesIn(README, /\]\(([^)#]+)(?:#[^)]*)?\)/g)
 
     expect(
@@ -38,28 +38,25 @@ describe('what a person reads', () => {
     ).toStrictEqual([])
   })
 
-  it.each(DOCUMENTS)(
-    '%s has no link that leads nowhere, and names no file that is not there',
-    (document) => {
-      const links = matchesIn(projectText(document), /\]\((?!https?:)([^)\s]+)\)/g)
-      const named = matchesIn(
-        projectText(document),
-        /`((?:docs|functions|infra|shared|test)\/[\w./-]+)`/g,
-      )
+  it.each(DOCUMENTS)('%s has no broken link, and names no missing file', (document) => {
+    const links = matchesIn(projectText(document), /\]\((?!https?:)([^)\s]+)\)/g)
+    const named = matchesIn(
+      projectText(document),
+      /`((?:docs|functions|infra|shared|test)\/[\w./-]+)`/g,
+    )
 
-      expect(links.filter((link) => leadsNowhere(document, link))).toStrictEqual([])
-      expect(named.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
-    },
-  )
+    expect(links.filter((link) => isBroken(document, link))).toStrictEqual([])
+    expect(named.filter((path) => !existsSync(join(PROJECT_ROOT, path)))).toStrictEqual([])
+  })
 
-  it('gives only commands that are there', () => {
-    const given = (pattern: RegExp) =>
+  it('give only commands that exist', () => {
+    const matchesOf = (pattern: RegExp) =>
       DOCUMENTS.flatMap((document) => matchesIn(projectText(document), pattern))
     const [named, actions] = [
-      given(/npm run (?:-s )?([a-z][a-z:-]*)/g),
-      given(/npm run -s admin -- ([a-z][a-z-]+)/g),
+      matchesOf(/npm run (?:-s )?([a-z][a-z:-]*)/g),
+      matchesOf(/npm run -s admin -- ([a-z][a-z-]+)/g),
     ]
-    const deployments = given(/npm run deploy -- (--stage [^`\n#]+)/g)
+    const deployments = matchesOf(/npm run deploy -- (--stage [^`\n#]+)/g)
 
     expect(Math.min(named.length / 20, actions.length / 7, deployments.length / 4)).toBeGreaterThan(
       1,
@@ -78,9 +75,9 @@ describe('the first deployment in docs/operations.md', () => {
     /^## 1\. The first deployment.*\n([^]+?)^Before the first merchant/gm,
   )
   const [provider = ''] = matchesIn(operations, /^## 3\. The provider\n([^]+?)^## 4/gm)
-  const [before = '', ...actions] = section.split(/^\d+\. /m)
+  const [introduction = '', ...actions] = section.split(/^\d+\. /m)
 
-  it('takes at most twelve actions by hand, with one command each at most', () => {
+  it('takes at most twelve manual actions, each with at most one command', () => {
     const commands = actions.map((action) =>
       matchesIn(action, /```sh\n([\s\S]+?)```/g).flatMap((block) => block.trim().split('\n')),
     )
@@ -88,20 +85,20 @@ describe('the first deployment in docs/operations.md', () => {
     expect(actions.length).toBeGreaterThan(8)
     expect(actions.length).toBeLessThanOrEqual(12)
     expect(commands.filter((lines) => lines.length > 1)).toStrictEqual([])
-    expect(before).not.toMatch(/```|`npm|`aws/)
+    expect(introduction).not.toMatch(/```|`npm|`aws/)
   })
 
-  it('counts each step at the provider as an action of its own', () => {
+  it('counts each step at the provider as a separate action', () => {
     const steps = matchesIn(provider, /^(\d+)\. /gm)
     const named = matchesIn(section, /section 3, step (\d+)\./g)
 
-    // The last one is the doctor, which --init asks.
+    // The last step is the doctor, which --init runs.
     expect(named).toStrictEqual(steps.slice(0, -1))
     expect(actions.at(-1)).toMatch(/^`npm run deploy -- --stage prod --init` again/)
   })
 })
 
-it('the way of the money in the README names functions of the manifest and files of the domain', () => {
+it('the table of money movements in the README names functions of the manifest and files of the domain', () => {
   const rows = matchesIn(
     README,
     /^\| ((?:created|paid, credited|announced|posted|settled|paid out) .*) \|$/gm,

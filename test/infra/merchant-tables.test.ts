@@ -17,7 +17,7 @@ import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
-/* What merchants' pages say of figures and lists, held against the code. What their commands do: test/e2e/merchant-*. */
+/* Compares the figures and lists of merchants' pages with the code. The commands of these pages: test/e2e/merchant-*. */
 
 const QUICKSTART = 'docs/merchants.md'
 const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map(
@@ -34,17 +34,17 @@ function rows(text: string, pattern: RegExp) {
 it('every error code is explained once, with its status, and whether the example client retries it', () => {
   const explained = rows(errors, /^\| `([a-z_]+)` \| (\d{3}) \| (yes|no)/gm)
   const statuses = Object.entries(HTTP_STATUS).toSorted(([, a], [, b]) => a - b)
-  const retried = explained.flatMap(([code, , again]) => (again === 'yes' ? [code] : []))
+  const retriedCodes = explained.flatMap(([code, , again]) => (again === 'yes' ? [code] : []))
 
   expect(explained.map(([code, status]) => [code, Number(status)])).toStrictEqual(statuses)
-  expect(new Set(retried)).toStrictEqual(new Set(RETRIED_CODES))
+  expect(new Set(retriedCodes)).toStrictEqual(new Set(RETRIED_CODES))
 })
 
 it('the table of channels is up to date; otherwise: npm run openapi -- --write', () => {
   expect(withWritten(payments, 'openapi', channelTable(timestampOf(Date.now())))).toBe(payments)
 })
 
-it('every reason of a failure is explained', () => {
+it('every failure reason is explained', () => {
   const explained = rows(payments, /^\| `([a-z_]+)` \| [^|]+ \| [^|]+ \|$/gm).flat()
 
   expect(
@@ -52,7 +52,7 @@ it('every reason of a failure is explained', () => {
   ).toStrictEqual(FAILURE_REASONS)
 })
 
-it('the waits between attempts are those of the schedule', () => {
+it('the waits between attempts equal those of the schedule', () => {
   const wait = (ms: number) => (ms <= 60_000 ? `${ms / 1_000} seconds` : `${ms / 60_000} minutes`)
 
   expect(rows(webhooks, /^\| \d \| ([^|]+) \|$/gm).flat()).toStrictEqual([
@@ -61,7 +61,7 @@ it('the waits between attempts are those of the schedule', () => {
   ])
 })
 
-it('the rate limit is that of production, and the kinds of reversals are all', () => {
+it('the rate limits are those of production, and every kind of reversal is listed', () => {
   const { clientRateLimit, clientCreateLimit } = deployedStage('prod').settings
   expect(merchants).toContain(`${clientRateLimit} unless agreed otherwise`)
   expect(merchants).toContain(`${clientCreateLimit} creates unless agreed otherwise`)
@@ -69,15 +69,15 @@ it('the rate limit is that of production, and the kinds of reversals are all', (
   expect(rows(kinds, /`([a-z_]+)`/g).flat()).toStrictEqual([...REVERSAL_KINDS])
 })
 
-describe('blocks that are no commands for the local gateway', () => {
+describe('code blocks that are no commands', () => {
   it.for([
     ['python', 'python3', '-c', 'import ast, sys; ast.parse(sys.stdin.read())'],
     ['go', 'gofmt', '-d', '-e'],
-  ])('with a library of %s can be read', ([language, command = '', ...args], { skip }) => {
+  ])('with a library have valid syntax: %s', ([language, command = '', ...args], { skip }) => {
     const block = blocksOf('docs/merchants/webhooks.md').find(
-      (one) => one.note === 'library' && one.language === language,
+      (candidate) => candidate.note === 'library' && candidate.language === language,
     )
-    if (!block) throw new Error('there is none')
+    if (!block) throw new Error('the page has no such block')
     if (missingFor(block) !== undefined) skip(`there is no ${language} on this machine`)
 
     const { status, stdout, stderr } = spawnSync(command, args, {
@@ -88,15 +88,15 @@ describe('blocks that are no commands for the local gateway', () => {
     expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
   })
 
-  it('in TypeScript pass strict types, those that a shell writes down too', () => {
+  it('in TypeScript pass strict types, also inside shell blocks', () => {
     const directory = tempDirectory()
     makeProject(directory)
-    const written = [QUICKSTART, ...PAGES].flatMap((page) =>
+    const programs = [QUICKSTART, ...PAGES].flatMap((page) =>
       blocksOf(page).flatMap(({ language, text }) =>
         language === 'ts' ? [text] : rows(text, /<<'END'\n(.*?)^END$/gms).flat(),
       ),
     )
-    for (const [index, text] of written.entries())
+    for (const [index, text] of programs.entries())
       writeFileSync(join(directory, `block-${index}.ts`), text)
     writeFileSync(join(directory, 'express.d.ts'), `declare module 'express'`)
     const options =
@@ -107,7 +107,7 @@ describe('blocks that are no commands for the local gateway', () => {
 
     const { status, stdout } = spawnSync('npx', args, { cwd: PROJECT_ROOT, encoding: 'utf8' })
 
-    expect(written.length).toBeGreaterThan(6)
+    expect(programs.length).toBeGreaterThan(6)
     expect({ status, stdout }).toStrictEqual({ status: 0, stdout: '' })
   })
 
@@ -122,7 +122,7 @@ describe('blocks that are no commands for the local gateway', () => {
     expect([statement.run().changes, statement.run().changes]).toStrictEqual([1, 0])
   })
 
-  it('are of kinds that a test knows', () => {
+  it('are all of a kind that a test checks', () => {
     const kinds = new Set(
       [QUICKSTART, ...PAGES]
         .flatMap(blocksOf)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { functionName } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
-import { describedAction } from '../../infra/operate/admin/action.ts'
+import { describeAction } from '../../infra/operate/admin/action.ts'
 import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
@@ -26,14 +26,14 @@ const operations = projectText('docs/operations.md')
 const runbook = projectText('docs/runbook.md')
 
 describe('the runbook', () => {
-  it('is what `npm run runbook -- --write` puts there, and short', () => {
+  it('has the entries that `npm run runbook -- --write` writes, and is short', () => {
     expect(withWritten(runbook, 'runbook', runbookEntries(watchedIn('prod'), runbook))).toBe(
       runbook,
     )
     expect(runbook.split('\n').length).toBeLessThanOrEqual(700)
   })
 
-  it('says of every alarm what to look at and what to do', () => {
+  it('says for every alarm what to look at and what to do', () => {
     const entries = matchesIn(runbook, /^## ([\s\S]*?)(?=\n#{1,2} |\n<!-- end)/gm).filter((entry) =>
       /^- `/m.test(entry),
     )
@@ -44,7 +44,7 @@ describe('the runbook', () => {
     ).toStrictEqual([])
   })
 
-  it('is where every description points to', () => {
+  it('has a heading for the link of every alarm description', () => {
     const descriptions = ['AWS::CloudWatch::Alarm', 'AWS::CloudWatch::CompositeAlarm']
       .flatMap((type) => template.ofType(type))
       .flatMap(({ properties }) =>
@@ -57,7 +57,7 @@ describe('the runbook', () => {
     )
   })
 
-  it('lists every alarm that a pager follows, and how to get back to what worked', () => {
+  it('lists every paging alarm, and explains how to roll back', () => {
     const pages = template.each('AWS::CloudWatch::CompositeAlarm', 'AlarmName').map(String)
 
     expect(pages.length).toBeGreaterThan(3)
@@ -65,27 +65,27 @@ describe('the runbook', () => {
     expect(anchorsOf(runbook)).toContain('roll-back')
   })
 
-  it('asks for access logs where they are', () => {
-    const asked = matchesIn(
+  it('queries access logs in log groups that exist', () => {
+    const queriedGroups = matchesIn(
       runbook,
       /^ask \d+ 'filter [^']*\b(?:ip|integration_error)\b[^']*' \\\n(.+)$/gm,
     )
-    const groups = [template, synthesisedFront(READY_PRODUCTION)].flatMap((one) =>
-      one.each('AWS::Logs::LogGroup', 'LogGroupName'),
+    const groups = [template, synthesisedFront(READY_PRODUCTION)].flatMap((stackTemplate) =>
+      stackTemplate.each('AWS::Logs::LogGroup', 'LogGroupName'),
     )
 
-    expect(asked.length).toBeGreaterThan(3)
-    expect(asked.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])
+    expect(queriedGroups.length).toBeGreaterThan(3)
+    expect(queriedGroups.filter((group) => !groups.includes(group.trim()))).toStrictEqual([])
   })
 
-  it('names the client in every action that wants one, in passing too', () => {
-    const inPassing = matchesIn(
+  it('names the client in every action that needs a client, also within sentences', () => {
+    const withinSentences = matchesIn(
       runbook,
       /`((?:update-client|revoke-api-key|issue-api-key) --[^`]*)`/g,
     )
 
-    expect(inPassing.length).toBeGreaterThan(1)
-    expect(inPassing.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
+    expect(withinSentences.length).toBeGreaterThan(1)
+    expect(withinSentences.filter((command) => !command.includes('--client_id '))).toStrictEqual([])
   })
 
   it('gives commands of the operator tool that parse, with fields that exist', async () => {
@@ -98,17 +98,17 @@ describe('the runbook', () => {
       )
       const spec = MANIFEST.find(({ name }) => name === action)
       if (!spec) throw new Error(`the runbook gives an action that does not exist: ${action}`)
-      const described = await describedAction(spec)
-      const { asked, error } = askedOf(described, args, 'an operator')
+      const actionSpec = await describeAction(spec)
+      const { asked, error } = askedOf(actionSpec, args, 'an operator')
 
       expect([command, error, asked?.stage]).toStrictEqual([command, '', 'prod'])
-      const required = described.input
-        ? fieldsOf(described.input).filter((field) => field.required)
+      const required = actionSpec.input
+        ? fieldsOf(actionSpec.input).filter((field) => field.required)
         : []
-      const missing = required.filter(
+      const missingFields = required.filter(
         ({ name }) => !((name.split('.')[0] ?? name) in Object(asked?.payload)),
       )
-      expect([command, missing.map(({ name }) => name)]).toStrictEqual([command, []])
+      expect([command, missingFields.map(({ name }) => name)]).toStrictEqual([command, []])
     }
   })
 })
@@ -139,19 +139,19 @@ describe('docs/operations.md', () => {
     expect(broken).toStrictEqual([])
   })
 
-  it('takes every name that IAM knows out of the way of a stack in another region', () => {
+  it('removes every global name of IAM before a stack in another region needs it', () => {
     const named = template.resources
       .filter(({ type }) => type.startsWith('AWS::IAM::'))
       .flatMap(({ properties }) =>
         ['ManagedPolicyName', 'RoleName'].map((name) => properties[name]),
       )
       .filter((name) => name !== undefined)
-    const removed = matchesIn(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) =>
+    const removedDuties = matchesIn(operations, /for duty in ([a-z ]+); do/g).flatMap((duties) =>
       duties.split(' '),
     )
 
     expect(named.length).toBeGreaterThan(0)
-    expect(removed.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(
+    expect(removedDuties.map((duty) => `gateway-prod-${duty}`).toSorted()).toStrictEqual(
       named.map(String).toSorted(),
     )
   })
@@ -194,7 +194,7 @@ it.each([
     'docs/merchants.md',
     `${deployedStage('prod').settings.keyLifetimeDays} days unless agreed otherwise`,
   ],
-])('%s says what the setting says: %s', (document, sentence) => {
+])('%s states the value of the setting: %s', (document, sentence) => {
   expect(otherRetentions).toStrictEqual([])
   expect(projectText(document)).toContain(sentence)
 })

@@ -1,8 +1,8 @@
 /**
- * Goal: the stack has no weakness that public rule packs know, except those with a written reason. Method: three packs
- * of cdk-nag check a stage without options and one with all; in the nightly run each option too. Each finding must have
+ * Goal: the stack has no weakness that public rule packs know, unless a reason is written. Method: three packs of cdk-nag
+ * check a stage without options and a stage with all options; the nightly run checks each option too. Each finding must have
  * a reason, and each reason a finding. The packs know neither `TableV2` nor our manifest: other tests of this folder
- * check these.
+ * check them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ type Reason = readonly [rule: string, reason: Reasons[string]]
 
 const ARN = 'arn:<AWS::Partition>'
 const HERE = '<AWS::Region>:<AWS::AccountId>'
-/** Wildcards in policies of resources are reviewed in test/infra/templates; these are of roles and of people. */
+/** Wildcards of roles and of people. Wildcards in policies of resources are reviewed in test/infra/templates. */
 const CANARY_ROLE = /^Canary\/Role\/Resource$/
 const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/
@@ -81,7 +81,7 @@ const WITH_CANARIES: Reasons = {
   ],
 }
 
-/** Also accepted where the stage has no key of its own. */
+/** Accepted in a stage without its own key. */
 const WITHOUT_KEY: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
     /^Alerts\/Topic\/Resource$/,
@@ -201,7 +201,6 @@ function partOf({ stackName }: Stack, stage: DeployedStage) {
   return /-(front|watch)$/.exec(stackName.replace(stackNameOf(stage), ''))?.[1] ?? 'gateway'
 }
 
-/** The stages without options and with all options; in the nightly run also each option alone. */
 const checkedStages = Object.entries(OPTIONAL_STAGES).filter(
   ([what]) => isNightly || what === 'dev' || what === 'prod with everything',
 )

@@ -41,15 +41,15 @@ function writtenIn(file: SourceFile): readonly string[] {
       const pattern = textOf(file, code)
         .slice(1, -1)
         .replaceAll(/\$\{.*?\}/g, '[a-z_]+')
-      return CODES.filter((one) => new RegExp(`^${pattern}$`).test(one))
+      return CODES.filter((candidate) => new RegExp(`^${pattern}$`).test(candidate))
     }
-    // A code under a name is one of those that the file has, as in a table.
+    // A code in a variable is one of the codes in the file, as in a table.
     const text = code?.type === 'Identifier' ? file.text : code && textOf(file, code)
-    return CODES.filter((one) => text?.includes(`'${one}'`))
+    return CODES.filter((candidate) => text?.includes(`'${candidate}'`))
   })
 }
 
-function named(path: string) {
+function fieldsOfFile(path: string) {
   return sources.filter((file) => file.path === path).flatMap(keysIn)
 }
 
@@ -58,15 +58,15 @@ const FIELDS = new Map(
   CODES.map((code) => [
     code,
     [
-      // The client who asked.
-      ...(code.startsWith('request.') ? named('shared/client/authenticate.ts') : []),
+      // The client of the request.
+      ...(code.startsWith('request.') ? fieldsOfFile('shared/client/authenticate.ts') : []),
       ...sources
         .filter((file) => writtenIn(file).includes(code))
         .flatMap((file) => [
           ...keysIn(file),
           // Fields that a function of another file adds.
           ...file.imports.flatMap(({ path = '', typeOnly }) =>
-            !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? named(path) : [],
+            !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? fieldsOfFile(path) : [],
           ),
         ]),
     ],
@@ -78,62 +78,69 @@ const WORDS =
 
 /** The fields that a query names, without its texts and the names that it gives to its counts. */
 function fieldsOf(query: string): readonly string[] {
-  const own = matchesIn(query, / as (\w+)/g)
+  const countNames = matchesIn(query, / as (\w+)/g)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')
   return matchesIn(bare, /([@\w][\w.-]*)/g).filter(
-    (name) => !WORDS.test(name) && !own.includes(name),
+    (name) => !WORDS.test(name) && !countNames.includes(name),
   )
 }
 
-/** Lambda's and CloudWatch's own are left out: the latter begin with @. */
-function unknownIn(query: string, known: readonly string[]): readonly string[] {
+/** Fields of Lambda and CloudWatch are left out. Those of CloudWatch begin with @. */
+function unknownFields(query: string, knownFields: readonly string[]): readonly string[] {
   return fieldsOf(query).filter(
-    (name) => !/^(?:@|type$|record\.status$)/.test(name) && !known.includes(name),
+    (name) => !/^(?:@|type$|record\.status$)/.test(name) && !knownFields.includes(name),
   )
 }
 
-/** With those of every line, or of the line of any error. */
-function lines(query: string): readonly string[] {
-  const asked = CODES.filter((code) => query.includes(code))
-  const ofCodes = (asked.length > 0 ? asked : CODES).flatMap((code) => FIELDS.get(code) ?? [])
-  return [...named('shared/runtime/json-log.ts'), ...ofCodes]
+/** The fields of the lines that a query may read, with the fields of every line. */
+function fieldsFor(query: string): readonly string[] {
+  const codes = CODES.filter((code) => query.includes(code))
+  const ofCodes = (codes.length > 0 ? codes : CODES).flatMap((code) => FIELDS.get(code) ?? [])
+  return [...fieldsOfFile('shared/runtime/json-log.ts'), ...ofCodes]
 }
 
-const fenced = matchesIn(runbook, /```logs\n([\s\S]*?)\n```/g)
-const asked = [...runbook.matchAll(/^ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm)].map(
-  ([, query = '', group = '']) => ({ query, group }),
-)
-const ofFunctions = [
-  ...fenced,
-  ...asked.filter(({ group }) => group === '').map(({ query }) => query),
+const fencedQueries = matchesIn(runbook, /```logs\n([\s\S]*?)\n```/g)
+const askedQueries = [
+  ...runbook.matchAll(/^ask \d+ '([^']*)'(?:\s+(?:\\\n\s*)?(\/aws\/\S+))?/gm),
+].map(([, query = '', group = '']) => ({ query, group }))
+const functionQueries = [
+  ...fencedQueries,
+  ...askedQueries.filter(({ group }) => group === '').map(({ query }) => query),
 ]
-function ofGroup(part: string) {
-  return asked.filter(({ group }) => group.includes(part)).map(({ query }) => query)
+function queriesOfGroup(part: string) {
+  return askedQueries.filter(({ group }) => group.includes(part)).map(({ query }) => query)
 }
 
 it('a query of the runbook names codes and fields of lines that the code writes', () => {
-  const codes = fenced.flatMap((query) => matchesIn(query, /"([a-z_]+\.[a-z_]+)"/g))
+  const codes = fencedQueries.flatMap((query) => matchesIn(query, /"([a-z_]+\.[a-z_]+)"/g))
 
-  expect(ofFunctions.length).toBeGreaterThan(20)
+  expect(functionQueries.length).toBeGreaterThan(20)
   expect(codes.filter((code) => !CODES.includes(code) && code !== 'platform.report')).toStrictEqual(
     [],
   )
-  expect(ofFunctions.flatMap((query) => unknownIn(query, lines(query)))).toStrictEqual([])
+  expect(functionQueries.flatMap((query) => unknownFields(query, fieldsFor(query)))).toStrictEqual(
+    [],
+  )
 })
 
 it('a query of an access log names fields of that log', () => {
-  expect([ofGroup('/http-api/').length, ofGroup('/cloudfront/').length]).toStrictEqual([5, 1])
+  expect([
+    queriesOfGroup('/http-api/').length,
+    queriesOfGroup('/cloudfront/').length,
+  ]).toStrictEqual([5, 1])
   expect(
-    ofGroup('/http-api/').flatMap((query) => unknownIn(query, Object.keys(ACCESS_LOG_FIELDS))),
+    queriesOfGroup('/http-api/').flatMap((query) =>
+      unknownFields(query, Object.keys(ACCESS_LOG_FIELDS)),
+    ),
   ).toStrictEqual([])
   expect(
-    ofGroup('/cloudfront/').flatMap((query) => unknownIn(query, FRONT_LOG_FIELDS)),
+    queriesOfGroup('/cloudfront/').flatMap((query) => unknownFields(query, FRONT_LOG_FIELDS)),
   ).toStrictEqual([])
 })
 
-it('a field that no line of a code has would be found', () => {
+it('the check finds a field that no line of the code has', () => {
   const query =
     'filter message = "settlement.recorded" | stats count() as n by reason, latency_ms | sort n desc'
 
-  expect(unknownIn(query, lines(query))).toStrictEqual(['reason', 'latency_ms'])
+  expect(unknownFields(query, fieldsFor(query))).toStrictEqual(['reason', 'latency_ms'])
 })

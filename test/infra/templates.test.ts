@@ -1,6 +1,6 @@
 /**
- * Goal: every change of what a stage deploys is seen and reviewed. Method: a line for each resource in
- * test/infra/templates; a wanted change is written there by `npm test -- test/infra/templates.test.ts -u`.
+ * Goal: every change of what a stage deploys is seen and reviewed. Method: test/infra/templates has a line for each
+ * resource; a wanted change is written there by `npm test -- test/infra/templates.test.ts -u`.
  */
 import { expect, it } from 'vitest'
 import {
@@ -11,7 +11,7 @@ import {
 } from '../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
 
-/** Digests change with each release. The others are compared with manifest and alarm table in other tests. */
+/** Digests change with each release. Other tests compare the dashboard and the descriptions of alarms. */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'AWS::Lambda::Function': ['Code'],
   'AWS::CloudWatch::Dashboard': ['DashboardBody'],
@@ -19,7 +19,7 @@ const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
 }
 const DIGEST = /[0-9a-f]{64}|(?<=ReleaseProof)[0-9a-f]{16}|(?<=CurrentVersion\w{8})[0-9a-f]{32}/g
 
-/** Permissions of functions, which stack/grants.test.ts compares with the manifest. It does not know those for a network. */
+/** Permissions of functions, which stack/grants.test.ts compares with the manifest. */
 function isAccess({ type, logicalId, properties }: Resource, property: string) {
   return (
     type === 'AWS::IAM::Role' &&
@@ -31,12 +31,12 @@ function isAccess({ type, logicalId, properties }: Resource, property: string) {
 
 function lineOf(resource: Resource): string {
   const { type, logicalId, properties, deletionPolicy, updatePolicy } = resource
-  const shown = Object.entries(properties).filter(
+  const shownProperties = Object.entries(properties).filter(
     ([name]) => name !== 'Tags' && !LEFT_OUT[type]?.includes(name) && !isAccess(resource, name),
   )
-  const kept = deletionPolicy === undefined ? '' : ` (${deletionPolicy})`
-  const moved = updatePolicy === undefined ? '' : ` ${JSON.stringify(updatePolicy)}`
-  return `${type.replace(/^AWS::/, '')} ${logicalId}${kept} ${JSON.stringify(Object.fromEntries(shown))}${moved}`
+  const deletionText = deletionPolicy === undefined ? '' : ` (${deletionPolicy})`
+  const updateText = updatePolicy === undefined ? '' : ` ${JSON.stringify(updatePolicy)}`
+  return `${type.replace(/^AWS::/, '')} ${logicalId}${deletionText} ${JSON.stringify(Object.fromEntries(shownProperties))}${updateText}`
 }
 
 function stackLines({ assembly }: StackTemplate): readonly string[] {
@@ -58,14 +58,17 @@ function linesOf(...templates: readonly StackTemplate[]): readonly string[] {
     .toSorted()
 }
 
-const ready = synthesised(READY_PRODUCTION)
-const PROD = [...linesOf(ready, synthesisedFront(READY_PRODUCTION)), ...stackLines(ready)]
+const readyTemplate = synthesised(READY_PRODUCTION)
+const PROD = [
+  ...linesOf(readyTemplate, synthesisedFront(READY_PRODUCTION)),
+  ...stackLines(readyTemplate),
+]
 
 it.each([
   ['dev', [...linesOf(synthesised('dev')), ...stackLines(synthesised('dev'))]],
   ['prod', PROD],
-  // What fixed addresses add to it, and what they change in it.
+  // The lines that fixed addresses add to prod or change in prod.
   ['webhook-egress', linesOf(synthesised(EVERYTHING)).filter((line) => !PROD.includes(line))],
-])('the resources of %s are those that were reviewed', async (name, lines) => {
+])('the resources of %s are the reviewed resources', async (name, lines) => {
   await expect(`${lines.join('\n')}\n`).toMatchFileSnapshot(`templates/${name}.txt`)
 })

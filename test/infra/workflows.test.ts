@@ -20,23 +20,23 @@ type Workflow = {
 function textOf(name: string) {
   return readFileSync(join(FOLDER, name), 'utf8')
 }
-function read(name: string) {
+function readWorkflow(name: string) {
   return parseYaml(textOf(name)) as Workflow
 }
 function stepsOf(name: string) {
-  return Object.values(read(name).jobs).flatMap(({ steps = [] }) => steps)
+  return Object.values(readWorkflow(name).jobs).flatMap(({ steps = [] }) => steps)
 }
 
 describe.each(readdirSync(FOLDER))('the workflow %s', (name) => {
-  it('uses actions that cannot change under their names', () => {
+  it('uses actions by their digest, so that they cannot change', () => {
     const used = stepsOf(name).flatMap(({ uses }) => uses ?? [])
 
     expect(
-      used.filter((one) => !/^(?:actions|aws-actions)\/[a-z-]+@[0-9a-f]{40}$/.test(one)),
+      used.filter((action) => !/^(?:actions|aws-actions)\/[a-z-]+@[0-9a-f]{40}$/.test(action)),
     ).toStrictEqual([])
   })
 
-  it('runs scripts of package.json that are there, and files of .ci', () => {
+  it('runs only scripts that exist in package.json, and files of .ci', () => {
     const runs = stepsOf(name).flatMap(({ run = '' }) => run.split('\n'))
     const scripts = runs.flatMap((run) => matchesIn(run, /npm run (?:-s )?([\w:-]+)/g))
     const files = runs.flatMap((run) => matchesIn(run, /bash \.ci\/(\S+)/g))
@@ -63,22 +63,22 @@ it.each([
   ['nightly.yml', 'bash .ci/nightly'],
 ])('the workflow %s runs %s, and may only read', (name, command) => {
   expect(stepsOf(name).map(({ run }) => run)).toContain(command)
-  expect(read(name).permissions).toStrictEqual({ contents: 'read' })
+  expect(readWorkflow(name).permissions).toStrictEqual({ contents: 'read' })
 })
 
 describe('the workflow deploy.yml', () => {
-  const { jobs, permissions, on } = read('deploy.yml')
+  const { jobs, permissions, on } = readWorkflow('deploy.yml')
 
-  it('gives no job a permission but by name, and a token for AWS to the jobs of the stages alone', () => {
-    const written = Object.entries(jobs).map(([name, job]) => [
+  it('gives each job only named permissions, and a token for AWS only to the jobs of the stages', () => {
+    const writtenPermissions = Object.entries(jobs).map(([name, job]) => [
       name,
       Object.keys(job.permissions ?? { everything: 'write' }).filter(
-        (one) => job.permissions?.[one] !== 'read',
+        (permission) => job.permissions?.[permission] !== 'read',
       ),
     ])
 
     expect(permissions).toStrictEqual({})
-    expect(Object.fromEntries(written)).toStrictEqual({
+    expect(Object.fromEntries(writtenPermissions)).toStrictEqual({
       diff: [],
       comment: ['pull-requests'],
       ci: [],
@@ -87,7 +87,7 @@ describe('the workflow deploy.yml', () => {
     })
   })
 
-  it('runs nothing that a pull request brings where it may write, and deploys what ci has passed of main', () => {
+  it('runs no code of a pull request in a job that may write, and deploys only commits of main that ci has passed', () => {
     expect(jobs['comment']?.steps).toStrictEqual([
       { run: expect.stringMatching(/^gh pr comment /), env: expect.anything() },
     ])
@@ -102,7 +102,7 @@ describe('the workflow deploy.yml', () => {
     ['dev', 'ci'],
     ['prod', 'dev'],
   ])(
-    'deploys %s after %s, one deployment at a time, and ends with the doctor, which nothing excuses',
+    'deploys %s after %s, one deployment at a time, and ends with the doctor, whose failure counts',
     (stage, needs) => {
       const concurrency = { group: `deploy-${stage}`, 'cancel-in-progress': false }
       expect(jobs[stage]).toMatchObject({
@@ -120,7 +120,7 @@ describe('the workflow deploy.yml', () => {
   )
 })
 
-it('docs/operations.md has the pipeline’s role trust one stage’s environment, which wants an approval', () => {
+it('docs/operations.md lets the pipeline’s role trust only one stage’s environment, which needs an approval', () => {
   const operations = projectText('docs/operations.md')
   const [, text = ''] = /^(\*\*The pipeline\*\*[\s\S]+?)^\*\*A first/m.exec(operations) ?? []
   const trust = JSON.parse(
@@ -134,6 +134,6 @@ it('docs/operations.md has the pipeline’s role trust one stage’s environment
   expect(trust.Statement).toMatchObject([{ Condition: { StringEquals } }])
   expect(text).toMatch(/environments\/prod [\s\S]+"reviewers": \[\{/)
   expect(text).toContain('--policy-arn "arn:aws:iam::$account:policy/gateway-prod-deploy"')
-  // Of AWS's own policies, the doctor needs the one that may start drift detection.
+  // The doctor needs the policy of AWS that may start drift detection.
   expect(text).toContain('--policy-arn arn:aws:iam::aws:policy/ReadOnlyAccess\n')
 })

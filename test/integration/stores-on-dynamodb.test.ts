@@ -1,7 +1,8 @@
 /**
- * Goal: DynamoDB takes what every store asks of it. The other integration tests run on the table in memory, which the
- * conformance suite holds to DynamoDB Local. Method: on DynamoDB Local each function of the manifest is called once, in
- * the world of one merchant. None may fail, and the coverage that V8 counts must name every store.
+ * Goal: DynamoDB accepts the requests of every store. The other integration tests run on the table
+ * in memory, which the conformance suite holds to DynamoDB Local. Method: on DynamoDB Local each
+ * function of the manifest is called once, in the world of one merchant. No function may fail, and
+ * the coverage that V8 counts must name every store.
  */
 
 import { globSync } from 'node:fs'
@@ -15,16 +16,16 @@ import { localAws } from '../../infra/local/emulators/dynamodb-local.ts'
 import { loadHandlers } from '../../infra/local/functions/load-handlers.ts'
 import { CALLBACK_TOKEN } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import { minor } from '../../shared/money.ts'
-import { bookUnmatched } from '../../shared/posting/house-journal.ts'
+import { bookUnmatchedRow } from '../../shared/posting/house-journal.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import { callbackSecretName } from '../../shared/secrets.ts'
-import { noteOpen } from '../../shared/sync/job-store.ts'
+import { noteOpenTransaction } from '../../shared/sync/job-store.ts'
 import { checkOverdueDelivery } from '../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { deliverWebhook } from '../../shared/webhook/send/deliver-webhook.ts'
 import { API, anApiClient, aPaymentBody, apiEvent, call } from '../support/api-event.ts'
 import { describeOnDynamoDb, dynamoDb } from '../support/dynamodb.ts'
 import { settledRow } from '../support/fake-provider.ts'
-import { filledIn } from '../support/hostile-values.ts'
+import { fillIn } from '../support/hostile-values.ts'
 import { lambdaContext } from '../support/operator-actions.ts'
 import { operatorWorld, RIGHT_PAYLOADS } from '../support/operator-world.ts'
 import { aSucceededPayment } from '../support/paid-builders.ts'
@@ -70,10 +71,7 @@ function request({ name }: FunctionSpec, route: string, { header, names }: World
   })
 }
 
-async function message(
-  queue: string,
-  { deps, client: { clientId }, names }: World,
-): Promise<object> {
+async function message(queue: string, { deps, client: { clientId }, names }: World) {
   // The other merchant's books have no differences, so the audit does not wait for a second look.
   if (queue === 'audits') return { client_id: names['$stranger'] }
   if (queue === 'sync') return {}
@@ -82,9 +80,9 @@ async function message(
   return sentFor(await storedDelivery(deps, await storedEndpoint(deps, { clientId }))).message.body
 }
 
-async function eventFor(spec: FunctionSpec, world: World): Promise<unknown> {
+async function eventFor(spec: FunctionSpec, world: World) {
   const { name, trigger } = spec
-  if (trigger.kind === 'operator') return filledIn(RIGHT_PAYLOADS[name], world.names)
+  if (trigger.kind === 'operator') return fillIn(RIGHT_PAYLOADS[name], world.names)
   if (trigger.kind === 'schedule') return {}
   if (trigger.kind !== 'queue') return request(spec, routeKeyOf(spec) ?? '', world)
   return {
@@ -93,7 +91,7 @@ async function eventFor(spec: FunctionSpec, world: World): Promise<unknown> {
 }
 
 /** The files of shared in which an action ran a function. */
-async function usedFiles(run: () => Promise<void>): Promise<ReadonlySet<string>> {
+async function usedFiles(run: () => Promise<void>) {
   const session = new Session()
   session.connect()
   await session.post('Profiler.enable')
@@ -102,16 +100,16 @@ async function usedFiles(run: () => Promise<void>): Promise<ReadonlySet<string>>
   const { result } = await session.post('Profiler.takePreciseCoverage')
   await session.post('Profiler.stopPreciseCoverage')
   session.disconnect()
-  const ran = result.filter(({ functions }) =>
+  const usedScripts = result.filter(({ functions }) =>
     functions.some(
       ({ functionName, ranges: [whole] }) => functionName !== '' && (whole?.count ?? 0) > 0,
     ),
   )
-  return new Set(ran.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
+  return new Set(usedScripts.map(({ url }) => url.split('/shared/').at(-1) ?? ''))
 }
 
 /** Whether an answer is a failure, for a function of any trigger. */
-function saysFailed(answer: unknown) {
+function isFailure(answer: unknown) {
   const { statusCode = 200, status = 200, batchItemFailures = [] } = v.parse(Answer, answer)
   return Math.max(statusCode, status) >= 500 || batchItemFailures.length > 0
 }
@@ -122,10 +120,11 @@ const Answer = v.object({
 })
 
 /**
- * What no single call reaches: a create that fails, a reference, a merchant's limit, a delivery's last failure, one that
- * is overdue, a window that one run cannot sum, rows that prove nothing by themselves.
+ * Runs what no single call reaches: a create that fails, a reference, a merchant's limit, a
+ * delivery's last failure, an overdue delivery, a window that one run cannot sum, rows that prove
+ * nothing by themselves.
  */
-async function whatTakesMore(deps: TestDeps) {
+async function runRareCases(deps: TestDeps) {
   const merchant = await anApiClient(deps)
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
@@ -147,12 +146,12 @@ async function whatTakesMore(deps: TestDeps) {
   for (let paid = 0; paid < 3; paid++) await aSucceededPayment(deps, client)
   deps.clock.advance(86_400 + 600)
   await settle(inSteps(deps), client)
-  await noteOpen(
+  await noteOpenTransaction(
     deps,
     settledRow({ providerPaymentId: 'py-1', reference: 'none' }, deps.now()),
     deps.now(),
   )
-  await bookUnmatched(deps, {
+  await bookUnmatchedRow(deps, {
     transactionId: 'txn_1',
     rowAt: deps.now(),
     providerMinor: minor(-100),
@@ -161,7 +160,7 @@ async function whatTakesMore(deps: TestDeps) {
 
 describe('the stores on DynamoDB Local', () => {
   it('are all used when every function is called, and no call fails', async () => {
-    // On a table of its own: schedules act for all clients.
+    // The test has its own table, because schedules act for all clients.
     const { endpoint } = dynamoDb()
     const name = `stores-${crypto.randomUUID()}`
     await createTable(endpoint, name)
@@ -177,23 +176,22 @@ describe('the stores on DynamoDB Local', () => {
     )
     const failed: string[] = []
 
-    const used = await usedFiles(async () => {
+    const usedStores = await usedFiles(async () => {
       const { names, ...world } = await operatorWorld(deps)
-      const open = await aPendingPayment(deps, world.client)
+      const openPayment = await aPendingPayment(deps, world.client)
       for (const { spec, withDeps } of functions) {
         const event = await eventFor(spec, {
           deps,
           ...world,
-          names: { ...names, $open: open.paymentId },
+          names: { ...names, $open: openPayment.paymentId },
         })
-        if (saysFailed(await withDeps(deps)(event, lambdaContext(spec.name))))
-          failed.push(spec.name)
+        if (isFailure(await withDeps(deps)(event, lambdaContext(spec.name)))) failed.push(spec.name)
       }
-      await whatTakesMore(deps)
+      await runRareCases(deps)
     })
 
     const stores = globSync('**/*-store.ts', { cwd: `${PROJECT_ROOT}/shared` })
-    expect({ failed, unused: stores.filter((store) => !used.has(store)) }).toStrictEqual({
+    expect({ failed, unused: stores.filter((store) => !usedStores.has(store)) }).toStrictEqual({
       failed: [],
       unused: [],
     })

@@ -5,7 +5,7 @@ import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
-import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
+import { figuresToConfirm, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import type { Adjustment } from '../../shared/posting/adjustment-store.ts'
 import type { ProviderTransaction } from '../../shared/provider/provider.ts'
 import { settleClient } from '../../shared/settlement/settle-client.ts'
@@ -16,7 +16,7 @@ import { reconcileTransaction } from '../../shared/sync/reconcile-transaction.ts
 import { LEDGER_SHARDS } from '../../shared/table/schema.ts'
 import { addMs, DAY_MS, HOUR_MS, type Timestamp } from '../../shared/time.ts'
 import { settledRow } from '../support/fake-provider.ts'
-import { adjusted } from '../support/money-rows.ts'
+import { adjustBalance } from '../support/money-rows.ts'
 import { anOpenPayment, aSucceededPayment, postAssumed } from '../support/paid-builders.ts'
 import {
   auditedNow,
@@ -32,7 +32,7 @@ import { type Act, chance } from './scheduler.ts'
 
 const DISPUTED = 40_000
 
-/** A client in the middle of everything. What the actions of a scenario are about. */
+/** A client with payments and settlements in many states, on which the actions of a scenario work. */
 export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
@@ -45,7 +45,7 @@ export async function busyClient() {
     type: 'return',
     reversalKind: 'chargeback',
     transactionId: `dispute_${disputed.paymentId}`,
-    // It includes the fee for the dispute.
+    // The chargeback includes the fee for the dispute.
     amountMinor: minor(DISPUTED + 5_000),
     disputedMinor: minor(DISPUTED),
     providerMinor: minor(-DISPUTED - 5_000),
@@ -76,20 +76,20 @@ export async function busyClient() {
     base: baseOf(deps.stored.items()),
     now: deps.now(),
     client,
-    /** In a settlement that is recorded and audited. */
+    /** A payment in a settlement that is recorded and audited. */
     paid: await now(paid),
-    /** In the settlement that failed; a chargeback took a part of it back. */
+    /** A payment in the failed settlement; a chargeback took a part of it back. */
     disputed: await now(disputed),
-    /** Open, with settled rows at the provider; the first two of one shard. */
+    /** Open payments with settled rows at the provider; the first two are of one shard. */
     open,
-    /** Posted without its settled row. */
+    /** A payment that was posted without its settled row. */
     assumed,
     recorded,
     failed,
   }
 }
 
-/** Two shards have all the payments: the one of adjustments, and one more. */
+/** Two shards have all payments: the shard of adjustments, and one more shard. */
 function idIn(shard: number, number: number): PaymentId {
   for (let tried = 0; ; tried++) {
     const text = `${String(number).padStart(8, '0')}-0000-8000-8000-${String(tried).padStart(12, '0')}`
@@ -117,13 +117,14 @@ export type BusyClient = Awaited<ReturnType<typeof busyClient>>
 
 const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
 
-/** What the sync does with a row of the provider's. A row that cannot be decided yet is looked at again. */
+/** The sync reads a row of the provider. It reads a row that it cannot decide yet again. */
 export function reconcile(row: ProviderTransaction, payment: Payment): Act {
   return async (deps) => {
     for (let looks = 0; looks < 3; looks++) {
       const stored = await findStoredPayment(deps, payment.paymentId)
       const known = stored?.status === 'creating' ? undefined : stored
-      if ((await reconcileTransaction(deps, { transaction: row, known }, ASK)) !== 'open') return
+      if ((await reconcileTransaction(deps, { transaction: row, payment: known }, ASK)) !== 'open')
+        return
       await deps.sleep(1_000)
     }
   }
@@ -135,25 +136,21 @@ export function adjust(
   amountMinor: number,
   reference: string,
 ): Act {
-  return (deps) => adjusted(deps, client, kind, amountMinor, reference)
+  return (deps) => adjustBalance(deps, client, kind, amountMinor, reference)
 }
 
-/** The same by a process that has read the payment and the time long ago: it only writes. */
+/** Reconciles a row in a process that has read the payment and the time long ago: it only writes. */
 export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoMs: number): Act {
   return async (deps) => {
     const now = addMs(deps.now(), -agoMs)
-    await reconcileTransaction(
-      { ...deps, now: () => now },
-      { transaction: row, known: payment },
-      ASK,
-    )
+    await reconcileTransaction({ ...deps, now: () => now }, { transaction: row, payment }, ASK)
   }
 }
 
 /** More than any window of these scenarios takes. */
 const MAX_RUNS = 9
 
-/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until all is summed. */
+/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until the whole window is summed. */
 export function settle(
   { clientId }: Client,
   { aheadMs = 0, steps }: { readonly aheadMs?: number; readonly steps?: HistorySteps } = {},
@@ -173,7 +170,7 @@ export function settle(
 
 export function pay({ settlementId }: Settlement): Act {
   return async (deps) => {
-    const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
+    const confirm = await figuresToConfirm(deps, await findAnySettlement(deps, settlementId))
     await markSettlementPaid(deps, {
       settlementId,
       ...BY_OPERATOR,

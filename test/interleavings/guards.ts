@@ -1,11 +1,11 @@
-/** Ways to take a guard out at the border between the actions and the table. The product's code is never changed. */
+/** Removes guards at the border between the actions and the table. The gateway's code is never changed. */
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { type Condition, exists, type Step } from '../../shared/table/step.ts'
 import type { Border } from './scheduler.ts'
 
 type Clause = Exclude<Condition, { readonly of: readonly Condition[] }>
 
-/** A border that answers some requests in its own way. */
+/** A border that answers some requests itself. */
 function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
   return { requests: (requests) => ({ ...requests, ...own(requests) }) }
 }
@@ -31,11 +31,11 @@ function isWindow({ key }: Step): boolean {
   return key.sk === 'WINDOW'
 }
 
-/** Drops the clauses about one of the fields from the conditions of the steps that are meant. */
+/** Drops the clauses about these fields from the conditions of the meant steps. */
 function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
   const change = (step: Step): Step => {
     if (!isMeant(step)) return step
-    // A check and a delete have a condition always.
+    // A check and a delete always have a condition.
     const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined
     return {
       ...step,
@@ -71,7 +71,7 @@ function isSettlement({ key }: Step): boolean {
 function together(...borders: readonly Border[]): Border {
   return {
     requests: (requests) =>
-      borders.reduce((inner, one) => one.requests?.(inner) ?? inner, requests),
+      borders.reduce((inner, layer) => layer.requests?.(inner) ?? inner, requests),
   }
 }
 
@@ -79,7 +79,7 @@ function isPayment({ key }: Step): boolean {
   return key.sk === 'PAYMENT'
 }
 
-/** The raises of shards reach the table just before the next transaction of their action: after the sum. */
+/** The steps that raise shards reach the table after the sum, just before the next transaction of their action. */
 const fenceAfterSum = border((requests) => {
   let put: Step[] = []
   return {
@@ -123,7 +123,7 @@ const partsAsRead = border((requests) => {
   }
 })
 
-/** A sum that was kept for another window counts for the one that is read. */
+/** A sum that was stored for another window counts for the window that is read. */
 const anyStart = border((requests) => ({
   get: async (key, some) => {
     const item = await requests.get(key, some)
@@ -236,7 +236,7 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   },
 }
 
-/** What keeps the books right, how to take it out, and the scenario that then goes wrong. */
+/** Each guard of the books, the border that removes it, and the scenario that then goes wrong. */
 export const GUARDS = Object.entries(GUARDS_OF).flatMap(([scenario, guards]) =>
   Object.entries(guards).map(([name, own]) => ({ name, border: own, scenario })),
 )

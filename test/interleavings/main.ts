@@ -12,9 +12,9 @@ import { GUARDS } from './guards.ts'
 import { scenariosOf } from './scenarios.ts'
 import type { Task, TaskResult } from './tasks.ts'
 
-/** A large scenario ends here: its schedules with the fewest preemptions were looked at. */
+/** The search of a large scenario ends after so many schedules, those with the fewest preemptions. */
 const MAX_SCHEDULES = 6_000
-/** A guard that is taken out is found much earlier. */
+/** The search notices a removed guard much earlier. */
 const MAX_WITHOUT = 1_500
 
 const USAGE = `npm run interleavings [-- --scenario NAME] [--schedules N]
@@ -36,7 +36,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   if (most === undefined) throw new UsageError('--schedules takes a whole number')
   const names = scenariosOf(await busyClient()).map(({ name }) => name)
   const chosen = names.filter((name) => name.includes(scenario ?? ''))
-  // The long ones come first, so that no process runs one alone at the end.
+  // Long scenarios come first, so that no process runs a long scenario alone at the end.
   const scenarios = chosen.toReversed().map((name): Task => ({ scenario: name, schedules: most }))
   const without = GUARDS.map(
     (guard): Task => ({ scenario: guard.scenario, without: guard.name, schedules: MAX_WITHOUT }),

@@ -21,13 +21,13 @@ import type { Step } from '../../shared/table/step.ts'
 /** Stored items never change, so each is read once. */
 const hashes = new WeakMap<StoredItem, string>()
 
-/** Items that are the same at the start of every schedule: the table's own order, and the one of each index. */
+/** The items at the start of every schedule, in the order of the table and of each index. */
 export type Base = {
   readonly items: ReadonlyMap<string, StoredItem>
   readonly views: ReadonlyMap<string, TableView>
 }
 
-/** Which item of a transaction readers see at once: all of them, or one of them and the others later. */
+/** Which items of a transaction readers see at once: all items, or one item and the others later. */
 export type Visible = 'all' | 'first' | 'last'
 
 /**
@@ -67,7 +67,7 @@ export function partialTable(base: Base) {
   const commit = (steps: readonly Step[], visible: Visible): number => {
     show(({ key }) => steps.some((step) => nameOf(step.key) === nameOf(key)))
     const planned = steps.map(planStep)
-    const refusedAt = planned.findIndex(({ key, holds }) => !holds(storedAt(key)))
+    const refusedAt = planned.findIndex(({ key, conditionHolds }) => !conditionHolds(storedAt(key)))
     if (refusedAt !== -1) return refusedAt
     const changes = planned
       .map(({ key, result }) => ({ key, after: result(storedAt(key)) }))
@@ -79,7 +79,7 @@ export function partialTable(base: Base) {
     return -1
   }
 
-  /** `visible`: of the transactions sent by it. */
+  /** `visible`: which items of the transactions that these requests send. */
   const requestsWith = (visible: Visible): TableRequests => ({
     get: async (key, some) => {
       const item = outOf(shown.item(key))
@@ -92,10 +92,10 @@ export function partialTable(base: Base) {
       unprocessed: [],
     }),
     query: async (input) => {
-      const { found, cursor } = queryView(viewOf(input.index ?? ''), input)
+      const { items, cursor } = queryView(viewOf(input.index ?? ''), input)
       return {
-        items: input.countOnly === true ? [] : found.map(recordOf),
-        count: found.length,
+        items: input.countOnly === true ? [] : items.map(recordOf),
+        count: items.length,
         cursor,
       }
     },

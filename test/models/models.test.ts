@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 import { guardsOf, MODELS, withoutGuard } from './model.ts'
 
-/** What of a configuration can be switched off. */
+/** The switches of a configuration. */
 function switchesOf(config: string) {
   return new Set([...config.matchAll(/^ {2}(\w+) = TRUE$/gm)].map(([, name]) => name))
 }
 
-describe('the protocols on paper', () => {
+describe('the models of the protocols', () => {
   it.each(MODELS)(
-    '$name has a guard for each thing it promises, and each switch is a guard of some',
+    '$name has a guard for each promise, and each of its switches is a guard of some configuration',
     (model) => {
       const ofModule = MODELS.filter(({ module }) => module === model.module).flatMap(
         ({ guards }) => guards,
@@ -31,7 +31,9 @@ describe('the protocols on paper', () => {
     (guard) => {
       const code = readFileSync(join(PROJECT_ROOT, guard.path), 'utf8')
 
-      expect(code).toMatch(new RegExp(`^(export )?const ${guard.declaration}\\b`, 'm'))
+      expect(code).toMatch(
+        new RegExp(`^(export )?(const|(async )?function) ${guard.declaration}\\b`, 'm'),
+      )
     },
   )
 
@@ -39,7 +41,7 @@ describe('the protocols on paper', () => {
     model.guards.map((guard) => ({ model, guard, name: guard.name })),
   )
   it.each(TWINS)(
-    'without $name the twin differs in one place, and is asked for one thing',
+    'without $name the twin differs in one switch, and TLC checks one property of it',
     ({ model, guard }) => {
       const twin = withoutGuard(model, guard)
 

@@ -40,11 +40,11 @@ CONSTANTS
   RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
   PartsOfTheRaise,     \* raiseFence in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
   GrowthSeesFence,     \* growWindow in shared/ledger/window-store.ts, or NoPartIsMissed breaks
-  NewShardIsRaised,    \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
-  NewShardNeverFalls,  \* putShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  NewShardIsRaised,    \* writeShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
+  NewShardNeverFalls,  \* writeShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   RecreditIsOpen,      \* recreditWindow in shared/ledger/window-store.ts, or CarriedOnce breaks
   RecreditedOnce,      \* markRecredited in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
-  ClosedOnce           \* closeStep in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
+  ClosedOnce           \* markClosed in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
 
 VARIABLES
   payment,      \* each payment's item
@@ -225,14 +225,14 @@ PutSettlement(w) ==
   /\ Settle(w, IdleSettler)
   /\ UNCHANGED <<closed, window, worker, grower, operator, journal>>
 
-(* It dies, or its sum is not above the floor. *)
+(* The run dies, or its sum is not above the floor. *)
 Stop(w) ==
   /\ settler[w].pc # "idle"
   /\ Settle(w, IdleSettler)
   /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
 
 -----------------------------------------------------------------------------
-(* An operator gives the client more parts: putShards, growWindow *)
+(* An operator gives the client more parts: writeShards, growWindow *)
 
 Grow(g, to) == grower' = [grower EXCEPT ![g] = to]
 
@@ -323,7 +323,7 @@ SumIsItsEntries ==
   \A id \in Made :
     settlements[id].of = {e \in entries : settlements[id].from <= e.at /\ e.at < settlements[id].until}
 
-(* Every entry before the last cut is in one settlement, and none after it is in any. *)
+(* Every entry before the last cut is in one settlement, and no later entry is in any. *)
 InOneSettlement ==
   \A e \in entries : Cardinality({id \in Made : e \in settlements[id].of}) = IF e.at < window.until THEN 1 ELSE 0
 
@@ -339,7 +339,7 @@ CarriedOnce == SumIsItsEntries /\ InOneSettlement
 (* A payment's entries add up to its state. *)
 EntriesAddUp == \A p \in Payments : Net(EntriesOf(p)) = IF payment[p].open \/ payment[p].back THEN 0 ELSE 1
 
-(* The figures of the window are what its settlements and re-credits say. *)
+(* The figures of the window match its settlements and re-credits. *)
 RECURSIVE NetOf(_)
 NetOf(ids) == IF ids = {} THEN 0 ELSE LET id == CHOOSE id \in ids : TRUE IN Net(settlements[id].of) + NetOf(ids \ {id})
 MoneyAddsUp ==

@@ -25,14 +25,14 @@ CONSTANTS
 
 VARIABLES
   now,
-  updated,  \* when each row was last updated; 0: it is not there yet
-  visible,  \* whether the provider shows that
-  booked,   \* which update of each row was looked at
-  head,     \* what was handed out
+  updated,  \* when each row was last updated; 0: no row yet
+  visible,  \* whether the provider shows that update
+  booked,   \* which update of each row was read
+  head,     \* the time up to which slices exist
   slices,   \* by round; 0 is the tail's
   planner, worker,
   readings, \* how often the tail was registered
-  owed      \* rows that were not final when it was: to be read again from then on
+  owed      \* rows that were not final at the registration: to be read again after it
 
 vars == <<now, updated, visible, booked, head, slices, planner, worker, readings, owed>>
 
@@ -117,7 +117,7 @@ Moved(s, w, to) ==
   worker' = [v \in Workers |-> IF v = w THEN to
                                ELSE IF worker[v].slice = s /\ worker[v].pc # "idle" THEN [worker[v] EXCEPT !.isMine = FALSE]
                                ELSE worker[v]]
-(* The tail: registerOpen, by the worker that reads a page with rows that are not final *)
+(* The tail: registerOpenHours, by the worker that reads a page with rows that are not final *)
 
 Register ==
   /\ readings < MostReadings
@@ -152,7 +152,7 @@ Claim(w) ==
      ELSE Move(w, IdleWorker) /\ UNCHANGED slices
   /\ UNCHANGED <<now, updated, visible, booked, head, planner, readings, owed>>
 
-\* It renews the lease.
+\* The worker renews the lease.
 KeptAs(w, row) == [slices EXCEPT ![worker[w].slice].after = row, ![worker[w].slice].isDue = FALSE]
 
 List(w) ==
@@ -219,7 +219,7 @@ NothingIsSkipped ==
 
 HeadOnlyAdvances == [][head'.position >= head.position /\ head'.round >= head.round]_vars
 
-(* A position that was kept is not lost to a worker that was overtaken, until another reading begins. *)
+(* A stored position is not lost to a worker that was overtaken, until another reading begins. *)
 PositionIsKept ==
   [][\A s \in 0..MostRounds : slices'[s].after >= slices[s].after \/ readings' > readings]_vars
 
@@ -228,6 +228,6 @@ LeaseIsKept ==
   [][\A w \in Workers :
        worker[w].pc = "claim" /\ worker'[w].pc = "list" => slices[worker[w].slice].isDue]_vars
 
-(* What was not final when a reading was registered is read from then on, or will still be read. *)
+(* A row that was not final at the registration is read after it, or will be. *)
 TailIsReadAgain == \A r \in owed : slices[Tail].isLive /\ r > slices[Tail].after
 =============================================================================

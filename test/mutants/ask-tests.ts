@@ -20,7 +20,7 @@ const vitest = await createVitest(
     // A cache on the disk would keep the mutant for other runs.
     fsModuleCache: false,
     setupFiles: isRecording ? [join(import.meta.dirname, 'record-hits.ts')] : [],
-    // In the order in which they are asked.
+    // The files run in the order in which they are asked.
     sequence: {
       sequencer: class {
         readonly sort = <T>(files: T) => files

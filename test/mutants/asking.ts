@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type Ask = {
-  /** Test files: in this order, up to the first that fails. */
+  /** Test files, which run in this order up to the first failure. */
   readonly checks: readonly string[]
   readonly replaced?: { readonly path: string; readonly text: string } | undefined
 }
@@ -12,13 +12,13 @@ export type CheckResult = {
   readonly name: string
   readonly ms: number
   readonly failed?: string | undefined
-  /** It could not be loaded: nothing of it ran, so it proves nothing. */
+  /** Why the test file could not be loaded: no test ran, so the result proves nothing. */
   readonly unloaded?: string | undefined
-  /** While it is recorded: what was executed, as `path#function`. */
+  /** While a check is recorded: the executed functions, as `path#function`. */
   readonly hits: readonly string[]
 }
 
-/** What a process says that is asked: when it begins to wait, and about each check as it ends. */
+/** The messages of the process: that it waits for a question, and the result of each check. */
 export type Said =
   | { readonly ready: true }
   | { readonly ended: CheckResult }
@@ -26,7 +26,7 @@ export type Said =
 
 /** A process that runs checks, on the tree as it is or with one file replaced. */
 export type Asker = {
-  /** Ends with a failed check of its own making where a check does not end in time, or takes its process with it. */
+  /** A check that does not end in time, or ends its process, counts as failed. */
   ask(ask: Ask, boundMsOf: (check: string) => number): Promise<readonly CheckResult[]>
   end(): void
 }
@@ -41,7 +41,7 @@ function endChild(child: ChildProcess): void {
   if (children.delete(child) && child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
 }
 
-/** Starts its process with the first question, and again after one that took it away. */
+/** Starts the process with the first question, and again if a check has ended it. */
 export function openAsker(...flags: readonly string[]): Asker {
   let child: ChildProcess | undefined
   const end = () => {

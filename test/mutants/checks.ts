@@ -8,7 +8,7 @@ import type { Mutant } from './generate-mutants.ts'
 
 export const LAYERS = ['unit', 'functions', 'integration', 'histories'] as const
 
-/** A test file that held without a mutant: how long it took, and what it executed. */
+/** A test file that passes without a mutant: how long it takes, and what it executes. */
 export type Check = Pick<CheckResult, 'name' | 'ms' | 'hits'>
 
 export function layerOf(name: string): (typeof LAYERS)[number] {
@@ -37,7 +37,7 @@ export async function knownChecks(): Promise<readonly Check[]> {
 
 const HISTORIES = 'test/mutants/histories.ts'
 
-/** Runs every check on the tree as it is. One that fails there would kill every mutant: it is left out, and named. */
+/** Runs every check on the unchanged tree. A check that fails there would kill every mutant: it is left out, and named. */
 async function recordChecks(): Promise<readonly Check[]> {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
     cwd: PROJECT_ROOT,
@@ -56,15 +56,15 @@ async function recordChecks(): Promise<readonly Check[]> {
  * Which checks execute a mutant's declaration. First come those that noticed another mutant of its file, then short ones
  * that execute little else, and last the histories. A process loads a file once, so only one check records what runs
  * while it is loaded. Such code, and code outside functions, is reached by every check that executes anything of its
- * file, or else of a file that imports it. A check that counts by itself records nothing: every mutant meets it.
+ * file, or else of a file that imports it. A check that counts executions itself records nothing, so every mutant meets that check.
  */
 export function checksReaching(
   checks: readonly Check[],
   sources: readonly SourceFile[],
   noticing: (path: string) => ReadonlySet<string>,
 ) {
-  const byFunction = grouped(checks, ({ hits }) => hits)
-  const byFile = grouped(checks, ({ hits }) => hits.map((hit) => hit.replace(/#.*/, '')))
+  const byFunction = groupChecks(checks, ({ hits }) => hits)
+  const byFile = groupChecks(checks, ({ hits }) => hits.map((hit) => hit.replace(/#.*/, '')))
   const ofFile = (path: string, seen: readonly string[] = []): readonly Check[] => {
     const known = byFile.get(path)
     if (known || seen.includes(path)) return known ?? []
@@ -88,7 +88,7 @@ export function checksReaching(
   }
 }
 
-function grouped(checks: readonly Check[], keysOf: (check: Check) => readonly string[]) {
+function groupChecks(checks: readonly Check[], keysOf: (check: Check) => readonly string[]) {
   const groups = new Map<string, Check[]>()
   for (const check of checks) {
     for (const key of new Set(keysOf(check))) groups.set(key, [...(groups.get(key) ?? []), check])

@@ -3,27 +3,27 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
   'Only the cost differs.': [
     'shared/client/enforce-rate-limit.ts addDebt: comparison moved 33f2678b',
     'shared/ledger/fence-store.ts raiseFence: comparison moved c084ba43',
-    'shared/posting/move-payment.ts plan: comparison moved 9c803bad',
+    'shared/posting/move-payment.ts planMove: comparison moved 9c803bad',
     'shared/settlement/statement/settlement-entries.ts balanceEntries: comparison moved 3f8de684',
     'shared/sync/read-slice.ts lookupsOf: comparison moved d7544d5c',
-    'shared/sync/reconcile-transaction.ts passOverFailed: condition false 2b943983',
-    'shared/table/attributes.ts cached: write dropped 5cc1b764',
+    'shared/sync/reconcile-transaction.ts passOverFailedRow: condition false 2b943983',
+    'shared/table/attributes.ts withCache: write dropped 348a37ef',
     'shared/table/list-items.ts listItems: comparison moved 2f5f7660',
-    'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved e7cdbf5a',
-    'shared/webhook/delivery/list-deliveries.ts LISTED_BY_THEN_MS: bound moved a84a66a1',
+    'shared/webhook/delivery/delivery-store.ts attemptsOf: comparison moved 5317629f',
+    'shared/webhook/delivery/list-deliveries.ts LISTED_WITHIN_MS: bound moved a84a66a1',
     'shared/webhook/delivery/list-deliveries.ts listedKeys: condition false 03e6d4aa',
     'shared/webhook/delivery/list-deliveries.ts keysOfPage: choice reversed 7e1a3418',
-    'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved 48b39192',
+    'shared/webhook/delivery/alert-abandoned.ts unreportedOf: comparison moved a93c86ca',
   ],
   'Both sides are equal at the border.': [
-    'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved ad3d2e2a',
+    'shared/inquiry/read-event-feed.ts readEventFeed: comparison moved 401afd42',
     'shared/payment/channel/channel-timing.ts usualCheckAt: comparison moved 7d5106d8',
     'shared/time.ts earlier: comparison moved 44f07840',
     'shared/time.ts later: comparison moved 368e98dd',
   ],
   'The code before it has decided this already; only the type needs it.': [
     'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
-    'shared/posting/assume-fee.ts postAfterWait: operand dropped cd046481',
+    'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
     'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped 9ddc4943',
   ],
@@ -54,7 +54,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/operator/audit-record-store.ts oldestFirst: condition false cf225600',
   ],
   'No event that the gateway has written breaks this invariant.': [
-    'shared/inquiry/erase-store.ts eraseFromEvent: operand dropped ec1626d4',
+    'shared/inquiry/erase-store.ts eraseFromEvent: operand dropped 317eb940',
   ],
   'It is one constant key of a kind of its own, so any other name would do as well.': [
     'shared/table/keys.ts pausesKey: key widened 3d912eb9',
@@ -63,7 +63,7 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'shared/journal/entry-store.ts toEntryItem: condition dropped d6b72185',
   ],
   'An invariant that no stored state breaks: without it the next line fails as well.': [
-    'shared/payment/news/cancel-payment.ts whenOvertaken: write dropped 99638ba7',
+    'shared/payment/news/cancel-payment.ts answerOvertakenCancel: write dropped 99638ba7',
     'shared/payment/create/run-attempt.ts tryCommit: write dropped 14d0e70b',
   ],
   'The condition of the take-over decides the same again.': [

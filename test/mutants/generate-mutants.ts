@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto'
 import type { ESTree } from 'vite'
 import type { SourceFile } from '../support/source-file.ts'
+import type { Break } from './break.ts'
 import { type Area, areaOf } from './guarded-code.ts'
-import { type Break, breaksIn } from './operators.ts'
+import { breaksIn } from './operators.ts'
 
 /** One way to break the gateway on purpose. Some test must notice. */
 export type Mutant = Break & {
-  /** Where and how, and a hash of the code it breaks. It stays the same until that code changes. */
+  /** Place, operator and a hash of the broken code. The id stays the same until that code changes. */
   readonly id: string
   readonly path: string
   /** The function, constant or class at the top of the file that it breaks. */
@@ -15,7 +16,7 @@ export type Mutant = Break & {
   readonly line: number
 }
 
-/** How many a run takes. More are not more useful while the survivors of these have no answer. */
+/** How many mutants a run takes. More mutants are not useful while the survivors among these have no answer. */
 export const MOST = 600
 
 export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[] {
@@ -26,27 +27,27 @@ export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[
     if (declaration === undefined) return []
     const times = new Map<string, number>()
     const seen = new Set<string>()
-    // Two operators that come to the same are one.
+    // Two operators that make the same change make one mutant.
     const breaks = breaksIn(statement, path, text).filter(({ start, end, by }) => {
       const change = `${start} ${end} ${by}`
       return text.slice(start, end) !== by && !seen.has(change) && seen.add(change)
     })
-    return breaks.map((one) => {
-      const code = `${one.operator}: ${text.slice(one.start, one.end)} -> ${one.by}`
+    return breaks.map((mutation) => {
+      const code = `${mutation.operator}: ${text.slice(mutation.start, mutation.end)} -> ${mutation.by}`
       const change = code
         .replaceAll(/\/\/.*$/gm, '')
         .replaceAll(/\s+/g, ' ')
         .trim()
       const before = times.get(change) ?? 0
       times.set(change, before + 1)
-      const id = `${path} ${declaration}: ${one.operator} ${hashOf(`${change} ${before}`)}`
+      const id = `${path} ${declaration}: ${mutation.operator} ${hashOf(`${change} ${before}`)}`
       return {
-        ...one,
+        ...mutation,
         id,
         path,
         declaration,
         area,
-        line: text.slice(0, one.start).split('\n').length,
+        line: text.slice(0, mutation.start).split('\n').length,
       }
     })
   })
@@ -72,15 +73,15 @@ export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mu
   const byHash = mutants.toSorted((a, b) =>
     (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''),
   )
-  const declared = inTurns(
+  const declared = alternate(
     byHash,
     ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`,
   )
-  return inTurns(declared, ({ operator }) => operator).slice(0, most)
+  return alternate(declared, ({ operator }) => operator).slice(0, most)
 }
 
-/** One of each group, then another one of each, and so on. */
-function inTurns(
+/** The first mutant of each group, then the second of each, and so on. */
+function alternate(
   mutants: readonly Mutant[],
   groupOf: (mutant: Mutant) => string,
 ): readonly Mutant[] {

@@ -1,5 +1,5 @@
 /**
- * Goal: show that the tests hold what they claim to. Method: break the code that guards money, tenancy, delivery and
+ * Goal: show that the tests notice broken code. Method: break the code that guards money, tenancy, delivery and
  * secrets in one place after another, and see which layer of the tests notices first.
  */
 import { readFileSync } from 'node:fs'
@@ -30,13 +30,13 @@ Exit code: 0 every mutant died, except the listed exceptions; 1 otherwise; 2 wro
 
 const JOBS = 2
 
-/** What the checks say of a mutant. */
+/** The result of all checks on one mutant. */
 type Finding = {
   readonly mutant: Mutant
   readonly ms: number
-  /** The first test file that failed, and what of it. */
+  /** The first test file that failed, and its failed test. */
   readonly killer?: { readonly check: string; readonly failed: string }
-  /** It cannot be loaded: its change is no program, which says nothing of the tests. */
+  /** Why the mutant cannot be loaded: its change is no program, so it says nothing about the tests. */
   readonly invalid?: string
 }
 
@@ -65,7 +65,9 @@ function chosenBy(argv: readonly string[]) {
 function conclude(findings: readonly Finding[]): number {
   const survivors = findings.filter(survived)
   const open = survivors.filter(({ mutant }) => !EXCEPTIONS.has(mutant.id))
-  const killed = findings.filter((one) => EXCEPTIONS.has(one.mutant.id) && !survived(one))
+  const killed = findings.filter(
+    (finding) => EXCEPTIONS.has(finding.mutant.id) && !survived(finding),
+  )
   console.log(`\n${reportOf(findings)}`)
   for (const { mutant } of open) console.log(`\nsurvivor: ${mutant.id}\n  ${codeOf(mutant)}`)
   for (const { mutant } of killed) console.log(`\nan exception, yet killed: ${mutant.id}`)
@@ -110,7 +112,7 @@ function textOf(path: string): string {
   return readFileSync(join(PROJECT_ROOT, path), 'utf8')
 }
 
-/** Exceptions come last, because they meet every check. */
+/** Mutants listed as exceptions come last, because every check runs on them. */
 async function askAll({
   files,
   mutants,

@@ -1,6 +1,6 @@
 /**
- * Goal: the operators of `npm run mutants`, which runs at night, change what they name, and its ids and its list of
- * exceptions last.
+ * Goal: the operators of `npm run mutants`, which runs at night, change what they name. Its ids stay the same, and its
+ * list of exceptions stays valid.
  */
 import { describe, expect, it } from 'vitest'
 import { parseSource, sourcesIn } from '../support/source-file.ts'
@@ -29,7 +29,7 @@ function mutantsIn(text: string) {
   return mutantsOf(parseSource(PATH, text))
 }
 
-/** What each operator makes of the code, but for what it leaves alone. */
+/** What each operator makes of the code. Unchanged code is left out. */
 function changesIn(text: string) {
   return Object.fromEntries(
     [...Map.groupBy(mutantsIn(text), ({ operator }) => operator)].map(([operator, mutants]) => [
@@ -108,7 +108,7 @@ describe('the operators', () => {
 })
 
 describe('the ids', () => {
-  it('stay when other code of the file changes, comes before, or is laid out anew, and change with their own', () => {
+  it('stay when other code of the file changes, is added before or is reformatted, and change with their own code', () => {
     const edited = CODE.replace(
       'const isOpen',
       'const before = 1 < 2\n// why\nconst isOpen',
@@ -127,7 +127,7 @@ describe('the mutants of the gateway', () => {
   const all = sources.flatMap(mutantsOf)
   const chosen = chosenFrom(all)
 
-  it('have ids of their own, and are chosen from all', () => {
+  it('have unique ids, and are chosen from all mutants', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(all.length)
     expect(chosen).toHaveLength(MOST)
   })
@@ -144,7 +144,7 @@ describe('the mutants of the gateway', () => {
     expect(spared.map(([domain]) => domain)).toStrictEqual([])
   })
 
-  it('stay chosen when others come', () => {
+  it('stay chosen when other mutants are added', () => {
     const fewer = new Set(
       chosenFrom(all.filter(({ path }) => path !== 'shared/money.ts')).map(({ id }) => id),
     )
@@ -154,7 +154,7 @@ describe('the mutants of the gateway', () => {
     ).toStrictEqual([])
   })
 
-  it('are there, where they are listed as exceptions', () => {
+  it('exist if they are listed as exceptions', () => {
     const ids = new Set(all.map(({ id }) => id))
 
     expect([...EXCEPTIONS].filter((id) => !ids.has(id))).toStrictEqual([])

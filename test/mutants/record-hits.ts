@@ -1,4 +1,4 @@
-/** Set up before each test file while it is recorded which functions of the gateway every file executes. */
+/** Runs before each test file while the functions of the gateway that each file executes are recorded. */
 import { Session } from 'node:inspector'
 import { join } from 'node:path'
 import { afterAll, TestRunner } from 'vitest'

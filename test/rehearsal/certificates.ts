@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** Files of one certificate for all names of the world. It is its own authority, for one rehearsal: nothing else trusts it. */
+/** Files of one self-signed certificate for all names of the world. Only one rehearsal trusts it. */
 export function certificatesIn(directory: string) {
   return { certificate: join(directory, 'world.pem'), key: join(directory, 'world.key') }
 }

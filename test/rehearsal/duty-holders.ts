@@ -10,9 +10,9 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
   const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()
   for (const role of ROLES) {
-    const { UserName } = held(role)
+    const { UserName } = policyOf(role)
     await iam.send(new aws.CreateUserCommand({ UserName }))
-    await iam.send(new aws.AttachUserPolicyCommand(held(role)))
+    await iam.send(new aws.AttachUserPolicyCommand(policyOf(role)))
     const { AccessKey: key } = await iam.send(new aws.CreateAccessKeyCommand({ UserName }))
     keys.set(role, {
       AWS_ACCESS_KEY_ID: key?.AccessKeyId,
@@ -21,12 +21,12 @@ export async function hireDutyHolders(): Promise<(action: string) => NodeJS.Proc
   }
   return (action) => {
     const spec = MANIFEST.find(({ name }) => name === action)
-    const role = ROLES.find((one) => spec && mayInvoke(one, spec))
+    const role = ROLES.find((duty) => spec && mayInvoke(duty, spec))
     return (role && keys.get(role)) ?? {}
   }
 }
 
-function held(role: Role) {
+function policyOf(role: Role) {
   return {
     UserName: `rehearsal-${role}`,
     PolicyArn: `arn:aws:iam::${ACCOUNT}:policy/${STACK}-${role}`,
@@ -37,7 +37,7 @@ function held(role: Role) {
 export async function removeDutyPolicies(): Promise<void> {
   const { iam } = awsClients(REGION)
   for (const role of ROLES) {
-    await iam.send(new aws.DetachUserPolicyCommand(held(role)))
-    await iam.send(new aws.DeletePolicyCommand({ PolicyArn: held(role).PolicyArn }))
+    await iam.send(new aws.DetachUserPolicyCommand(policyOf(role)))
+    await iam.send(new aws.DeletePolicyCommand({ PolicyArn: policyOf(role).PolicyArn }))
   }
 }

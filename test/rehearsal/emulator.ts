@@ -21,12 +21,12 @@ export const ENDPOINT = `https://127.0.0.1:${PORT}`
 
 const TOOLS = [join(PROJECT_ROOT, 'node_modules/.bin'), process.env['PATH']].join(delimiter)
 
-/** Comes first, because it alone needs the internet. */
+/** Runs first, because only the installation needs the internet. */
 export function installMinistack(): Promise<void> {
   return makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 }
 
-/** A process keeps the time it has read so long: two threads that read the file at once can end their process. */
+/** A process reads the time once a second: two threads that read the file at once can end their process. */
 const CACHED_SECONDS = 1
 
 /** The clock of emulator, functions and tools: this machine's clock and an offset. */
@@ -81,7 +81,7 @@ export function toolEnvironment(
 
 export const VERDICTS = 'verdicts.jsonl'
 
-/** Starts MiniStack over TLS, with its judge; its functions are processes of its own and inherit what it is given. */
+/** Starts MiniStack over TLS, with its judge. Its functions are child processes that inherit its environment. */
 export async function startEmulator(
   directory: string,
   certificates: Certificates,
@@ -112,7 +112,7 @@ export async function startEmulator(
   })
   const ended = once(child, 'close')
   const close = async () => {
-    // SIGKILL: it may wait for open connections for ever, and it keeps its data in memory.
+    // SIGKILL, because MiniStack may wait for open connections for ever. Its data is only in memory.
     child.kill('SIGKILL')
     await ended
   }

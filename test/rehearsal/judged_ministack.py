@@ -1,9 +1,9 @@
 """
 Starts MiniStack with its own judge of IAM policies on (AUTH=true), and tells that judge what it does not know of a
-request to DynamoDB: which leading keys, which attributes and which values to be returned it names; and of one to KMS:
+request: of a DynamoDB request its leading keys, attributes and returned values, and of a KMS request
 its encryption context. Every verdict goes
 into the file REHEARSAL_VERDICTS, one line of JSON each. Also mends where MiniStack is not as AWS is and the stack
-could not be deployed: what is mended is listed in judgement.ts.
+could not be deployed: what is corrected is listed in judgement.ts.
 """
 
 import contextvars
@@ -26,7 +26,7 @@ EXPRESSIONS = ("ProjectionExpression", "UpdateExpression", "ConditionExpression"
 
 
 def leading_keys(operation):
-    """The partition keys that a single operation names; none where it names none, as a Scan does."""
+    """The partition keys that a single operation names; a Scan names none."""
     if "RequestItems" in operation:
         keys = [key for part in operation["RequestItems"].values() for key in part.get("Keys", [])]
     elif "KeyConditionExpression" in operation:
@@ -89,7 +89,7 @@ def checks_with_steps(action, body, region, account):
 verdicts = open(os.environ["REHEARSAL_VERDICTS"], "a", buffering=1)
 
 
-# On AWS a batch of messages is one permission with a single one; MiniStack asks for another.
+# On AWS a batch of messages needs the permission of a single message; MiniStack asks for another permission.
 BATCHES = {f"sqs:{action}Batch": f"sqs:{action}" for action in ("SendMessage", "DeleteMessage", "ChangeMessageVisibility")}
 
 
@@ -97,7 +97,7 @@ def told_enforce(key_id, action, service, region, resource_arn="*", service_cont
     action = BATCHES.get(action, action)
     context = dict(service_context or {})
     if "dynamodb:EnclosingOperation" in context:
-        # Each step of a transaction is judged as the single operation it is.
+        # Each step of a transaction is judged as a single operation.
         for key in (LEADING_KEYS, ATTRIBUTES, RETURN_VALUES):
             context.pop(key, None)
         context.update(request_context(next(steps_left.get())))
@@ -106,7 +106,7 @@ def told_enforce(key_id, action, service, region, resource_arn="*", service_cont
         "principal": iam_evaluator.caller_arn() or "",
         "action": action,
         "resource": resource_arn,
-        # Of an item no more than its kind: ids are nobody's business.
+        # Only the kind of an item is written, never its ids.
         "kinds": sorted({key.partition("#")[0] for key in context.get(LEADING_KEYS, [])}),
         "denied": None if verdict is None else str(getattr(verdict, "reason", None) or getattr(verdict, "code", verdict)),
     }
@@ -162,7 +162,7 @@ def name_of(physical_id):
 
 
 def by_arn(made):
-    """`Ref` of a secret is its ARN on AWS, and its name in MiniStack: policies would name no secret that there is."""
+    """`Ref` of a secret is its ARN on AWS, and its name in MiniStack: policies would name a secret that does not exist."""
     create, update, delete = made["create"], made["update"], made["delete"]
 
     def create_by_arn(*given):

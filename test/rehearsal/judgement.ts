@@ -1,28 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs'
-import * as v from 'valibot'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { STACK } from './rehearsal.ts'
-
-const VerdictSchema = v.object({
-  principal: v.string(),
-  action: v.string(),
-  resource: v.string(),
-  /** The kinds of the items whose keys the call names. */
-  kinds: v.array(v.string()),
-  denied: v.nullable(v.string()),
-})
-export type Verdict = v.InferOutput<typeof VerdictSchema>
-
-export function readVerdicts(file: string): readonly Verdict[] {
-  return existsSync(file)
-    ? readFileSync(file, 'utf8')
-        .split('\n')
-        .filter((line) => line !== '')
-        .map((line) => v.parse(VerdictSchema, JSON.parse(line)))
-        // The clock moved while such a call was under way. Its caller has signed and sent it again.
-        .filter(({ denied }) => denied !== 'RequestTimeTooSkewed')
-    : []
-}
+import type { Verdict } from './verdicts.ts'
 
 /** Sums the verdicts up, without those of calls that were made to be refused. */
 export function judgementOn(verdicts: readonly Verdict[]) {
@@ -56,21 +34,21 @@ function describeVerdict({ principal, action, resource, kinds, denied }: Verdict
 
 export type Judgement = ReturnType<typeof judgementOn>
 
-/** What MiniStack lacks, or does otherwise than AWS. A run adds what it finds. */
+/** What MiniStack lacks or does differently from AWS. A run adds the limits that it finds. */
 const NOT_EMULATED: readonly string[] = [
-  'mended: `Ref` of a secret is its name in MiniStack, and its ARN on AWS (judged_ministack.py)',
-  'mended: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the attributes of writes and kms:EncryptionContext (judged_ministack.py)',
-  'mended: a batch of messages is judged as sqs:SendMessageBatch, which is no permission on AWS: there it is sqs:SendMessage',
-  'mended: functions that start at the same moment can fail with “dictionary changed size during iteration” (judged_ministack.py)',
-  'mended: a deployment killed the runs under way (judged_ministack.py)',
-  'what Lambda asks in a function’s name (reading queues, writing logs, sending what was given up) is not judged',
-  'IAM takes a policy of a name that is taken: on AWS a stack in another region is refused until the lost one’s are deleted',
-  'roles of a stack in another region get the names of the first one’s, so what is left in the lost region is refused from then on',
+  'corrected: `Ref` of a secret is its name in MiniStack, and its ARN on AWS (judged_ministack.py)',
+  'corrected: the judge does not know dynamodb:LeadingKeys, dynamodb:ReturnValues, the attributes of writes and kms:EncryptionContext (judged_ministack.py)',
+  'corrected: a batch of messages is judged as sqs:SendMessageBatch, which is no permission on AWS: AWS asks for sqs:SendMessage',
+  'corrected: functions that start at the same moment can fail with “dictionary changed size during iteration” (judged_ministack.py)',
+  'corrected: a deployment killed runs that were under way (judged_ministack.py)',
+  'Lambda’s own calls for a function (reading queues, writing logs, sending failed events) are not judged',
+  'IAM accepts a policy whose name exists: AWS refuses a stack in another region until the lost stack’s policies are deleted',
+  'roles of a stack in another region get the names of the first stack’s roles, so functions left in the lost region are refused',
   'stage prod: CloudFront, WAF, ACM, CodeDeploy’s canaries, CloudTrail and alarms; the stage rehearsed is dev',
   'quotas, throttles and concurrency of Lambda, API Gateway and DynamoDB',
 ]
 
-/** Prints what was judged and what the emulator cannot do. Returns whether all went well. */
+/** Prints the judged calls and the emulator's limits. Returns whether no call was denied and no function was silent. */
 export function printReport(
   { calls, denied, silent, askNothing }: Judgement,
   limits: readonly string[],
@@ -84,8 +62,8 @@ export function printReport(
   }
   console.log(`Asks AWS nothing, so there is nothing to judge: ${askNothing.join(', ')}`)
   for (const name of silent) console.log(`Made no call: ${name}`)
-  for (const one of denied) console.log(`DENIED  ${one}`)
-  console.log('\nWhat the emulator cannot do, so that it was not rehearsed or was mended for it:')
+  for (const verdict of denied) console.log(`DENIED  ${verdict}`)
+  console.log('\nWhat the emulator cannot do: not rehearsed, or corrected for the rehearsal:')
   for (const limit of [...NOT_EMULATED, ...limits]) console.log(`  - ${limit}`)
   return denied.length === 0 && silent.length === 0
 }

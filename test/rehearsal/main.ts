@@ -13,7 +13,7 @@ import {
   toolEnvironment,
   VERDICTS,
 } from './emulator.ts'
-import { type Judgement, judgementOn, printReport, readVerdicts } from './judgement.ts'
+import { type Judgement, judgementOn, printReport } from './judgement.ts'
 import { takeOnMerchant } from './merchant.ts'
 import { furnishNamespace, runInNamespace } from './namespace.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
@@ -25,6 +25,7 @@ import { restoreStage } from './steps/restore-stage.ts'
 import { endRotation, rotateSecrets } from './steps/rotate-secrets.ts'
 import { payOut, takePayments } from './steps/take-payments.ts'
 import { refuseRelease, rollBackUpdate, updateStage } from './steps/update-stage.ts'
+import { readVerdicts } from './verdicts.ts'
 import { CERTIFIED, startWorld } from './world.ts'
 
 /** The parts that `--only` can choose from. The deployment and the merchant always run. */

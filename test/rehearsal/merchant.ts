@@ -56,7 +56,7 @@ export async function takeOnMerchant(
   return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
 
-/** A merchant of the stage at an address of the API: what it does by HTTP alone. */
+/** A merchant of the stage, which only calls this address of the API by HTTP. */
 export function merchantAt(
   { world }: Rehearsal,
   apiUrl: string,
@@ -75,7 +75,7 @@ export function merchantAt(
     const init = { method: 'POST', headers: { ...headers, ...more }, body: JSON.stringify(body) }
     return call(schema, `${apiUrl}/v1/${path}`, init, status)
   }
-  /** 201; 200 where the key is known. */
+  /** Creates a payment: 201, or 200 if the key is known. */
   const create = (idempotencyKey: string, status = 201) => {
     const request = {
       method: 'virtual_account',
@@ -96,7 +96,7 @@ export function merchantAt(
     post,
     create,
     hasStatus,
-    /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is another one. */
+    /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is wrong. */
     pay: async (payment: Payment, amount?: number) => {
       const init = {
         method: 'POST',

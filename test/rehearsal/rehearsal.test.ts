@@ -4,9 +4,10 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { runTool } from '../support/run-tool.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
-import { judgementOn, type Verdict } from './judgement.ts'
+import { judgementOn } from './judgement.ts'
 import { type Rehearsal, startRehearsal } from './rehearsal.ts'
 import { BREAKS } from './steps/update-stage.ts'
+import type { Verdict } from './verdicts.ts'
 
 const never = new Promise<never>(() => undefined)
 async function fails(): Promise<{ readonly id: string }> {
@@ -49,7 +50,7 @@ describe('a part of the rehearsal', () => {
   })
 })
 
-it('a program that takes too long ends with all that it started, though these hold its output open', async () => {
+it('a program that takes too long ends with all processes that it started, although they hold its output open', async () => {
   const { code, errors } = await runTool('sh', ['-c', 'sleep 60 & sleep 60'], { deadlineMs: 300 })
 
   expect(code).not.toBe(0)
@@ -72,8 +73,8 @@ function verdictOn(name: string, denied: string | null = null): Verdict {
   }
 }
 
-it('the judgement on a rehearsal counts the calls of functions, and names what was refused or never heard', () => {
-  // Its role lets api-not-found ask nothing.
+it('the judgement on a rehearsal counts the calls of functions, and names refused calls and functions without a call', () => {
+  // The role of api-not-found allows no call.
   const heard = MANIFEST.map(({ name }) => name).filter(
     (name) => !['check-due-deliveries', 'api-not-found'].includes(name),
   )

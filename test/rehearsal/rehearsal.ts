@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { eventually as lookEventually } from '../../infra/local/process/eventually.ts'
 import { runTool } from '../support/run-tool.ts'
 import type { RehearsalClock } from './emulator.ts'
-import type { Verdict } from './judgement.ts'
+import type { Verdict } from './verdicts.ts'
 import { MERCHANT_HOST, type OutsideWorld } from './world.ts'
 
 export const STAGE = 'dev'
@@ -26,7 +26,7 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /** More than a program is given (support/run-tool.ts), if not named. */
+  /** The time limit of a step. The default is longer than the limit of a program (support/run-tool.ts). */
   readonly stepMs?: number
   /** The credentials of the person who may invoke an action. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
@@ -36,7 +36,7 @@ export function startRehearsal(parts: Parts) {
   const { env, envOf, stepMs = 1_200_000 } = parts
   const limits: string[] = []
   const failures: string[] = []
-  /** A script of package.json about the stage; throws with what it printed unless it ends with one of these codes. */
+  /** Runs a script of package.json on the stage. Throws with its output unless it ends with one of these codes. */
   const npm = async (
     [script = '', ...args]: readonly string[],
     { codes = [0], env: more, cwd }: NpmRun = {},
@@ -68,14 +68,14 @@ export function startRehearsal(parts: Parts) {
         throw error
       }
     },
-    /** Runs steps that belong together. Undefined where a step failed, or where an earlier part did not make their needs. */
+    /** Runs steps that belong together. Undefined if a step failed, or if an earlier part did not make what they need. */
     part: async <T, const Needs extends readonly unknown[]>(
       what: string,
       needs: Needs,
       run: (...made: Made<Needs>) => Promise<T>,
     ): Promise<T | undefined> => {
       const isMade = (made: readonly unknown[]): made is Made<Needs> =>
-        made.every((one) => one !== undefined)
+        made.every((need) => need !== undefined)
       if (isMade(needs)) return run(...needs).catch(() => undefined)
       failures.push(`NOT RUN  ${what}`)
       console.log(`NOT RUN  ${what}: what it needs was not made`)
@@ -110,7 +110,7 @@ function lastOf(text: string) {
 
 export type Rehearsal = ReturnType<typeof startRehearsal>
 
-/** Late work is not stopped, but the rehearsal goes on without it. */
+/** Late work is not stopped, but the rehearsal continues without it. */
 function inTime<T>(work: Promise<T>, ms: number): Promise<T> {
   const late = sleep(ms, undefined, { ref: false }).then(() => {
     throw new Error(`it took longer than ${ms / 1_000} s`)

@@ -5,7 +5,7 @@ import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 
 const PER_PAGE = 100
 
-/** Makes a change during traffic: each create is answered 201, each payment credited, each webhook taken at once. */
+/** Makes a change during traffic: each create gets a 201, each payment is credited, each webhook arrives at once. */
 export async function inTraffic(
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -68,7 +68,7 @@ async function announcedAtOnce(
     const asked = { client_id: merchant.clientId, per_page: PER_PAGE, page }
     const { data } = v.parse(DeliveriesSchema, await admin('list-deliveries', asked))
     for (const { event_id: id, attempts } of data)
-      attempted.set(id, attempts.map((one) => one.http_status).join(', '))
+      attempted.set(id, attempts.map((attempt) => attempt.http_status).join(', '))
   }
   const failed = events.map((id) => attempted.get(id)).filter((answered) => answered !== '200')
   expect(failed.length === 0, `webhooks were answered ${failed.join('; ')}`)

@@ -33,7 +33,7 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/** All parties outside of AWS: name server, provider and merchant, each at its own address, the last two over TLS. */
+/** All parties outside of AWS: name server, provider and merchant, each at its own address. The last two use TLS. */
 export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -44,7 +44,7 @@ export async function startWorld(certificates: Certificates) {
   let apiUrl = ''
   /** The API keys that the provider accepts, the token that it sends, and the key of the last call. */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
-  // The simulator speaks plain HTTP to what is on its own machine.
+  // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
     port: 0,
     answer: async ({ path, headers, body }) => {

@@ -4,10 +4,10 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
 import { fromItem } from '../../shared/table/attributes.ts'
 import { runHistory } from '../simulation/histories/history.ts'
-import type { Play } from '../simulation/histories/operations.ts'
+import type { Play } from '../simulation/histories/play.ts'
 import { KINDS, kindOf, type RawItem } from './readers.ts'
 
-/** Keeps the first item of each shape (kind, status, attributes), and each with an attribute that no earlier one had. */
+/** Keeps the first item of each shape (kind, status, attributes), and each item with a new attribute. */
 export function createShapes() {
   const seen = new Set<string>()
   const kept: RawItem[] = []
@@ -15,9 +15,9 @@ export function createShapes() {
     const item: RawItem = marshall(stored, { removeUndefinedValues: true })
     const kind = KINDS.indexOf(kindOf(item))
     const types = Object.entries(item).flatMap(([name, value]) => typesIn(`${kind} ${name}`, value))
-    const outer = types.filter((one) => !/[.[]/.test(one)).toSorted()
+    const outer = types.filter((type) => !/[.[]/.test(type)).toSorted()
     const news = [[item['status']?.S, ...outer].join('; '), ...types].filter(
-      (one) => !seen.has(one),
+      (type) => !seen.has(type),
     )
     for (const one of news) seen.add(one)
     if (news.length > 0) kept.push(item)
@@ -25,7 +25,7 @@ export function createShapes() {
   return { note, kept }
 }
 
-/** An attribute with its type, and those inside of it: `reversal: M`, `reversal.at: S`. */
+/** The types of an attribute and of the attributes inside it: `reversal: M`, `reversal.at: S`. */
 function typesIn(path: string, value: AttributeValue): readonly string[] {
   const inside = value.M
     ? Object.entries(value.M).flatMap(([name, member]) => typesIn(`${path}.${name}`, member))
@@ -33,7 +33,7 @@ function typesIn(path: string, value: AttributeValue): readonly string[] {
   return [`${path}: ${Object.keys(value).join()}`, ...inside]
 }
 
-/** What this tree reads of an item that is alone in the table, as JSON keeps it. */
+/** What this tree reads of an item that is alone in the table, as JSON values. */
 export function readToday(raw: RawItem): unknown {
   const [, read] = kindOf(raw)
   const asArray = (_: string, member: unknown) =>
@@ -41,7 +41,7 @@ export function readToday(raw: RawItem): unknown {
   return read && JSON.parse(JSON.stringify(read(fromItem(unmarshall(raw))), asArray))
 }
 
-/** An item as a release stored it, and what that release read of it; of a kind that no flow reads, nothing. */
+/** An item as a release stored it, and what that release read of it. `read` is missing if no flow reads the kind. */
 export type Kept = { readonly item: RawItem; readonly read?: unknown }
 
 /** One item of every shape that this tree stores in these histories of the simulation, between the writes of a flow too. */
@@ -58,7 +58,7 @@ export async function collectShapes(seeds: readonly number[]): Promise<readonly 
 }
 
 export function textOf(kept: readonly Kept[]): string {
-  return kept.map((one) => `${JSON.stringify(one)}\n`).join('')
+  return kept.map((item) => `${JSON.stringify(item)}\n`).join('')
 }
 
 export function keptIn(text: string): readonly Kept[] {

@@ -20,7 +20,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
     )
     return 1
   }
-  // In so many histories every kind of item is stored, and most of its shapes.
+  // 25 histories store every kind of item, and most of its shapes.
   const kept = await collectShapes(Array.from({ length: 25 }, (_, at) => at + 1))
   const missing = KINDS.filter((kind) => !kept.some(({ item }) => kindOf(item) === kind))
   console.log(`${kept.length} shapes${missing.map(([key]) => `; none of ${String(key)}`).join('')}`)

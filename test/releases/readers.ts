@@ -34,7 +34,7 @@ export type RawItem = Readonly<Record<string, AttributeValue>>
 
 type Reader = (item: Item) => unknown
 
-/** Which items there are, by their keys, and how this tree reads one that is alone in the table. */
+/** The kinds of items by their keys, and how this tree reads an item that is alone in the table. */
 export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^ADJUSTMENT#/, by(AdjustmentSchema)],
   [/^APIKEY#/, by(ApiKeySchema, toApiKeyDto)],
@@ -70,7 +70,7 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^(DESTINATION|QUOTA|RATE|REFERENCE)#|^ENDPOINTS#.* GONE#/],
 ]
 
-/** The kind of an item. Throws for one that is not listed. */
+/** The kind of an item. Throws if the kind is not listed. */
 export function kindOf({ pk, sk }: RawItem) {
   const key = `${pk?.S} ${sk?.S}`
   const kind = KINDS.find(([pattern]) => pattern.test(key))
@@ -78,7 +78,7 @@ export function kindOf({ pk, sk }: RawItem) {
   return kind
 }
 
-/** Parsed; and as the API answers a merchant or an operator, if it does. */
+/** The parsed item, and the API's answer for a merchant or an operator if it has one. */
 function by<Value>(
   schema: v.GenericSchema<unknown, Value>,
   show: (value: Value) => unknown = (value) => value,

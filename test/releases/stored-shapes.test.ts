@@ -25,7 +25,7 @@ it('items that releases stored are read as those releases read them', () => {
   expectRead(keptByTags())
 })
 
-it('items of this tree would be read if it were tagged now; one that is read otherwise, or not at all, fails', async () => {
+it('this tree can read its own items, and an item that is read differently or not at all fails', async () => {
   const sample = await collectShapes([8])
 
   const kept = keptIn(textOf(sample))
@@ -52,7 +52,7 @@ it('an item is kept for each shape, each status, and each new attribute or type 
 
   for (const one of [recorded, item('recorded', { a: 2 }), otherType, failed, otherField]) note(one)
 
-  expect(kept.map((one) => unmarshall(one))).toStrictEqual([
+  expect(kept.map((raw) => unmarshall(raw))).toStrictEqual([
     recorded,
     otherType,
     failed,

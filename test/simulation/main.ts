@@ -9,7 +9,7 @@ import {
 import { runHistory } from './histories/history.ts'
 import { runSeeds, type SeedResult } from './run-seeds.ts'
 import { missingSituations } from './sometimes/situations.ts'
-import { addTally, type Tally } from './world/world.ts'
+import { addTally, type Tally } from './world/tally.ts'
 
 const USAGE = `npm run sim -- --seed N [--steps M] [--trace]                 replays one history
 npm run sim -- --seeds A..B [--steps M] [--jobs N]            runs many
@@ -31,7 +31,7 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   })
   const operations = steps === undefined ? undefined : integer(steps, 'steps')
   if (seed !== undefined) return replay(integer(seed, 'seed'), operations, trace)
-  const [from = -1, to = -1] = seeds.split('..').map((one) => wholeNumber(one) ?? -1)
+  const [from = -1, to = -1] = seeds.split('..').map((text) => wholeNumber(text) ?? -1)
   if (from < 0 || to < from)
     throw new UsageError('--seeds takes two whole numbers, the smaller one first: 1..100')
   const processes = jobs === undefined ? availableParallelism() : integer(jobs, 'jobs', 1)

@@ -1,7 +1,7 @@
 /**
  * Goal: the invariants hold for every fault and every order of events; a seed gives the same history, byte for byte, and
  * several processes the same results as one. Method: fixed seeds, in one process and in two; each draws its faults and
- * its operations, then the faults stop and everything must come to rest. `npm run sim -- --seed N --trace` tells one.
+ * its operations, then the faults stop and everything must come to rest. `npm run sim -- --seed N --trace` prints a history.
  */
 import { expect, it } from 'vitest'
 import type { HistoryOptions } from './histories/history.ts'

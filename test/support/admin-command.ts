@@ -1,12 +1,12 @@
 import { Command, CommanderError } from 'commander'
-import type { Described } from '../../infra/operate/admin/action.ts'
-import { type Asked, defineAction } from '../../infra/operate/admin/action-command.ts'
+import type { ActionDescription } from '../../infra/operate/admin/action.ts'
+import { type ActionCall, defineAction } from '../../infra/operate/admin/action-command.ts'
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
-/** What an operator's words after an action ask for, or what is wrong with them. */
-export function askedOf(described: Described, args: readonly string[], operator?: string) {
-  let asked: Asked | undefined
+/** The input of an operator's arguments after an action, or their errors. */
+export function askedOf(described: ActionDescription, args: readonly string[], operator?: string) {
+  let asked: ActionCall | undefined
   let error = ''
   const command = new Command('an-action').exitOverride()
   command.configureOutput({ writeErr: (text) => (error += text.replace(/^error: |\n$/g, '')) })

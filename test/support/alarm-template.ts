@@ -1,6 +1,6 @@
 import type { StackTemplate } from './stack-template.ts'
 
-/** As CloudFormation has it: of one metric, or of several and what is calculated of them. */
+/** A metric of CloudFormation: one metric, or an expression on several. */
 type RawMetric = {
   readonly Namespace: string
   readonly MetricName: string
@@ -18,7 +18,7 @@ type RawAlarm = RawMetric &
     readonly AlarmActions?: readonly unknown[]
   }
 
-/** The alarms of a stage as its template has them, those of other constructs (a canary's) and all. */
+/** All alarms in a stage's template, also a canary's. */
 export function alarmsIn(template: StackTemplate, stage: string) {
   return template.all('AWS::CloudWatch::Alarm').map((properties) => {
     const alarm = properties as RawAlarm
@@ -46,12 +46,12 @@ export function alarmsIn(template: StackTemplate, stage: string) {
 
 export type TemplateMetric = ReturnType<typeof alarmsIn>[number]['metrics'][number]
 
-/** Those that tell operators: a canary's alarms only take a deployment back. */
+/** The alarms that tell operators: a canary's alarms only roll a deployment back. */
 export function tellingAlarms(template: StackTemplate, stage: string) {
   return alarmsIn(template, stage).filter(({ alarmActions }) => alarmActions.length > 0)
 }
 
-/** The graphs of the dashboard: title, plain metrics, what is calculated or searched, and where an alarm goes off. */
+/** The graphs of the dashboard: title, plain metrics, expressions, and thresholds of alarms. */
 export function graphsIn(template: StackTemplate) {
   const body = template.only('AWS::CloudWatch::Dashboard').properties['DashboardBody']
   const widgets = JSON.parse(String(body)).widgets as readonly {

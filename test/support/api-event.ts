@@ -31,7 +31,7 @@ export type HttpHandler = InjectableHandler<
 
 export type Endpoint = { readonly route: string; readonly handler: HttpHandler }
 
-/** The endpoints of spec section 4 and design section 8, by the name a test says. */
+/** The endpoints of spec section 4 and design section 8, by name. */
 export const API = {
   createPayment: { route: 'POST /v1/payments', handler: createPayment },
   listPayments: { route: 'GET /v1/payments', handler: listPayments },
@@ -69,9 +69,9 @@ export type ApiRequest = {
   readonly id?: string
   readonly query?: Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Text and bytes are sent unchanged, other values as JSON. */
   readonly body?: unknown
-  /** Hand the body over as base64 although it is text, as API Gateway does for some content types. */
+  /** Sends a text body as base64, as API Gateway does for some content types. */
   readonly asBase64?: boolean
   readonly remainingMs?: number
 }
@@ -118,7 +118,7 @@ export async function call(deps: Deps, { route, handler }: Endpoint, request: Ap
   const { statusCode: status = 200, headers = {}, body: text = '' } = answer
   const body: Record<string, unknown> =
     headers['content-type'] === 'application/json' ? Object(JSON.parse(text)) : {}
-  // The text's very characters are for what must come back digit for digit.
+  // The text is for bodies that must come back digit for digit.
   return { requestId: event.requestContext.requestId, status, headers, text, body }
 }
 export type ApiResponse = Awaited<ReturnType<typeof call>>

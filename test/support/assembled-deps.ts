@@ -1,7 +1,7 @@
 import type { Deps } from '../../shared/deps.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
-/** The outside of a gateway. `requests` is the storage below the table's retries. */
+/** The ports of a gateway. `requests` is the storage below the table's retries. */
 export type Outside = Omit<Deps, 'table' | 'stage' | 'resolveHost' | 'memory'> & {
   readonly requests: TableRequests
   readonly stage?: Partial<Deps['stage']>

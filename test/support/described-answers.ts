@@ -15,7 +15,7 @@ const ajv = new Ajv2020({ strict: false })
 addFormats.default(ajv)
 ajv.addSchema(closed(DESCRIPTION) as Json, 'description')
 
-/** Whether a value is what the schema at a pointer of the description says; the reasons where it is not. */
+/** Why a value does not match the schema at a pointer of the description. */
 export function faultsOf(pointer: string, value: unknown): readonly string[] {
   const validate = ajv.getSchema(`description#${pointer}`)
   if (!validate) return [`nothing is described at ${pointer}`]
@@ -24,7 +24,7 @@ export function faultsOf(pointer: string, value: unknown): readonly string[] {
     : (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message ?? ''}`)
 }
 
-/** What is in an answer that the description does not say; nothing when it is as described. */
+/** The parts of an answer that the description lacks. */
 export function undescribed({
   method,
   path,
@@ -38,7 +38,7 @@ export function undescribed({
     .filter((known) => method.toLowerCase() in (DESCRIPTION.paths[known] ?? {}))
     .toSorted()
     .find((known) => new RegExp(`^${known.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path))
-  // Whatever no route matches: not found, in the envelope.
+  // A path without a route is answered 404 with the envelope.
   if (template === undefined && status === 404)
     return faultsOf('/components/schemas/Error', JSON.parse(text))
   const { pointer, found } = at(

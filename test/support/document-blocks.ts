@@ -31,7 +31,7 @@ export function matchesIn(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, found = '']) => found)
 }
 
-/** What the headings of a document are called in a link. */
+/** The names of a document's headings in links. */
 export function anchorsOf(text: string): readonly string[] {
   return matchesIn(text, /^#+ (.+)$/gm).map((title) =>
     title

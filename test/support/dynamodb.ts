@@ -11,18 +11,18 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
 type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 
-/** The worker runs one file after the other, so all of them share it. It ends with the worker. */
+/** The worker runs its files one after the other, so they share one DynamoDB Local. It ends with the worker. */
 let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
-/** The worker's DynamoDB Local with a table. Only inside of `describeOnDynamoDb`. */
+/** The worker's DynamoDB Local with a table. Works only inside `describeOnDynamoDb`. */
 export function dynamoDb(): TestDynamoDb {
   if (!started)
     throw new Error('DynamoDB Local is not started: describe the test with describeOnDynamoDb')
   return started
 }
 
-/** `describe` for what needs DynamoDB Local, which the first such file starts. Skips it, and says so, where there is none. */
+/** `describe` for tests on DynamoDB Local, which the first such file starts. Without DynamoDB Local they are skipped. */
 export async function describeOnDynamoDb() {
   const none = await (starting ??= start())
   if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)
@@ -42,7 +42,7 @@ async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
   }
 }
 
-/** Requests to the worker's table on DynamoDB Local. Rejects where there is none. */
+/** Requests to the worker's table on DynamoDB Local. Rejects without DynamoDB Local. */
 export async function dynamoDbTestRequests(): Promise<TableRequests> {
   const found = await (starting ??= start())
   if (found instanceof NoDynamoDbLocal) throw found

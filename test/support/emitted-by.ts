@@ -13,7 +13,7 @@ const EmfLine = v.looseObject({
   }),
 })
 
-/** What one log line says to CloudWatch: each value of a metric, once for each set of dimensions. */
+/** The metrics that CloudWatch reads from a log line: each value, once for each set of dimensions. */
 export function emittedBy(text: string) {
   const line: unknown = JSON.parse(text)
   if (!v.is(v.object({ _aws: v.unknown() }), line)) return []
@@ -24,7 +24,7 @@ export function emittedBy(text: string) {
         namespace,
         name,
         unit,
-        // CloudWatch drops a metric whose dimension has no text on the line; here that throws.
+        // CloudWatch drops a metric whose dimension has no text on the line. Here such a line throws.
         dimensions: Object.fromEntries(
           names.map((dimension) => [
             dimension,

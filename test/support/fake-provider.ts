@@ -13,7 +13,7 @@ import { isNonWalletCode } from '../../shared/provider/xendit/xendit-channels.ts
 import { UPSTREAM } from '../../shared/table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../shared/time.ts'
 
-/** A provider made of answers: every method can be replaced, every call is recorded. */
+/** A provider whose methods can be replaced and whose calls are recorded. */
 export function fakeProvider() {
   const calls: { readonly operation: ProviderOperation; readonly id: string }[] = []
   const requests = new Map<string, ProviderRequest & { readonly input: CreateRequestInput }>()
@@ -68,9 +68,9 @@ export function fakeProvider() {
     calls,
     requests,
     payments,
-    /** Its list of transactions: what is pushed here is in it from then on. */
+    /** The provider's list of transactions. A test may push more. */
     transactions,
-    /** What it answers where nothing is scripted; not recorded. */
+    /** The provider's answers without a script; these calls are not recorded. */
     healthy,
     createRequest: recorded('createRequest'),
     getRequest: recorded('getRequest'),
@@ -87,7 +87,7 @@ export function fakeProvider() {
       answers[name] = implementation
     },
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
-    /** The request that was made, with what was asked; throws when there is none. */
+    /** The created request with its input; throws if there is none. */
     requestOf,
     /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
     pay: (paymentRequestId: string, amountMinor?: number): string => {
@@ -101,7 +101,7 @@ export function fakeProvider() {
         status: 'captured',
         capturedMinor: minor(amountMinor ?? input.amountMinor),
       })
-      // The provider leaves a request that is final as it is, even when money arrives late.
+      // The provider does not change a final request, even when money arrives late.
       const ended = {
         status: status === 'open' ? 'succeeded' : status,
         latestPaymentId: providerPaymentId,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 
-/** Texts that have broken something somewhere: empty, long, of another alphabet, or with a meaning of their own. */
+/** Texts that often break programs: empty, long, of another alphabet, or with a special meaning. */
 const HOSTILE_TEXTS = [
   '',
   ' ',
@@ -26,7 +26,7 @@ const HOSTILE_TEXTS = [
   '00000000-0000-0000-0000-000000000000',
 ]
 
-/** One of these, each as often as its number says. */
+/** One of these values; the numbers are weights. */
 export function weighted<Value>(
   ...choices: readonly (readonly [number, fc.Arbitrary<Value>])[]
 ): fc.Arbitrary<Value> {
@@ -39,7 +39,7 @@ export const hostileText = weighted(
   [1, fc.string({ maxLength: 40 })],
 )
 
-/** Any JSON value, of a kind that a caller or a server might send. */
+/** Any JSON value that a caller or a server might send. */
 export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   hostileText,
   fc.oneof(
@@ -51,8 +51,8 @@ export const hostileJson: fc.Arbitrary<fc.JsonValue> = fc.oneof(
   fc.jsonValue({ maxDepth: 4 }),
 )
 
-/** Mostly one of these, now and then anything at all. */
-export function mostly(...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> {
+/** Mostly one of these values, sometimes any JSON value. */
+export function mostlyOf(...values: readonly fc.JsonValue[]): fc.Arbitrary<fc.JsonValue> {
   return weighted<fc.JsonValue>([8, fc.constantFrom(...values)], [2, hostileText], [1, hostileJson])
 }
 
@@ -74,8 +74,8 @@ export function objectOf(
     )
 }
 
-/** A right object with up to two fields changed or taken out, and now and then with an unknown one. */
-export function nearly(
+/** A valid object with up to two fields changed or removed, and sometimes with an unknown field. */
+export function nearlyRight(
   right: Readonly<Record<string, unknown>>,
   others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},
 ): fc.Arbitrary<Readonly<Record<string, unknown>>> {
@@ -93,12 +93,12 @@ export function nearly(
   return weighted<object>([5, known], [1, strange]).map((changes) => ({ ...right, ...changes }))
 }
 
-/** The value with every text that is one of these names replaced, at any depth. */
-export function filledIn(value: unknown, names: Readonly<Record<string, string>>): unknown {
+/** Replaces these names, at any depth, by their values. */
+export function fillIn(value: unknown, names: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value
-  if (Array.isArray(value)) return value.map((inner) => filledIn(inner, names))
+  if (Array.isArray(value)) return value.map((inner) => fillIn(inner, names))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [key, filledIn(inner, names)]),
+    Object.entries(value).map(([key, inner]) => [key, fillIn(inner, names)]),
   )
 }

@@ -17,7 +17,7 @@ export function selfSignedCertificate(name: string) {
   return { key: readFileSync(keyFile, 'utf8'), cert: readFileSync(certFile, 'utf8'), certFile }
 }
 
-/** On a free port of 127.0.0.1, which closes every connection after the test. */
+/** Listens on a free port of 127.0.0.1. Closes every connection after the test. */
 export async function listen(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {

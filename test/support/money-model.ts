@@ -5,7 +5,7 @@ type Movement = {
   readonly isOwnRow?: boolean | undefined
 }
 
-/** What the model knows of a row that took money: its kind, and what of it was not given back. */
+/** A row that took money, with its kind and the amount that was not returned. */
 type Taken = { readonly id: string; readonly kind: string; taken: number; isVoid?: true }
 
 /** The money that remains of a payment, by the provider's rows (design section 10) and none of the gateway's code. */
@@ -13,10 +13,10 @@ export function modelOf(gross: number, fee: number, markup: number) {
   const net = gross - fee - markup
   const applied = new Set<string>()
   const rows: Taken[] = []
-  /** What each won dispute gave back of which rows. */
+  /** By won dispute: the amount that it returned of each row. */
   const wins = new Map<string, Map<Taken, number>>()
   let isVoid = false
-  const total = () => rows.reduce((sum, one) => sum + one.taken, 0)
+  const total = () => rows.reduce((sum, row) => sum + row.taken, 0)
   const takes = (id: string, kind: string, amount: number) =>
     void rows.push({ id, kind, taken: isVoid ? 0 : Math.max(0, Math.min(amount, net - total())) })
   const wonBy = (id: string, amount: number) => {
@@ -31,7 +31,7 @@ export function modelOf(gross: number, fee: number, markup: number) {
     wins.set(id, gave)
   }
   const turn = (id: string) => {
-    const own = rows.find((one) => one.id === id)
+    const own = rows.find((row) => row.id === id)
     if (own && !isVoid) Object.assign(own, { taken: 0, isVoid: true })
     for (const [one, back] of wins.get(id) ?? []) {
       if (!isVoid && !one.isVoid) one.taken += Math.max(0, Math.min(back, net - total()))
@@ -39,7 +39,7 @@ export function modelOf(gross: number, fee: number, markup: number) {
   }
   return {
     apply: ({ type, transactionId: id, amountMinor, isOwnRow }: Movement) => {
-      // An older reading of a row that is void by now says nothing.
+      // An earlier reading of a voided row has no effect.
       if (applied.has(`${type} ${id}`) || applied.has(`reversal ${id}`)) return
       applied.add(`${type} ${id}`)
       if (type === 'refund' || type === 'chargeback') takes(id, type, amountMinor)

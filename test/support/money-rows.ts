@@ -62,7 +62,7 @@ export function aVoid(
 }
 
 /** An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the house bears it. */
-export function adjusted(
+export function adjustBalance(
   deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,
   kind: AdjustmentInput['kind'],

@@ -13,7 +13,7 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
-/** What the handlers read of Lambda's context. */
+/** The part of Lambda's context that handlers read. */
 export function lambdaContext(functionName: string, remainingMs = 60_000) {
   return {
     awsRequestId: crypto.randomUUID(),
@@ -105,7 +105,11 @@ export function refusedWith(message: string, fields: Readonly<Record<string, unk
 }
 
 /** Raises a client's parts, and returns the client as creates read it. */
-export async function grown(deps: TestDeps, { clientId }: Client, parts: number): Promise<Client> {
+export async function growParts(
+  deps: TestDeps,
+  { clientId }: Client,
+  parts: number,
+): Promise<Client> {
   const answer = await invokeAdmin(updateClient, deps, {
     operator: 'ana',
     client_id: clientId,

@@ -3,23 +3,23 @@ import { bookSuspense } from '../../shared/posting/house-journal.ts'
 import { heldMoney, recordSuspense } from '../../shared/suspense/record-suspense.ts'
 import { windowKey } from '../../shared/table/keys.ts'
 import { update } from '../../shared/table/step.ts'
-import { noteFound } from '../../shared/verdict/client-verdict-store.ts'
+import { recordFindings } from '../../shared/verdict/client-verdict-store.ts'
 import { aSucceededPayment } from './paid-builders.ts'
 import { aPendingPayment, aStoredClient, issueKey } from './payment-builders.ts'
-import { aDayLater, auditedNow, fail, settled, withoutFloor } from './settlement-builders.ts'
+import { aDayLater, auditedNow, fail, settledAmount, withoutFloor } from './settlement-builders.ts'
 import { creditedPayment, paidUpstream } from './synced-payment.ts'
 import type { TestDeps } from './test-deps.ts'
 import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts'
 
 const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
 
-/** A merchant with something of everything: what the names in `RIGHT_PAYLOADS` stand for, and the merchant's key. */
+/** A merchant with an item of every kind: the ids that `RIGHT_PAYLOADS` names, and the merchant's key. */
 export async function operatorWorld(deps: TestDeps) {
   const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
-  const failed = await fail(deps, await settled(deps, client, 100_000))
-  const settlement = await settled(deps, client, 100_000)
+  const failed = await fail(deps, await settledAmount(deps, client, 100_000))
+  const settlement = await settledAmount(deps, client, 100_000)
   await aSucceededPayment(deps, client)
   aDayLater(deps)
   const pending = await aPendingPayment(deps, client)
@@ -43,7 +43,7 @@ export async function operatorWorld(deps: TestDeps) {
     providerMinor: minor(5_000),
   })
   await auditedNow(deps, settlement)
-  await noteFound(
+  await recordFindings(
     deps,
     stranger.clientId,
     new Map([['figures', [{ ...STANDING, id: stranger.clientId }]]]),
@@ -72,7 +72,7 @@ export async function operatorWorld(deps: TestDeps) {
 
 const ASKED = { operator: 'ayu', client_id: '$client' }
 
-/** A right payload for every operator action; the texts with a dollar stand for ids of the world it is used in. */
+/** A valid payload for every operator action. Texts with a dollar stand for ids of the test's world. */
 export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'create-client': { operator: 'ayu', name: 'Warung Dua' },
   'update-client': { ...ASKED, name: 'Warung Dua' },

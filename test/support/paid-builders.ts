@@ -4,11 +4,11 @@ import type { Client } from '../../shared/client/client.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import type { Entry } from '../../shared/journal/entry.ts'
 import { entryPages } from '../../shared/journal/read-entries.ts'
-import { credit } from '../../shared/ledger/shard-store.ts'
+import { creditShard } from '../../shared/ledger/shard-store.ts'
 import { readParts } from '../../shared/ledger/window-store.ts'
 import { minor, netOf, ZERO } from '../../shared/money.ts'
 import { announcementOf } from '../../shared/payment/announcement.ts'
-import { commitSucceeded, pointersTo } from '../../shared/payment/creating-store.ts'
+import { commitSucceeded, putPointers } from '../../shared/payment/creating-store.ts'
 import { estimatePricing } from '../../shared/payment/new-payment.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../shared/payment/payment-store.ts'
@@ -27,7 +27,7 @@ export type SucceededFields = {
   /** By default the tariff's fee: 4,000 for a BCA virtual account. */
   readonly providerFeeMinor?: number
   readonly externalReference?: string
-  /** In the provider's settled row. */
+  /** The time in the provider's settled row. */
   readonly providerSettledAt?: Timestamp
 }
 
@@ -95,7 +95,7 @@ export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): P
         return [
           { ...commitSucceeded(payment, firedAt), condition: isNew },
           ...Object.values(announced.steps).filter((step) => step !== undefined),
-          ...pointersTo(payment),
+          ...putPointers(payment),
         ]
       }),
     )
@@ -103,7 +103,7 @@ export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): P
     if (!applied) throw new Error('a payment is there already')
     // Separate writes: several payments share a shard, and a transaction may contain an item once.
     const credits = some.map((payment) =>
-      credit(
+      creditShard(
         { ...payment, from: undefined },
         payment.netMinor,
         payment.paidAt ?? payment.createdAt,

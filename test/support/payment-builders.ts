@@ -121,7 +121,7 @@ export function payFirst({ provider }: TestDeps) {
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
-/** A customer pays a request whose answer has not come: the payment is still being created, under a lease. */
+/** A customer pays before the create's answer comes: the payment is still being created, under a lease. */
 export async function paidWhileCreating(
   deps: TestDeps,
   client: Client,

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 
 /**
- * What the provider's documents say of every call we make: payments API v3 and its list of transactions, as of November
- * 2026; of channels also what spec 2.1.1 says. Written down from these and from nothing of ours; a field that is not here
- * is an undocumented one.
+ * The provider's documented facts about every call we make: payments API v3 and its list of transactions, as of November
+ * 2026; for channels also spec 2.1.1. Nothing here comes from our code. A field that is not here is undocumented.
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -49,7 +48,7 @@ export type ChannelFacts = {
   readonly channelCode: string | undefined
   readonly providerCode: string
   readonly transactionCode: string
-  /** What `channel_properties` may and must hold. */
+  /** The fields of `channel_properties`. */
   readonly properties: v.GenericSchema
   /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
   readonly permille: bigint
@@ -59,7 +58,7 @@ export type ChannelFacts = {
   readonly amounts: readonly [number, number]
 }
 
-/** Every channel by itself, as its latest terms are. */
+/** Every channel with its latest terms. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BCA', [10_000, 50_000_000]),
   bank('BNI', [1, 50_000_000]),
@@ -160,7 +159,7 @@ const CreateBody = v.pipe(
     description: v.optional(text(1, 1_000)),
     metadata: v.optional(v.record(text(1, 40), text(0, 500))),
   }),
-  v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
+  v.check((body) => fitsChannel(body), 'channel_properties do not fit the channel'),
 )
 
 export const TYPES =
@@ -186,14 +185,14 @@ const Basic = v.pipe(v.string(), v.regex(/^Basic [A-Za-z0-9+/]+=*$/))
 const Headers = { authorization: Basic, accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
-/** A call that says everything in its path. */
+/** A call without body and query. */
 const BARE = {
   headers: v.object({ ...V3, 'content-type': v.optional(v.never()) }),
   query: v.strictObject({}),
   body: v.literal(''),
 }
 
-/** By call: what is to be sent. */
+/** By call: its headers, query and body. */
 export const REQUESTS = {
   create: {
     ...BARE,

@@ -91,7 +91,7 @@ export function aCore(options: { restored?: readonly Change[]; start?: string } 
     },
     paymentOf: (requestId: string) => core.getPayment(paymentIdOf(requestId)),
     statusOf: (requestId: string) => core.getPaymentRequest(requestId).status,
-    /** Ends a request in the way that leaves it so. */
+    /** Ends a request with this status. */
     end: (requestId: string, status: (typeof FINAL)[number]) => {
       const ways = {
         SUCCEEDED: core.simulatePayment,
@@ -119,7 +119,7 @@ type PaymentRequest = {
 
 const REQUESTS = '/v3/payment_requests'
 
-/** The simulator as it is started locally, with a receiver for its callbacks. `await using` closes all of it. */
+/** The simulator as started locally, with a receiver for its callbacks. `await using` closes both. */
 export async function aSimulator(options: { stateFile?: string } = {}) {
   const clock = startLocalClock()
   const receiver = await startScriptedServer(json(200, {}))
@@ -132,7 +132,7 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     ...options,
   })
 
-  /** One HTTP call; `T` is what the test expects the JSON body to look like. It is empty when the answer is not JSON. */
+  /** One HTTP call; `T` is what the test expects the JSON body to look like. The body is empty when the answer is not JSON. */
   const call = async <T = Json>(
     method: string,
     path: string,
@@ -171,7 +171,7 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     await receiver.close()
     clock.close()
   }
-  /** The merchant's side of the callbacks: waits for so many of them. */
+  /** Waits until the receiver has so many callbacks. */
   const callbacks = async (count: number) => {
     await vi.waitUntil(() => receiver.requests.length >= count, { timeout: 25_000, interval: 5 })
     return receiver.requests.map(({ headers, body }) => ({
@@ -192,7 +192,7 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
   }
 }
 
-/** Tests that are given the core of a simulator, or a running simulator, of their own. */
+/** Tests that get a new simulator core, or a new running simulator. */
 export const simulatorIt = it
   .extend('sim', () => aCore())
   .extend('running', async () => {

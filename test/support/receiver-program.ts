@@ -9,14 +9,14 @@ import { outputOf } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
-/** A project of a merchant's, with everything that there is to copy. */
+/** A merchant's project with copies of all examples. */
 export function makeProject(directory: string): void {
   cpSync(join(PROJECT_ROOT, 'docs/examples'), directory, { recursive: true })
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(directory, 'node_modules'))
   writeFileSync(join(directory, 'package.json'), '{"type":"module"}')
 }
 
-/** The program that this machine would need for a block, and does not have. */
+/** The program that a block needs and this machine lacks. */
 export function missingFor(block: Block): string | undefined {
   const { needs } = languageOf(block)
   return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0
@@ -34,7 +34,7 @@ const LANGUAGES: Readonly<Record<string, Language>> = {
   ts: { file: 'receiver.ts', needs: process.execPath, run: () => [process.execPath, 'main.ts'] },
   js: { file: 'main.js', needs: process.execPath, run: () => [process.execPath, 'main.js'] },
   python: { file: 'receiver.py', needs: 'python3', run: () => ['python3', 'receiver.py'] },
-  // Built first: the child of `go run` would outlive it.
+  // Built first, because the child of `go run` would outlive it.
   go: { file: 'receiver.go', needs: 'go', run: () => ['./receiver'] },
   php: {
     file: 'receiver.php',
@@ -49,7 +49,7 @@ function languageOf({ language }: Block): Language {
   return found
 }
 
-/** What listens for a block that is only given requests. */
+/** A server for each block that only handles requests. */
 const HOSTS: Readonly<Record<string, string>> = {
   fetch: `
 import { createServer } from 'node:http'
@@ -71,7 +71,7 @@ createServer(async (request, response) => {
 }).listen(Number(process.env.PORT))`,
 }
 
-/** Runs a receiver of the documents as a process of its own, until the test is over. */
+/** Runs a receiver of the documents as a process until the test ends. */
 export async function startReceiver(
   block: Block,
   { port, secret }: { readonly port: number; readonly secret: string },

@@ -15,7 +15,7 @@ type Options = {
 /** Many times what a deployment or a model takes. */
 const DEADLINE_MS = 900_000
 
-/** Runs a program to its end, with nothing to answer its questions. */
+/** Runs a program to its end, without standard input. */
 export async function runTool(
   program: string,
   args: readonly string[],
@@ -25,7 +25,7 @@ export async function runTool(
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A group of its own, which ends as one: a process that it started would keep its output open for ever.
+    // A process group, which ends as a whole: a remaining child would keep the output open for ever.
     detached: true,
   })
   let isLate = false
@@ -33,7 +33,7 @@ export async function runTool(
     isLate = true
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
   }, deadlineMs)
-  // A program that is not there fails as one that ends badly, with the code of a shell.
+  // A missing program fails with the exit code of a shell.
   const ended = once(child, 'close').catch(() => [127])
   const [output, errors, [code]] = await Promise.all([
     text(child.stdout),
@@ -48,7 +48,7 @@ export async function runTool(
   }
 }
 
-/** What a process has printed until now; `more` is called each time that it prints. */
+/** The output of a process so far; `more` is called at each output. */
 export function outputOf(streams: readonly Readable[], more?: () => unknown): () => string {
   let output = ''
   for (const stream of streams) {
@@ -60,7 +60,7 @@ export function outputOf(streams: readonly Readable[], more?: () => unknown): ()
   return () => output
 }
 
-/** A virtual environment of Python with these packages. It is kept between runs: only the first one needs PyPI. */
+/** A virtual environment of Python with these packages. It stays between runs, so only the first run needs PyPI. */
 export async function makePythonEnvironment(
   directory: string,
   packages: readonly string[],

@@ -30,7 +30,7 @@ export async function scriptedProvider(
   }
 }
 
-/** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
+/** The domain's input of a create; a BCA virtual account by default. */
 export function aCreateInput(
   { reference, expiresAt, phone, ...asked }: Asked = {},
   client: Parameters<typeof createInput>[1] = {
@@ -71,8 +71,8 @@ export const VA_NUMBER = {
   value: '381652390000001',
 }
 
-/** A create call that succeeds: echoes what was asked, as the provider does. */
-export function created(overrides: object = {}, status = 201): Script {
+/** The answer to a create that succeeds: it echoes the request, as the provider does. */
+export function createdAnswer(overrides: object = {}, status = 201): Script {
   return (response, request) => {
     const { reference_id, request_amount, currency, channel_code } = JSON.parse(request.body)
     json(status, {
@@ -88,7 +88,7 @@ export function created(overrides: object = {}, status = 201): Script {
   }
 }
 
-/** A request, a payment and a transaction in the provider's own words: one paid and settled virtual account. */
+/** A request, a payment and a transaction in the provider's format: one paid and settled virtual account. */
 export const PAID_REQUEST = {
   payment_request_id: 'pr-1',
   reference_id: 'ref-1',

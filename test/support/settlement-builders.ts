@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { auditRecorded } from '../../shared/audit/run-audits.ts'
+import { auditRecordedSettlement } from '../../shared/audit/run-audits.ts'
 import type { Client } from '../../shared/client/client.ts'
 import { ZERO } from '../../shared/money.ts'
-import { markSettlementPaid, toConfirm } from '../../shared/payout/mark-settlement-paid.ts'
+import { figuresToConfirm, markSettlementPaid } from '../../shared/payout/mark-settlement-paid.ts'
 import {
   markSettlementFailed,
   recreditSettlement,
@@ -12,7 +12,7 @@ import { type Settlement, SettlementSchema } from '../../shared/settlement/settl
 import {
   findAnySettlement,
   listSettlements,
-  recordStep,
+  putSettlement,
 } from '../../shared/settlement/settlement-store.ts'
 import { HISTORY_STEPS } from '../../shared/stage-settings.ts'
 import { addMs, DAY_MS, later, TimestampSchema } from '../../shared/time.ts'
@@ -105,13 +105,13 @@ export async function auditedNow(deps: TestDeps, { settlementId }: Known): Promi
   const verdict = await readSettlementVerdict(deps, settlementId)
   if (verdict?.dueAt === undefined) return
   deps.clock.set(later(deps.now(), verdict.dueAt))
-  await auditRecorded(deps, settlementId)
+  await auditRecordedSettlement(deps, settlementId)
 }
 
 /** Runs the settlement's audit, and pays it out with every required confirmation. */
 export async function payOut(deps: TestDeps, { settlementId }: Known): Promise<Settlement> {
   await auditedNow(deps, { settlementId })
-  const confirm = await toConfirm(deps, await findAnySettlement(deps, settlementId))
+  const confirm = await figuresToConfirm(deps, await findAnySettlement(deps, settlementId))
   return markSettlementPaid(deps, {
     settlementId,
     ...BY_OPERATOR,
@@ -132,7 +132,7 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
 }
 
 /** A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth. */
-export async function settled(
+export async function settledAmount(
   deps: TestDeps,
   client: Client,
   notionalMinor: number,
@@ -167,6 +167,6 @@ export async function storedSettlement(
     createdAt: '2026-11-20T02:00:01.000Z',
     ...fields,
   })
-  await deps.table.write(recordStep(settlement))
+  await deps.table.write(putSettlement(settlement))
   return settlement
 }

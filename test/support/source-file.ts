@@ -25,7 +25,7 @@ type Import = {
 
 /** A TypeScript file for the architecture test: parsed, so that comments and strings cannot fool it. */
 export type SourceFile = {
-  /** From the project's root, with slashes. */
+  /** The path from the project's root, with slashes. */
   readonly path: string
   readonly text: string
   readonly lineCount: number

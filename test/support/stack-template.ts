@@ -20,7 +20,7 @@ type RawResource = {
   readonly DependsOn?: string | readonly string[]
 }
 
-/** Every stage is synthesised once in a process of tests: it takes a second. */
+/** Stages that this process has synthesised, because each takes a second. */
 const made = new Map<string, StackTemplate>()
 
 export type StackTemplate = ReturnType<typeof readableTemplate>
@@ -38,7 +38,7 @@ function readableTemplate({ Resources, Outputs, ...synthesis }: ReturnType<typeo
   const resources = Object.entries(Resources).map(([logicalId, raw]) => ({
     logicalId,
     type: raw.Type,
-    // With references replaced by names.
+    // References are replaced by names.
     properties: Object.fromEntries(
       Object.entries(raw.Properties ?? {}).map(([name, value]) => [
         name,
@@ -96,7 +96,7 @@ function rawStacks(addTo: (app: App) => void) {
       Outputs: Object.assign({}, ...templates.map((template) => template.Outputs)),
     }
     return {
-      /** With every stack of the stage, one in another region included. */
+      /** All stacks of the stage, also in another region. */
       app,
       assembly,
       Resources,
@@ -116,7 +116,7 @@ function rawStacks(addTo: (app: App) => void) {
   }
 }
 
-/** References as words, as a person would say them: `<name>.Arn`, `<name>`; joins become text. */
+/** Writes references as `<name>.Arn` or `<name>`, and joins as text. */
 function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown {
   if (Array.isArray(value)) return value.map((item) => readable(item, { Resources, Outputs }))
   if (typeof value !== 'object' || value === null) return value
@@ -129,7 +129,7 @@ function readable(value: unknown, { Resources, Outputs }: RawTemplate): unknown 
       return `<${nameOf(String(operand[0]), Resources)}>.${String(operand[1])}`
     }
     if (word === 'Fn::Select') return partOfAlias(operand, { Resources, Outputs }) ?? value
-    // What another stack answers is written among the outputs of that stack.
+    // The output of another stack is in that stack's outputs.
     if (word === 'Fn::GetStackOutput')
       return readable(Object(Outputs[String(Object(operand)['OutputName'])])['Value'], {
         Resources,
@@ -159,7 +159,7 @@ function nameOf(logicalId: string, resources: Readonly<Record<string, RawResourc
   return name ?? (type === 'AWS::SecretsManager::Secret' ? String(properties['Name']) : logicalId)
 }
 
-/** CDK takes the function's name, and the alias's own, out of the ARN of an alias. */
+/** CDK takes the names of function and alias out of the ARN of an alias. */
 function partOfAlias(operand: unknown, template: RawTemplate): unknown {
   const [at, { 'Fn::Split': [, { Ref: id = '' } = {}] = [] }] = [operand].flat() as [
     number,
@@ -174,7 +174,7 @@ const NAMED_ARN =
   /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
 const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
 
-/** Stacks refer to queues, topics and tables of another one by name: as if by reference, where there is one of the name. */
+/** Stacks refer to another stack's queues, topics and tables by name. Such names become references. */
 function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
   const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
   if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))
@@ -184,12 +184,12 @@ function byName(text: string, resources: Readonly<Record<string, RawResource>>):
     : text.replace(arn, service === 'sns' ? `<${named}>` : `<${named}>.Arn`)
 }
 
-/** The same for the front stack of a stage behind CloudFront. */
+/** The front stack of a stage behind CloudFront. */
 export function synthesisedFront(stage: DeployedStage): StackTemplate {
   return readableTemplate(rawStacks((app) => new FrontStack(app, stage)))
 }
 
-/** What the alarms of a stage are made for, by the names that CloudWatch knows. */
+/** The resources that a stage's alarms watch, by their names in CloudWatch. */
 export function watchedIn(stage: string): Watched {
   const gateway = synthesised(stage).app.node.children.find(
     (child) => child instanceof GatewayStack,

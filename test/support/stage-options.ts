@@ -13,7 +13,7 @@ export function stageWith(options: Partial<DeployedStage>, name = 'dev'): Deploy
   return { ...deployedStage(name), ...options }
 }
 
-/** A stage whose figures are all others than the default ones. It is deployed as dev is. */
+/** A stage without any default figure, deployed like dev. */
 export const OTHER_FIGURES: DeployedStage = stageWith({
   settings: {
     ...deployedStage('dev').settings,
@@ -37,7 +37,7 @@ export const OTHER_FIGURES: DeployedStage = stageWith({
   },
 })
 
-/** It uses a restored table, which its stack does not contain. */
+/** A stage on a restored table, which its stack does not contain. */
 export const RESTORED = stageWith({ table: { ...deployedStage('dev').table, generation: 2 } })
 
 const prod = deployedStage('prod')
@@ -86,7 +86,7 @@ export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedSt
   ],
 ]
 
-/** Production with everything that a deployment wants named. */
+/** Production with every setting that a deployment requires. */
 export const READY_PRODUCTION: DeployedStage = stageWith(
   {
     settings: {

@@ -13,13 +13,13 @@ export type GatewayStart = {
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
-/** `npm start` as a process of its own. The test that starts it ends it. */
+/** Starts `npm start` as a child process. The test that starts it ends it. */
 export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) {
   const child = spawn(
     process.execPath,
     [...nodeArgs, join(PROJECT_ROOT, 'infra/local/main.ts'), ...args],
     {
-      // Not npm's child: it would end itself when its parent is not npm.
+      // The gateway must not take npm for its parent: then it would end itself.
       env: { ...process.env, PORT: String(port), npm_lifecycle_event: undefined },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
@@ -30,7 +30,7 @@ export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: Gate
   return {
     pid: child.pid ?? 0,
     output,
-    /** Resolves when it is ready, with what its banner says. Rejects with its output when it ends before, or is late. */
+    /** Resolves with the banner when the gateway is ready. Rejects with the output if it ends before, or is late. */
     ready: async (withinMs = 60_000) => {
       const late = AbortSignal.timeout(withinMs)
       await Promise.race([printed, exited, once(late, 'abort')])

@@ -34,7 +34,7 @@ export type Unwitnessed = {
 export function tamperingsOf(item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] {
   const { pk: _, sk: __, ...attributes } = item
   const isIn = (names: readonly string[], name: string) =>
-    names.some((one) => name === one || name.startsWith(`${one}.`))
+    names.some((prefix) => name === prefix || name.startsWith(`${prefix}.`))
   const changed = leaves(attributes).flatMap(([path, value]) => {
     const name = path.join('.')
     if (isIn(loose, name)) return []
@@ -111,7 +111,7 @@ function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Moves an item into another list: its shard or window misses it, and is what can be named. */
+/** Attributes that move an item into another list: then the audit can only name its shard or window. */
 const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 
 /** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */

@@ -10,7 +10,7 @@ export function tempDirectory(): string {
   return path
 }
 
-/** For the rest of the test a machine with these programs alone, each a shell script, and what the gateway itself needs. */
+/** Until the test ends, only these programs (shell scripts) and those that the gateway needs are on the PATH. */
 export function machineWith(programs: Readonly<Record<string, string>>): void {
   const directory = tempDirectory()
   for (const name of ['sh', 'sleep']) symlinkSync(join('/bin', name), join(directory, name))

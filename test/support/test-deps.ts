@@ -129,7 +129,7 @@ export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: obje
 
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
-/** On a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
+/** Deps on a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
 export function depsWithLateIndexes(latePkPrefix: string) {
   const late: TableChange[] = []
   const table = createMemoryTable({

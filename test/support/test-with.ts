@@ -1,6 +1,6 @@
 import { test } from 'vitest'
 
-/** The `it` for tests of one world, which is made for each test. A test takes the parts that it needs by their names. */
+/** An `it` that makes a world for each test. A test takes the parts that it needs by name. */
 export function testWith<World extends object, Name extends keyof World & string>(
   make: () => World | Promise<World>,
   ...names: readonly Name[]

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type Event, RETENTION } from '../../shared/event/event.ts'
 import { EventSchema } from '../../shared/event/read-events.ts'
 import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
-import { newWindow } from '../../shared/ledger/window-store.ts'
+import { putWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
 import { clientKey, deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
@@ -48,7 +48,7 @@ export async function storedEndpoint(
   // Every client has a row and a window. Existing ones are kept.
   const client = aClient({ clientId: endpoint.clientId, createdAt: deps.now() })
   await deps.table.write(put(clientKey(client.clientId), client, isNew))
-  await deps.table.write(newWindow(endpoint.clientId, { createdAt: deps.now(), parts: 1 }))
+  await deps.table.write(putWindow(endpoint.clientId, { createdAt: deps.now(), parts: 1 }))
   return endpoint
 }
 
@@ -116,7 +116,7 @@ export function makeAlertDue(
 }
 
 /** The row after its first failure. From then on it is in the list of its status. */
-export function listed(delivery: Delivery): Delivery {
+export function listedDelivery(delivery: Delivery): Delivery {
   const { unlisted: _, ...row } = delivery
   return row
 }
@@ -139,7 +139,7 @@ export function messageFor({ deliveryId, clientId, endpointId, attempts }: Deliv
   return { deliveryId, clientId, endpointId, attempt: attempts + 1 }
 }
 
-/** What is sent to a queue for a delivery's next attempt. */
+/** The message to a queue for a delivery's next attempt. */
 export function sentFor(
   { deliveryId, clientId, endpointId, attempts }: Delivery,
   delaySeconds = 0,
@@ -193,7 +193,7 @@ export async function dueAtOf(deps: TestDeps, work: Work, id: string): Promise<s
   return item && String(item['dueAt'])
 }
 
-export function codes(deps: TestDeps) {
+export function logCodes(deps: TestDeps) {
   return deps.lines.map(({ code }) => code)
 }
 

@@ -20,8 +20,8 @@ const ALL = Array.from({ length: 30 }, (_, slice) => slice)
 it.each([
   ['one slice a day', 19_999, [20]],
   ['the slices of the days that it missed', 19_996, [17, 18, 19, 20]],
-  ['every slice once after a month without', 19_900, ALL],
-  ['every slice when it is the first', undefined, ALL],
+  ['every slice once after a month without an audit', 19_900, ALL],
+  ['every slice in the first audit', undefined, ALL],
   ['no slice twice on a day', 20_000, []],
 ])('an audit reads %s', (_, auditedDay, due) => {
   expect(ALL.filter(slicesSince(auditedDay, 20_000))).toStrictEqual(due)
@@ -29,30 +29,30 @@ it.each([
 
 const client = aClient()
 const paidAt = addMs(client.createdAt, DAY_MS)
-const paid = succeededPayment(client, { paidAt })
-const early = addMs(paid.createdAt, -MINUTE_MS)
-const [justBefore, ended] = [addMs(paidAt, -MINUTE_MS), addMs(paidAt, MINUTE_MS)]
-const fee = { status: 'actual', feeMinor: paid.providerFeeMinor } as const
+const payment = succeededPayment(client, { paidAt })
+const early = addMs(payment.createdAt, -MINUTE_MS)
+const [justBefore, justAfter] = [addMs(paidAt, -MINUTE_MS), addMs(paidAt, MINUTE_MS)]
+const fee = { status: 'actual', feeMinor: payment.providerFeeMinor } as const
 const now = addMs(paidAt, 10 * DAY_MS)
 const tomorrow = addMs(now, DAY_MS)
 
 it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Partial<Payment>]>([
   [
     'expires_at',
-    paid.createdAt,
-    addMs(paid.createdAt, 366 * DAY_MS),
+    payment.createdAt,
+    addMs(payment.createdAt, 366 * DAY_MS),
     (expiresAt) => ({ expiresAt }),
   ],
-  ['cancel_requested_at', early, ended, (cancelRequestedAt) => ({ cancelRequestedAt })],
+  ['cancel_requested_at', early, justAfter, (cancelRequestedAt) => ({ cancelRequestedAt })],
   [
     'expiry_started_at',
     justBefore,
-    ended,
+    justAfter,
     (time) => ({ expiresAt: paidAt, expiryStartedAt: time }),
   ],
   [
     'provider_settled_at',
-    addMs(paid.createdAt, -DAY_MS),
+    addMs(payment.createdAt, -DAY_MS),
     tomorrow,
     (providerSettledAt) => ({ providerSettledAt }),
   ],
@@ -60,9 +60,9 @@ it.each<[name: string, from: Timestamp, to: Timestamp, (time: Timestamp) => Part
   ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt })],
   ['due_at', early, addMs(now, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: paidAt })],
   ['due_at', early, addMs(tomorrow, 2 * HOUR_MS), (dueAt) => ({ dueAt, expiresAt: tomorrow })],
-])('the %s of a payment is possible from %s to %s', (name, from, to, changed) => {
+])('the %s of a payment is possible from %s to %s', (name, from, to, fieldsAt) => {
   const found = [addMs(from, -1), from, to, addMs(to, 1)].map((time) =>
-    auditPayment({ ...paid, ...changed(time) }, {}, { clientId: client.clientId, now }).map(
+    auditPayment({ ...payment, ...fieldsAt(time) }, {}, { clientId: client.clientId, now }).map(
       ({ what }) => what,
     ),
   )
@@ -79,11 +79,11 @@ function atMinute(minutes: number) {
   return timestampOf(Date.UTC(2026, 10, 2, 3, minutes))
 }
 const bank = { bank_name: 'BNI', bank_account_no: '99', bank_account_name: 'PT Baru' }
-const other = { ...bank, bank_account_no: '00' }
+const otherBank = { ...bank, bank_account_no: '00' }
 const since = atMinute(1)
 
-/** Records of a client's changes, a day apart from each other. */
-function registered(...after: readonly object[]) {
+/** Records of a client's changes, a day apart. */
+function accountsAfter(...after: readonly object[]) {
   return registeredAccounts(
     after.map((fields, day) => ({
       at: atMinute(1_440 * day),
@@ -105,12 +105,12 @@ function settlement(changes: number, entered: object, accountNo = '99') {
 const REGISTERED = { bank, bank_since: since, bank_is_change: true }
 const ON_SETTLEMENT = { since, isChange: true }
 
-// What it finds nothing in: `corruptions-by-hand.test.ts`, an intact table.
+// That auditBank finds nothing in an intact table: `corruptions-by-hand.test.ts`.
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [
       { at: addMs(atMinute(0), -MINUTE_MS), number: 2, after: REGISTERED },
-      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: other } },
+      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: otherBank } },
     ]
     const accounts = registeredAccounts(records as never)
 
@@ -120,26 +120,30 @@ describe('auditBank', () => {
 
   it('takes the accounts of a minute later and of a quarter of an hour before, no others', () => {
     const accounts = registeredAccounts([
-      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: other } },
+      { at: atMinute(0), number: 1, after: { ...REGISTERED, bank: otherBank } },
       { at: atMinute(60), number: 2, after: REGISTERED },
     ] as never)
-    const found = (createdAt: Timestamp, accountNo: string) =>
+    const countOf = (createdAt: Timestamp, accountNo: string) =>
       auditBank({ ...settlement(1, ON_SETTLEMENT, accountNo), createdAt }, accounts).length
 
-    expect([found(addMs(atMinute(59), -1), '99'), found(atMinute(59), '99')]).toStrictEqual([1, 0])
-    expect([found(atMinute(75), '00'), found(addMs(atMinute(75), 1), '00')]).toStrictEqual([0, 1])
+    expect([countOf(addMs(atMinute(59), -1), '99'), countOf(atMinute(59), '99')]).toStrictEqual([
+      1, 0,
+    ])
+    expect([countOf(atMinute(75), '00'), countOf(addMs(atMinute(75), 1), '00')]).toStrictEqual([
+      0, 1,
+    ])
   })
 
   it.each([
     [
       'a time that no record has',
       settlement(2, { ...ON_SETTLEMENT, since: atMinute(2) }),
-      registered(REGISTERED, REGISTERED),
+      accountsAfter(REGISTERED, REGISTERED),
     ],
     [
       'a first account as a replacement',
       settlement(1, ON_SETTLEMENT),
-      registered({ ...REGISTERED, bank_is_change: false }),
+      accountsAfter({ ...REGISTERED, bank_is_change: false }),
     ],
   ])('finds %s', (_, recorded, accounts) => {
     expect(auditBank(recorded, accounts)).toMatchObject([{ what: 'settlement.bank', id: 's' }])

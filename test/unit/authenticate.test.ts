@@ -14,22 +14,22 @@ import {
 } from '../support/test-deps.ts'
 import { testWith } from '../support/test-with.ts'
 
-const refused = { code: 'auth', message: 'invalid credentials' }
+const REFUSAL = { code: 'auth', message: 'invalid credentials' }
 
-/** A client with a key, as two environments on one table see them: they share no cache. */
-async function withKey(expiresInSeconds?: number) {
+/** A client with a key, and two environments on one table, which share no cache. */
+async function aClientWithKey(expiresInSeconds?: number) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
   const { text, key, header } = await issueKey(deps, client.clientId, expiresInSeconds)
   const ask = (from: TestDeps = deps) => authenticate(from, header)
   const revoke = () =>
     revokeApiKey(deps, { clientId: client.clientId, keyId: key.keyId, operator: 'tester' })
-  return { deps, another: { ...deps, memory: {} }, client, text, key, ask, revoke }
+  return { deps, otherEnvironment: { ...deps, memory: {} }, client, text, key, ask, revoke }
 }
-const it = testWith(() => withKey(), 'deps', 'client', 'text', 'key', 'ask')
+const it = testWith(() => aClientWithKey(), 'deps', 'client', 'text', 'key', 'ask')
 
 describe('authenticate (spec 5)', () => {
-  it('takes keys of the documented form, under the scheme in any letters', async ({
+  it('takes keys of the documented form, with the scheme in upper or lower case', async ({
     deps,
     client,
     text,
@@ -76,7 +76,7 @@ describe('authenticate (spec 5)', () => {
         (thrown: unknown) => thrown,
       )
 
-      expect(error).toMatchObject(refused)
+      expect(error).toMatchObject(REFUSAL)
       expect(error instanceof Error ? `${error.message} ${error.stack ?? ''}` : text).not.toContain(
         text,
       )
@@ -88,32 +88,28 @@ describe('authenticate (spec 5)', () => {
   it('refuses a stored key whose item names another client', async ({ deps, key, ask }) => {
     await deps.table.write(update(apiKeyKey(key.keyId), { set: { clientId: aClientId() } }))
 
-    await expect(ask()).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(REFUSAL)
   })
 
-  it('refuses the keys of a client while it is disabled, no longer', async ({
-    deps,
-    client,
-    ask,
-  }) => {
+  it('refuses the keys of a client only while it is disabled', async ({ deps, client, ask }) => {
     const change = (enabled: boolean) =>
       changeClient(deps, { clientId: client.clientId, operator: 'tester', changes: { enabled } })
     await change(false)
 
-    await expect(ask()).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(REFUSAL)
     await change(true)
 
     expect(await ask()).toStrictEqual(client)
   })
 
-  it('refuses a key from the millisecond of its expiry on, also one that is cached', async () => {
-    const { deps, client, ask } = await withKey(10)
+  it('refuses a key from the millisecond of its expiry on, also a cached key', async () => {
+    const { deps, client, ask } = await aClientWithKey(10)
     deps.clock.advance(9.999)
     expect(await ask()).toStrictEqual(client)
 
     deps.clock.advance(0.001)
 
-    await expect(ask()).rejects.toMatchObject(refused)
+    await expect(ask()).rejects.toMatchObject(REFUSAL)
   })
 
   it('reads a key once in 15 s and then again', async ({ deps, ask }) => {
@@ -134,30 +130,30 @@ describe('authenticate (spec 5)', () => {
     ['within 15 s from before the read, so a slow read lengthens nothing', 10, 5],
     ['at once when the wall clock was set back', 0, -3_600],
   ])(
-    'refuses a revoked key at once where it is not cached, and %s where it is',
-    async (_case, readSeconds, passed) => {
-      const { deps, another, ask, revoke } = await withKey()
+    'refuses a revoked key at once where it is not cached, and %s where it is cached',
+    async (_case, readSeconds, passedSeconds) => {
+      const { deps, otherEnvironment, ask, revoke } = await aClientWithKey()
       const cached = interceptTable(deps, { after: () => deps.clock.advance(readSeconds) })
       await ask(cached)
       await revoke()
 
-      await expect(ask(another)).rejects.toMatchObject(refused)
-      deps.clock.advance(passed)
+      await expect(ask(otherEnvironment)).rejects.toMatchObject(REFUSAL)
+      deps.clock.advance(passedSeconds)
 
-      await expect(ask(cached)).rejects.toMatchObject(refused)
-      deps.clock.advance(-passed)
-      await expect(ask(cached)).rejects.toMatchObject(refused)
+      await expect(ask(cached)).rejects.toMatchObject(REFUSAL)
+      deps.clock.advance(-passedSeconds)
+      await expect(ask(cached)).rejects.toMatchObject(REFUSAL)
     },
   )
 
   it('keeps at most 1,000 keys and forgets the oldest first', async () => {
-    const own = memoryDeps()
-    const { clientId } = await aStoredClient(own)
+    const ownDeps = memoryDeps()
+    const { clientId } = await aStoredClient(ownDeps)
     const headers: string[] = []
-    while (headers.length < 1_001) headers.push((await issueKey(own, clientId)).header)
-    const { deps, calls } = recordTable(own)
-    const readsAfter = async (some: readonly string[]) => {
-      for (const header of some) await authenticate(deps, header)
+    while (headers.length < 1_001) headers.push((await issueKey(ownDeps, clientId)).header)
+    const { deps, calls } = recordTable(ownDeps)
+    const readsAfter = async (keys: readonly string[]) => {
+      for (const header of keys) await authenticate(deps, header)
       return calls.filter(({ name }) => name === 'batchGet').length
     }
 

@@ -9,7 +9,7 @@ import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 const LIMIT = 40
 const ONE = { points: 1 }
 
-/** A client of the stage's limit, and as many environments that may answer it, each with a memory of its own. */
+/** A client with the stage's limit, and environments that may answer it, each with its own memory. */
 async function spreadOver(environments: number, { losesFirstReports = false } = {}) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
@@ -26,13 +26,13 @@ async function spreadOver(environments: number, { losesFirstReports = false } = 
   const writes = () =>
     all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
-  /** So many requests a second for some seconds, over all environments in turn; answers how many passed in each. */
-  const flow = async (aSecond: number, seconds: number) => {
+  /** Sends requests for some seconds to all environments in turn. Answers how many passed in each second. */
+  const flow = async (perSecond: number, seconds: number) => {
     const passed: number[] = []
     for (let second = 0; second < seconds; second++) {
       let count = 0
-      for (let request = 0; request < aSecond; request++) {
-        const at = (second * aSecond + request) % environments
+      for (let request = 0; request < perSecond; request++) {
+        const at = (second * perSecond + request) % environments
         const environment = all[at]?.deps ?? deps
         count += await enforceRateLimit(environment, client, ONE).then(
           () => 1,
@@ -57,7 +57,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     [4, 10],
     [5, 100],
   ])(
-    'costs no write while a client is %i times below it, over %i environments',
+    'costs no write while a client is %i times below the limit, over %i environments',
     async (times, environments) => {
       const { writes, flow } = await spreadOver(environments)
 
@@ -66,7 +66,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     },
   )
 
-  it('lets no more pass where the first report of every environment is lost, and refuses nothing just below it', async () => {
+  it('lets no more pass where the first report of every environment is lost, and refuses nothing at the limit', async () => {
     const [losing, whole] = [
       await spreadOver(10, { losesFirstReports: true }),
       await spreadOver(10),
@@ -81,21 +81,21 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     [10, 10],
     [2, 20],
   ])(
-    'lets at most a fifth more pass in ten seconds of %d times as much, over %i environments',
+    'lets at most a fifth more than the limit pass in ten seconds of %d times the limit, over %i environments',
     async (times, over) => {
       const { flow } = await spreadOver(over)
 
       const passed = await flow(times * LIMIT, 10)
 
       expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
-      // Every environment has read it after two seconds. What passed before is paid off in the third.
+      // Every environment has read the count after two seconds. The third second pays the excess off.
       expect(passed[2]).toBeLessThanOrEqual(LIMIT)
       expect(passed.slice(3)).toStrictEqual(Array.from({ length: 7 }, () => LIMIT))
       expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)
     },
   )
 
-  it('keeps its counters for an hour, and is forgotten when a flood has been over for ten seconds', async () => {
+  it('keeps its counters for an hour, and forgets a flood ten seconds after its end', async () => {
     const { writes, flow, deps } = await spreadOver(2)
     await flow(2 * LIMIT, 1)
     const ttl = Math.floor(Date.parse(deps.now()) / 1_000) - 1 + 3_600
@@ -114,16 +114,21 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
   })
 
   it.each([
-    ['the client’s own if it has one', 3, { clientRateLimit: 7 }, [3, 0]],
-    ['its own for creates too', 3, { clientRateLimit: 7, clientCreateLimit: 2 }, [3, 0]],
-    ['the stage’s if it has none', undefined, { clientRateLimit: 7 }, [7, 0]],
+    ['the client’s own limit', 3, { clientRateLimit: 7 }, [3, 0]],
     [
-      'another one for creates if the stage has one',
+      'the client’s own limit for creates too',
+      3,
+      { clientRateLimit: 7, clientCreateLimit: 2 },
+      [3, 0],
+    ],
+    ['the stage’s limit for other clients', undefined, { clientRateLimit: 7 }, [7, 0]],
+    [
+      'the stage’s limit for creates',
       undefined,
       { clientRateLimit: 7, clientCreateLimit: 2 },
       [2, 7],
     ],
-    ['none if the stage has none', undefined, {}, [12, 12]],
+    ['no limit in a stage without limits', undefined, {}, [12, 12]],
   ])('is %s', async (_, rateLimitPerSecond, limits, passed) => {
     const deps = testDeps()
     const client = await aStoredClient(deps, { rateLimitPerSecond })
@@ -143,7 +148,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
     [9.999, 2],
     [10, 1],
   ])(
-    'shares by what each environment counted, for ten seconds: after %d s %d more pass',
+    'shares the limit by what each environment counted in ten seconds: after %d s %d more requests pass',
     async (seconds, free) => {
       const { deps, client, all } = await spreadOver(100)
       const ask = async (at: number) => {
@@ -151,7 +156,7 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
         return all[at]?.calls.length
       }
       for (const at of [0, 0, 1]) await ask(at)
-      // It counts two of four points.
+      // The environment counts two of four points.
       const counted = await ask(1)
       deps.clock.advance(seconds)
 
@@ -162,26 +167,28 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
 
   it('waits while points that passed uncounted are written, and for no other write', async () => {
     const { deps, client, stage } = await spreadOver(1)
-    const held: (() => void)[] = []
-    const holding = interceptTable(deps, {
-      before: () => new Promise<void>((resolve) => held.push(resolve)),
+    const heldWrites: (() => void)[] = []
+    const holdingDeps = interceptTable(deps, {
+      before: () => new Promise<void>((resolve) => heldWrites.push(resolve)),
     })
-    const ask = () => enforceRateLimit({ ...holding, stage }, client, ONE)
-    const sent = async () => (await setImmediate(), held.splice(0))
-    const asked = Array.from({ length: LIMIT / 4 + 3 }, ask)
+    const ask = () => enforceRateLimit({ ...holdingDeps, stage }, client, ONE)
+    const takeWrites = async () => (await setImmediate(), heldWrites.splice(0))
+    const requests = Array.from({ length: LIMIT / 4 + 3 }, ask)
 
-    const catchingUp = await sent()
+    const catchingUp = await takeWrites()
     for (const release of catchingUp) release()
-    const others = await sent()
-    asked.push(ask())
-    const last = await sent()
-    for (const release of [...others, ...last]) release()
+    const otherWrites = await takeWrites()
+    requests.push(ask())
+    const lastWrites = await takeWrites()
+    for (const release of [...otherWrites, ...lastWrites]) release()
 
-    expect([catchingUp, others, last].map(({ length }) => length)).toStrictEqual([1, 2, 1])
-    await Promise.all(asked)
+    expect([catchingUp, otherWrites, lastWrites].map(({ length }) => length)).toStrictEqual([
+      1, 2, 1,
+    ])
+    await Promise.all(requests)
   })
 
-  it('takes a point for a page, and one more for each fifty rows: long pages use it up sooner', async () => {
+  it('takes a point for a page, and a point for each fifty rows: long pages use the limit up sooner', async () => {
     expect([Number.NaN, -3, 1, 49, 50, 100, 1_000].map(listPoints)).toStrictEqual([
       1, 1, 1, 1, 2, 3, 3,
     ])

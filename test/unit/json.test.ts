@@ -46,9 +46,9 @@ const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: s
   ),
 })).object
 
-// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-refusals.test.ts`, `payment-create.test.ts`.
+// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-hostile-bodies.test.ts`, `payment-create.test.ts`.
 describe('readJson', () => {
-  // It calls JSON.parse.
+  // v.parseJson calls JSON.parse.
   const JsonTextSchema = v.pipe(v.string(), v.parseJson())
   const lettersOfJson = fc.constantFrom(...'{}[]",:0123456789.eE+-\\ua truefalsn\n\t '.split(''))
 
@@ -57,7 +57,7 @@ describe('readJson', () => {
     (text) => {
       const result = read(text)
 
-      // The one thing JSON.parse allows and we do not.
+      // JSON.parse allows a repeated key, and the gateway does not.
       const twice = !result.ok && result.reason === TWICE.reason
       expect(result.ok || twice).toBe(v.is(JsonTextSchema, text))
     },
@@ -93,7 +93,7 @@ describe('readJson', () => {
 
   const anObject = fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 })
 
-  itHoldsFor(anObject, fc.nat())('refuses a member put in twice anywhere', (object, pick) => {
+  itHoldsFor(anObject, fc.nat())('refuses a member that appears twice anywhere', (object, pick) => {
     const members = Object.entries(object).map(
       ([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`,
     )
@@ -150,7 +150,7 @@ describe('toInteger', () => {
     ['1e-400', Number.NaN],
     ['1e400', Number.NaN],
     ['9007199254740993', 2 ** 53],
-  ])('of %s is %d', (digits, expected) => {
+  ])('reads %s as %d', (digits, expected) => {
     expect(integerOf(digits)).toBe(expected)
   })
 })
@@ -159,7 +159,6 @@ itHoldsFor(anyObjectText)('parseOwnJson reads what JSON.parse reads', (text) => 
   expect(parseOwnJson(text)).toStrictEqual(JSON.parse(text))
 })
 
-// Texts, whose keys keep their order: `api-create-payment.test.ts`.
 itHoldsFor(fc.jsonValue({ maxDepth: 6 }))(
   'toJson writes a value as JSON.stringify does',
   (value) => {
@@ -173,7 +172,7 @@ describe('memberText', () => {
   const aSpace = fc.constantFrom('', ' ', '\n\t')
 
   itHoldsFor(anyObjectText, aSpace)(
-    'is what follows the key, however the text is laid out',
+    'is the text after the key, however the object is laid out',
     (text, space) => {
       const laidOut = `${space}{"a":{"x":1,"m":2},${space}"m\\u006d"${space}:${space}${text}${space},"b":"mm"${space}}`
 
@@ -189,7 +188,7 @@ describe('memberText', () => {
   })
 
   it.each(['{}', '{"a":{"m":1},"b":"m","c":["m",{"m":2}]}'])(
-    'is undefined of a key that %s does not have',
+    'is undefined for a key that %s does not have',
     (text) => {
       expect(memberText(text, 'm')).toBeUndefined()
     },

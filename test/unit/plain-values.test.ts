@@ -23,16 +23,18 @@ describe('derivedUuid', () => {
 
   const aText = fc.string({ unit: 'grapheme', minLength: 1 })
 
-  // It hashes the length of each part with it.
-  itHoldsFor(aText, fc.nat())('lets no text move from one part to the next', (text, cut) => {
-    const at = cut % text.length
-    const pieces = [text.slice(0, at), text.slice(at)]
+  itHoldsFor(aText, fc.nat())(
+    'differs when a text moves from one part to the next',
+    (text, cut) => {
+      const at = cut % text.length
+      const pieces = [text.slice(0, at), text.slice(at)]
 
-    expect(derivedUuid(...pieces)).not.toBe(derivedUuid(text))
-    expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
-  })
+      expect(derivedUuid(...pieces)).not.toBe(derivedUuid(text))
+      expect(derivedUuid(...pieces)).not.toBe(derivedUuid(...pieces.toReversed(), ''))
+    },
+  )
 
-  it('never changes, so that keys of old payments still find them', () => {
+  it('never changes, so that old keys still find their payments', () => {
     // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
     const clientId = aClientId()
@@ -68,7 +70,7 @@ describe('bpsFloor', () => {
     [1, -10],
     [1, 0.5],
     [1, Number.NaN],
-  ])('refuses %d at %d', (amount, share) => {
+  ])('refuses the amount %d at %d bps', (amount, share) => {
     expect(() => bpsFloor(minor(amount), share)).toThrow(InvariantError)
   })
 })
@@ -109,7 +111,6 @@ itHoldsFor(anInteger)(
   },
 )
 
-// Clamped alike: `fuzz-operator-actions.test.ts`. Texts that are no integers: `api-foreign-and-wrong-requests.test.ts`.
 it.each([1.5, '1', 2 ** 53])('pageFields refuse the page %j', (page) => {
   expect(v.is(v.object(pageFields), { page })).toBe(false)
 })
@@ -131,7 +132,7 @@ it.each([
   ['2026-11-20T04:10:00.123456Z', '2026-11-20T04:10:00.123Z'],
   ['2026-11-20T11:10:00+07:00', '2026-11-20T04:10:00.000Z'],
   ['1970-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
-  // No time, or one that ours cannot hold or could not be moved from.
+  // No times, or times too early or too late for a Timestamp.
   ...[
     '',
     'soon',
@@ -151,7 +152,7 @@ it.each([
   ['2028-02-29T00:00:00Z', '2028-02-29T00:00:00.000Z'],
   ['0001-01-01T00:00:00Z', '1970-01-01T00:00:00.000Z'],
   ['9999-12-31T23:59:59Z', '8999-12-31T23:59:59.999Z'],
-  // No time of any day.
+  // No times of any day.
   ...[
     '2026-02-29T00:00:00Z',
     '2026-11-20T24:00:00Z',

@@ -14,21 +14,21 @@ const START = 1_000
 
 /** A client's counter, and environments that each keep the last count they read. */
 function aCounter() {
-  const name = { clientId: aClientId(), of: 'requests' } as const
+  const name = { clientId: aClientId(), kind: 'requests' } as const
   const { deps, calls } = recordTable(testDeps())
-  const known = new Map<string, Awaited<ReturnType<typeof countPoints>>['counter']>()
-  const count = async (environment: string, points: number, later = 0, most?: number) => {
+  const lastRead = new Map<string, Awaited<ReturnType<typeof countPoints>>['counter']>()
+  const count = async (environment: string, points: number, secondsLater = 0, most?: number) => {
     const before = calls.length
     const counting = {
-      second: START + later,
+      second: START + secondsLater,
       points,
       limit: LIMIT,
       ...(most !== undefined && { most }),
     }
-    const { is, counter } = await countPoints(deps, name, counting, known.get(environment))
-    known.set(environment, counter)
+    const { kind, counter } = await countPoints(deps, name, counting, lastRead.get(environment))
+    lastRead.set(environment, counter)
     const second = Number(counter?.second) - START
-    return `${is}: ${counter?.points} in second ${second}, by ${calls.length - before} requests`
+    return `${kind}: ${counter?.points} in second ${second}, by ${calls.length - before} requests`
   }
   return { name, count, deps }
 }
@@ -36,25 +36,25 @@ function aCounter() {
 type Step = readonly [
   environment: string,
   points: number,
-  later: number,
+  secondsLater: number,
   most: number | undefined,
   answer: string,
 ]
 
-/** Who counts how many points in which second, and is refused at how many; then what is answered. */
+/** Each step: who counts how many points in which second, the count that refuses, and the answer. */
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
-  'is counted on by an environment that did not know of it': [
+  'is shared by an environment that did not know it': [
     ['one', 3, 0, undefined, 'counted: 3 in second 0, by 1 requests'],
     ['two', 4, 0, undefined, 'counted: 7 in second 0, by 2 requests'],
   ],
-  'refuses by the stored count, not by a cached one, and what it knows without a requests': [
+  'refuses by the stored count, not by a cached count, and a known refusal costs no request': [
     ['one', 1, 0, LIMIT, 'counted: 1 in second 0, by 1 requests'],
     ['two', 9, 0, LIMIT, 'counted: 10 in second 0, by 2 requests'],
     ['one', 1, 0, LIMIT, 'refused: 10 in second 0, by 1 requests'],
     ['one', 1, 0, LIMIT, 'refused: 10 in second 0, by 0 requests'],
     ['one', 1, 0, undefined, 'counted: 11 in second 0, by 1 requests'],
   ],
-  'is paid off once for each second, by the first requests': [
+  'is paid off once for each second, by the first request': [
     ['one', 20, 0, undefined, 'counted: 20 in second 0, by 1 requests'],
     ['two', 5, 0, undefined, 'counted: 25 in second 0, by 2 requests'],
     ['one', 1, 1, undefined, 'counted: 16 in second 1, by 2 requests'],
@@ -65,7 +65,7 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
     ['ahead', 5, 2, undefined, 'counted: 5 in second 2, by 1 requests'],
     ['right', 1, 0, undefined, 'counted: 6 in second 2, by 2 requests'],
   ],
-  'makes no points of a clock that is wrong: it is set back, and nothing is paid off': [
+  'gives no points for a wrong clock: the second is set back, and nothing is paid off': [
     ['ahead', 5, 10, undefined, 'counted: 5 in second 10, by 1 requests'],
     ['right', 1, 0, undefined, 'counted: 6 in second 0, by 2 requests'],
     ['ahead', 1, 10, undefined, 'counted: 1 in second 10, by 2 requests'],
@@ -73,9 +73,9 @@ const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
 }
 
 describe('the counter of a limit', () => {
-  it('is one item of its client, with another one for creates, and expires after an hour', async () => {
+  it('is one item of its client, with another item for creates, and expires after an hour', async () => {
     const { name, count, deps } = aCounter()
-    const key = rateKey(name.clientId, name.of)
+    const key = rateKey(name.clientId, name.kind)
 
     await count('one', 3)
 
@@ -91,14 +91,14 @@ describe('the counter of a limit', () => {
   it.each(Object.entries(HISTORIES))('%s', async (_, steps) => {
     const { count } = aCounter()
 
-    for (const [environment, points, later, most, answer] of steps) {
-      expect(await count(environment, points, later, most)).toBe(answer)
+    for (const [environment, points, secondsLater, most, answer] of steps) {
+      expect(await count(environment, points, secondsLater, most)).toBe(answer)
     }
   })
 
-  it('counts nothing where others are first every time', async () => {
+  it('counts nothing when other writers are always first', async () => {
     const { name, deps } = aCounter()
-    const key = rateKey(name.clientId, name.of)
+    const key = rateKey(name.clientId, name.kind)
     let second = START
     const racing = interceptTable(deps, {
       before: () => deps.table.write(put(key, { second: ++second, points: 1 })),
@@ -111,7 +111,7 @@ describe('the counter of a limit', () => {
       undefined,
     )
 
-    expect(counted.is).toBe('contended')
+    expect(counted.kind).toBe('contended')
   })
 })
 
@@ -132,7 +132,7 @@ describe('a debt (design section 9)', () => {
     return { deps, client, anotherEnvironment, ask, owe, counter }
   }
 
-  it('refuses in every environment until the limit has paid it off, and says when', async () => {
+  it('refuses in every environment until the limit has paid the debt off, and says when', async () => {
     const { deps, anotherEnvironment, ask, owe } = await aDebtor()
 
     expect(await ask()).toBe('passed')
@@ -162,7 +162,7 @@ describe('a debt (design section 9)', () => {
     expect(await counter()).toMatchObject({ points: 4 + 7 })
   })
 
-  it('that the table did not count is counted with the next one', async () => {
+  it('that the table did not count is counted with the next debt', async () => {
     const { deps, client, counter } = await aDebtor()
     let isLost = true
     const losing = interceptTable(deps, {

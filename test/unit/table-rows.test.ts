@@ -24,7 +24,6 @@ itHoldsFor(fc.stringMatching(/^[a-z]+([A-Z][a-z0-9]*)*$/))(
   },
 )
 
-// That they undo each other and leave out what is undefined: `dynamodb-table.test.ts`, and every store.
 it('toItem and fromItem spell the top level alone', () => {
   expect(toItem({ bankDetails: { bankName: 'BCA' } })).toStrictEqual({
     bank_details: { bankName: 'BCA' },
@@ -34,7 +33,7 @@ it('toItem and fromItem spell the top level alone', () => {
   })
 })
 
-/** Rows of few times, so that many share one, in up to four partitions. One partition may be empty. */
+/** Rows of few times, so that many rows share a time, in up to four partitions. */
 const rows = fc.uniqueArray(
   fc.record({
     part: fc.nat(3),
@@ -53,7 +52,7 @@ function place({ listedAt, id }: { readonly listedAt?: unknown; readonly id?: un
   return `${String(listedAt)} ${String(id)}`
 }
 
-async function stored(all: readonly Row[]) {
+async function depsWith(all: readonly Row[]) {
   const deps = memoryDeps()
   for (const { part, ...row } of all) {
     await deps.table.write(
@@ -74,39 +73,38 @@ itHoldsFor(
   fc.boolean(),
   fc.nat(),
 )(
-  'several partitions are read as if they were one, in pages of any size, either way, from any row on',
+  'several partitions are read like one partition, in pages of any size, in both directions, from any row on',
   async (all, limit, newestFirst, at) => {
-    const deps = await stored(all)
+    const deps = await depsWith(all)
     const expected = inOrder(all, newestFirst)
     const from = at % (all.length + 1)
     const last = all.find((row) => place(row) === expected[from - 1])
     const after = last && { ...suspenseKeyOf(last.id), listed_at: last.listedAt, id: last.id }
 
-    const found: string[] = []
-    const mores: boolean[] = []
+    const places: string[] = []
+    const hasMore: boolean[] = []
     const input = { index: 'by-owner', partitions, newestFirst, limit } as const
     for await (const page of mergedPages(deps, input, after)) {
-      found.push(...page.items.map(place))
-      mores.push(page.more)
+      places.push(...page.items.map(place))
+      hasMore.push(page.more)
     }
 
-    expect(found).toStrictEqual(expected.slice(from))
-    expect(mores).toStrictEqual([...mores.slice(1).map(() => true), false])
+    expect(places).toStrictEqual(expected.slice(from))
+    expect(hasMore).toStrictEqual([...hasMore.slice(1).map(() => true), false])
   },
   { numRuns: runs(50) },
 )
 
-// Pages over several partitions: `client-parts.test.ts`.
 it('a page of 100 is reached after more keys than one query passes over', async () => {
   const all = Array.from({ length: 230 }, (_, at) => ({ part: 0, listedAt: 't1', id: `id${at}` }))
-  // As if DynamoDB's 1 MB were 70 keys: its pages end where it likes, not where we ask.
-  const deps = await stored(all)
-  const query: typeof deps.requests.query = (asked) =>
-    deps.requests.query({ ...asked, limit: Math.min(asked.limit, 70) })
-  const short = withRequests(deps, { ...deps.requests, query })
+  // As if DynamoDB's 1 MB were 70 keys: DynamoDB ends a page before the asked limit.
+  const deps = await depsWith(all)
+  const query: typeof deps.requests.query = (input) =>
+    deps.requests.query({ ...input, limit: Math.min(input.limit, 70) })
+  const shortPages = withRequests(deps, { ...deps.requests, query })
   const list = { kind: 'SUSPENSE', index: 'by-owner', partitions: [['one', 'row']] } as const
 
-  const items = await listItems(short, { ...list, page: pageOf({ page: 2, per_page: 100 }) })
+  const items = await listItems(shortPages, { ...list, page: pageOf({ page: 2, per_page: 100 }) })
 
   expect(items.map(place)).toStrictEqual(inOrder(all, true).slice(100, 200))
 })
@@ -118,15 +116,15 @@ it.each([
   // Each partition has its share of the page before.
   [4, 2, 25 + 7],
 ])(
-  'over %i partitions, page %i costs a query of each for %i rows, and shows no row that has moved on',
+  'over %i partitions, page %i costs a query of each partition for %i rows, and shows no row that has moved on',
   async (count, page, limit) => {
     const all = Array.from({ length: 40 }, (_, at) => ({
       part: at % count,
       listedAt: 't1',
       id: `id${at}`,
     }))
-    const deps = await stored(all)
-    // Between the queries and the batch read, which is what a lagging index looks like.
+    const deps = await depsWith(all)
+    // The rows move between the queries and the batch read, as with a lagging index.
     const { deps: watched, calls } = recordTable(
       interceptTable(deps, {
         after: async ({ name }) => {
@@ -146,15 +144,17 @@ it.each([
 
     const shown = inOrder(all, true).slice((page - 1) * 25, page * 25)
     expect(items.map(place)).toStrictEqual(
-      shown.filter((one) => !['t1 id8', 't1 id9'].includes(one)),
+      shown.filter((row) => !['t1 id8', 't1 id9'].includes(row)),
     )
     expect(queriesIn(calls).map((query) => query.limit)).toStrictEqual(Array(count).fill(limit))
   },
 )
 
 it('kinds of partitions cannot be taken for one another: no prefix begins with another', () => {
-  const clashes = PARTITIONS.flatMap((one) =>
-    PARTITIONS.filter((other) => other !== one && pkPrefix(one).startsWith(pkPrefix(other))),
+  const clashes = PARTITIONS.flatMap((kind) =>
+    PARTITIONS.filter(
+      (otherKind) => otherKind !== kind && pkPrefix(kind).startsWith(pkPrefix(otherKind)),
+    ),
   )
 
   expect(clashes).toStrictEqual([])

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { drainSlot, dueTurns } from '../../shared/due-work/drain-slot.ts'
+import { drainSlot, roundRobin } from '../../shared/due-work/drain-slot.ts'
 import { waitForAttempt } from '../../shared/payment/create/create-payment.ts'
 import { retryingTable, type TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { exists, update } from '../../shared/table/step.ts'
@@ -12,7 +12,7 @@ import { itHoldsFor } from './it-holds-for.ts'
 const KEY = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
 
 /** A table that always meets other writers, and leaves every key of a batch unprocessed. */
-function contended(deps: MemoryDeps) {
+function contendedTable(deps: MemoryDeps) {
   const requests: TableRequests = {
     ...deps.requests,
     write: () => Promise.reject(new Error('conflict')),
@@ -23,10 +23,10 @@ function contended(deps: MemoryDeps) {
 }
 
 function conflictingWrite(deps: MemoryDeps) {
-  return contended(deps).write(update(KEY, { set: { name: 'x' } }, exists))
+  return contendedTable(deps).write(update(KEY, { set: { name: 'x' } }, exists))
 }
 function incompleteBatch(deps: MemoryDeps) {
-  return contended(deps).getMany([KEY])
+  return contendedTable(deps).getMany([KEY])
 }
 async function waiterForAttempt(deps: MemoryDeps) {
   return waitForAttempt(deps, (await aCreating({}, deps)).creating, { remainingMs: () => 1_500 })
@@ -38,11 +38,11 @@ async function workerWithoutQuota(deps: MemoryDeps) {
     deps,
     {
       work: 'payment',
-      atATime: () => 1,
+      batchSize: () => 1,
       read: ({ table }, rows) => table.getMany(rows.map(({ pk, sk }) => ({ pk, sk }))),
       check: async () => true,
       admit: async ({ now }, items) => ({
-        turns: items.map(() => (now() >= retryAt ? 'check' : 'later')),
+        decisions: items.map(() => (now() >= retryAt ? 'check' : 'wait')),
         retryAt,
       }),
     },
@@ -52,7 +52,7 @@ async function workerWithoutQuota(deps: MemoryDeps) {
 
 it.each<[string, (deps: MemoryDeps) => Promise<unknown>, readonly number[], readonly number[]]>([
   [
-    'a write that meets others',
+    'a write that meets other writers',
     conflictingWrite,
     Array(11).fill(0),
     [20, 40, 80, 160, 320, ...Array(6).fill(400)],
@@ -93,25 +93,25 @@ it.each<[string, (deps: MemoryDeps) => Promise<unknown>, readonly number[], read
 type Item = { readonly owner: string; readonly number: number }
 
 function turnsOf(items: readonly Item[]) {
-  const turns = dueTurns<Item>(({ owner }) => owner)
+  const turns = roundRobin<Item>(({ owner }) => owner)
   for (const item of items) turns.add(item)
   return turns
 }
 
 const anItem = fc.record({ owner: fc.constantFrom('a', 'b', 'c', 'd'), number: fc.nat() })
 itHoldsFor(fc.array(anItem, { maxLength: 60 }), fc.integer({ min: 1, max: 9 }))(
-  'dueTurns puts back a taken item unchanged',
+  'roundRobin puts back a taken item unchanged',
   (items, count) => {
-    const [turns, untouched] = [turnsOf(items), turnsOf(items)]
+    const [turns, untouchedTurns] = [turnsOf(items), turnsOf(items)]
 
     const first = turns.take(count)
     turns.putBack(first)
 
-    expect(turns.take(first.length)).toStrictEqual(untouched.take(first.length))
+    expect(turns.take(first.length)).toStrictEqual(untouchedTurns.take(first.length))
   },
 )
 
-it('dueTurns hold a limited number of one owner', () => {
+it('roundRobin holds a limited number of items of one owner', () => {
   const turns = turnsOf(Array.from({ length: 500 }, (_, number) => ({ owner: 'a', number })))
 
   expect(turns.add({ owner: 'a', number: 500 })).toBe(false)

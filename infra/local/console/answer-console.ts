@@ -16,7 +16,7 @@ import { type About, ConsoleCallSchema, toWire } from './console-call.ts'
 export type ConsoleParts = { readonly activity: ActivityFeed; readonly about: About }
 
 const ROOT = '/console'
-/** The allowed values of `Sec-Fetch-Site`. Others mean that a page of another site or port caused the request. */
+/** The allowed values of `Sec-Fetch-Site`. Any other value names a page of another site or port. */
 const OWN_SITES: readonly unknown[] = [undefined, 'none', 'same-origin']
 
 const FORBIDDEN = jsonReply(403, {
@@ -26,8 +26,8 @@ const FORBIDDEN = jsonReply(403, {
 
 /**
  * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with
- * another host or origin. A page elsewhere that embeds the console sends no origin, so this also checks the fetch site.
- * Only the page itself may be linked.
+ * another host or origin. A page elsewhere that embeds the console sends no origin, so the console checks the fetch
+ * site. Only the page itself may be linked.
  */
 export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
   return (request) => {
@@ -51,9 +51,9 @@ const PAGE = join(import.meta.dirname, 'page')
 
 const FILES: ReadonlyMap<string, { readonly type: string; readonly text: () => Promise<string> }> =
   new Map([
-    ['/console', { type: 'text/html', text: read('page.html') }],
-    ['/console/page.css', { type: 'text/css', text: read('page.css') }],
-    ['/console/icon.svg', { type: 'image/svg+xml', text: read('icon.svg') }],
+    ['/console', { type: 'text/html', text: readerOf('page.html') }],
+    ['/console/page.css', { type: 'text/css', text: readerOf('page.css') }],
+    ['/console/icon.svg', { type: 'image/svg+xml', text: readerOf('icon.svg') }],
     ['/console/page.js', { type: 'text/javascript', text: script }],
   ])
 
@@ -78,7 +78,7 @@ async function answer(ready: Promise<ConsoleParts>, request: LocalRequest): Prom
   }
 }
 
-/** Server-sent events, one on each line. JSON contains no line breaks, so one line cannot forge another. */
+/** Server-sent events, one event on each line. JSON contains no line breaks, so an event cannot forge another event. */
 function activityStream(activity: ActivityFeed): LocalAnswer {
   return {
     headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
@@ -92,8 +92,7 @@ function activityStream(activity: ActivityFeed): LocalAnswer {
 const TIMEOUT_MS = 30_000
 
 /**
- * Makes a call for the page, because the page can reach only its own origin. Answers `{status, body}` unchanged. It
- * calls only the four servers of the gateway.
+ * Makes a call for the page, because the page can reach only its own origin. Answers `{status, body}` unchanged.
  */
 async function relayCall(about: About, request: LocalRequest): Promise<LocalReply> {
   // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
@@ -103,14 +102,14 @@ async function relayCall(about: About, request: LocalRequest): Promise<LocalRepl
   if (!call.success) return jsonReply(400, { message: v.flatten(call.issues) })
   const { url, ...init } = toWire(about, call.output)
   try {
-    const called = await fetch(url, {
+    const reply = await fetch(url, {
       ...init,
       body: init.body ?? null,
       redirect: 'manual',
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    const text = await called.text()
-    return jsonReply(200, { status: called.status, body: parsedJson(text) ?? text })
+    const text = await reply.text()
+    return jsonReply(200, { status: reply.status, body: parsedJson(text) ?? text })
   } catch {
     return jsonReply(200, {
       status: 0,
@@ -119,7 +118,7 @@ async function relayCall(about: About, request: LocalRequest): Promise<LocalRepl
   }
 }
 
-function read(name: string) {
+function readerOf(name: string) {
   return () => readFile(join(PAGE, name), 'utf8')
 }
 

@@ -8,7 +8,6 @@ const Port = v.picklist(['api', 'lambda', 'provider', 'inbox'])
 export const ConsoleCallSchema = v.strictObject({
   port: Port,
   method: v.picklist(['GET', 'POST', 'DELETE']),
-  /** The path with its query. */
   path: v.pipe(v.string(), v.regex(/^\/(?!\/)[\x21-\x7e]*$/), v.maxLength(2_000)),
   body: v.optional(v.unknown()),
   /** The key of the merchant for the API. Default: the demo merchant's key. */
@@ -47,17 +46,17 @@ export function toWire({ urls, client }: About, call: ConsoleCall) {
   }
 }
 
-/** The same call as a curl command for a POSIX shell. */
+/** A call as a curl command for a POSIX shell. */
 export function asCurl(about: About, call: ConsoleCall): string {
   const { method, url, headers, body } = toWire(about, call)
   return [
-    `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${quoted(url)}`,
-    ...Object.entries(headers).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
+    `curl -s${method === 'GET' ? '' : ` -X ${method}`} ${shellQuoted(url)}`,
+    ...Object.entries(headers).map(([name, value]) => `-H ${shellQuoted(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [`-d ${shellQuoted(body)}`]),
   ].join(' \\\n  ')
 }
 
 /** Within single quotes, a shell treats only the single quote as special. */
-function quoted(text: string): string {
+function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -20,22 +20,22 @@ export function startAlertInbox(options: {
   readonly file?: string | undefined
 }) {
   const { sqs, queueUrl, file } = options
-  const kept = file === undefined ? [] : readJsonLines(file, KeptAlert)
-  // This drops a last line without its end, because its message is still in the queue.
-  if (file !== undefined) writeJsonLines(file, kept)
-  const known = new Set(kept.map(({ id }) => id))
+  const keptAlerts = file === undefined ? [] : readJsonLines(file, KeptAlert)
+  // Drops a last line without its end. The message of that line is still in the queue.
+  if (file !== undefined) writeJsonLines(file, keptAlerts)
+  const knownIds = new Set(keptAlerts.map(({ id }) => id))
 
-  const keep = (message: Message) => {
+  const keepAlert = (message: Message) => {
     const id = message.MessageId ?? ''
-    if (known.has(id)) return
+    if (knownIds.has(id)) return
     const alert = { id, at: timestampOf(options.clock.nowMs()), ...readAlert(message.Body ?? '') }
     if (file !== undefined) appendFileSync(file, `${JSON.stringify(alert)}\n`)
-    known.add(id)
-    kept.push(alert)
+    knownIds.add(id)
+    keptAlerts.push(alert)
   }
 
   const accept = async (message: Message) => {
-    keep(message)
+    keepAlert(message)
     await sqs.send(
       new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: message.ReceiptHandle }),
     )
@@ -43,7 +43,8 @@ export function startAlertInbox(options: {
 
   return {
     /** The published alerts, oldest first. */
-    alerts: () => kept.map(({ at, kind, subject, message }) => ({ at, kind, subject, message })),
+    alerts: () =>
+      keptAlerts.map(({ at, kind, subject, message }) => ({ at, kind, subject, message })),
     close: pollQueue(sqs, { request: { QueueUrl: queueUrl }, accept }),
   }
 }

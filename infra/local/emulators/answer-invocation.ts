@@ -27,15 +27,15 @@ export async function answerInvocation(
   host: Pick<FunctionHost, 'byName'>,
   request: LocalRequest,
 ): Promise<LocalReply | undefined> {
-  const { name: wanted } = findInvocation(request.method, request.path)?.pathParameters ?? {}
-  if (wanted === undefined) return undefined
+  const { name: fullName } = findInvocation(request.method, request.path)?.pathParameters ?? {}
+  if (fullName === undefined) return undefined
   const [, name = '', qualifier = request.query.get('Qualifier') ?? '$LATEST'] =
-    FUNCTION_NAME.exec(wanted) ?? []
+    FUNCTION_NAME.exec(fullName) ?? []
   const target = qualifier === '$LATEST' ? host.byName(name) : undefined
-  if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${wanted}`)
+  if (!target) return refusal(404, 'ResourceNotFoundException', `Function not found: ${fullName}`)
 
-  const refused = refusalOf(request.headers[DUTY_HEADER], target)
-  if (refused) return refused
+  const denial = denialOf(request.headers[DUTY_HEADER], target)
+  if (denial) return denial
 
   const payload = request.body.length === 0 ? {} : parsedJson(request.body)
   if (payload === undefined) {
@@ -45,7 +45,7 @@ export async function answerInvocation(
     case 'RequestResponse':
       return call(target, payload)
     case 'Event':
-      // No caller waits for it. The function host logs a failure.
+      // No caller waits for the result. The function host logs a failure.
       target.invoke(payload).catch(() => undefined)
       return { status: 202, body: '' }
     case 'DryRun':
@@ -64,12 +64,12 @@ function refusal(status: number, type: string, message: string): LocalReply {
 }
 
 /** The answer of IAM to a caller who may not invoke the function; undefined if the caller may. */
-function refusalOf(
+function denialOf(
   duty: string | string[] | undefined,
   { name, spec }: LocalFunction,
 ): LocalReply | undefined {
   if (duty === undefined) return undefined
-  const role = ROLES.find((known) => known === duty)
+  const role = ROLES.find((candidate) => candidate === duty)
   if (!role)
     return refusal(
       400,

@@ -30,8 +30,8 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
 )
 
 /**
- * Creates the table of the schema in DynamoDB Local, or keeps the existing one of a `--data` directory. Throws if
- * another version of the schema created that one.
+ * Creates the table of the schema in DynamoDB Local, or keeps the existing table of a `--data` directory. Throws
+ * if another version of the schema created that table.
  */
 export async function createTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(localAws(endpoint))
@@ -104,7 +104,7 @@ export async function openDynamoDbTable(
   name: string,
   { dynamoDb, data }: TableOptions,
 ): Promise<LocalTable> {
-  const { endpoint, pid, exited } = dynamoDb
+  const { endpoint, pid, exitOutput } = dynamoDb
   const httpAgent = new Agent({ keepAlive: true, maxSockets: TABLE_SOCKETS })
   const aws = localAws(endpoint)
   const client = dynamoDbClient({ ...aws, requestHandler: { ...TABLE_HTTP, httpAgent } })
@@ -124,7 +124,7 @@ export async function openDynamoDbTable(
     requests: dynamoDbRequests({ client, name }),
     place: `${name} at ${aws.endpoint}   (DynamoDB Local, process ${pid}; access key ${aws.credentials.accessKeyId})`,
     dynamoDb: { endpoint, name, pid },
-    exited,
+    exitOutput,
     close,
   }
 }

@@ -42,14 +42,17 @@ const DOCKER: DynamoDbProgram = {
  */
 export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
-  const first = (directories: readonly string[], name: string) =>
+  const firstExecutable = (directories: readonly string[], name: string) =>
     directories
       .map((directory) => join(directory, name))
       .filter(isExecutable)
       .slice(0, 1)
   const home = process.env['JAVA_HOME'] ?? ''
-  const javas = [...first(home === '' ? [] : [join(home, 'bin')], 'java'), ...first(path, 'java')]
-  return [...javas.map(javaProgram), ...first(path, 'docker').map(() => DOCKER)]
+  const javas = [
+    ...firstExecutable(home === '' ? [] : [join(home, 'bin')], 'java'),
+    ...firstExecutable(path, 'java'),
+  ]
+  return [...javas.map(javaProgram), ...firstExecutable(path, 'docker').map(() => DOCKER)]
 }
 
 function isExecutable(path: string): boolean {
@@ -62,10 +65,10 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a second loses it. After
- * a SIGTERM it writes first. This is shell code for the watcher of the program.
+ * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a second loses the
+ * transaction. After a SIGTERM it first writes the file. Shell code for the watcher of the program.
  */
-const ASKED_TO_END =
+const ASK_TO_END =
   'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep 0.1; done'
 
 /** Without the optimising compiler, Java uses half the processor time. The compiler pays off only after minutes. */
@@ -84,7 +87,7 @@ function javaProgram(java: string): DynamoDbProgram {
           join(directory, 'DynamoDBLocal.jar'),
           ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', dataDirectory]),
         ],
-        ...(dataDirectory !== undefined && { alsoOnEnd: ASKED_TO_END }),
+        ...(dataDirectory !== undefined && { alsoOnEnd: ASK_TO_END }),
       }
     },
     startsWithinMs: 60_000,
@@ -140,7 +143,7 @@ export function dockerCommand({
       'DynamoDBLocal.jar',
       ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', '/data']),
     ],
-    // Killing the client would leave the container running. `docker stop` lets it write its file first.
+    // Killing the client would leave the container running. `docker stop` lets DynamoDB Local write its file first.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,
   }
 }

@@ -12,7 +12,7 @@ export const LOCAL_REGION = 'ap-southeast-3'
 
 /**
  * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a user name
- * (`http://KEY@127.0.0.1:1234`); the other emulators take any.
+ * (`http://KEY@127.0.0.1:1234`); the other emulators take any key.
  */
 export function localAws(endpoint: string) {
   const url = new URL(endpoint)
@@ -27,7 +27,7 @@ export function localAws(endpoint: string) {
 
 type StartOptions = {
   /** Called as soon as the process runs, before it answers, because it already has the files open. */
-  readonly onSpawn?: (started: ProcessRecord) => void
+  readonly onSpawn?: (record: ProcessRecord) => void
   readonly signal?: AbortSignal
 }
 
@@ -44,8 +44,8 @@ export class NoDynamoDbLocal extends Error {
  */
 export async function startDynamoDbLocal(dataDirectory?: string, options: StartOptions = {}) {
   for (const program of dynamoDbPrograms()) {
-    const started = await startWith(program, dataDirectory, options)
-    if (started) return started
+    const dynamoDb = await startWith(program, dataDirectory, options)
+    if (dynamoDb) return dynamoDb
   }
   throw new NoDynamoDbLocal()
 }
@@ -54,7 +54,7 @@ const START_TRIES = 3
 
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
-/** Undefined if the program cannot start it: a Java that is too old, or a Docker that does not run. */
+/** Undefined if the program cannot start DynamoDB Local: a Java that is too old, or a Docker that does not run. */
 async function startWith(
   program: DynamoDbProgram,
   dataDirectory: string | undefined,
@@ -62,25 +62,25 @@ async function startWith(
 ) {
   const accessKey = accessKeyFor(dataDirectory)
   let errors = ''
-  for (let tried = 0; tried < START_TRIES; tried++) {
+  for (let attempt = 0; attempt < START_TRIES; attempt++) {
     options.signal?.throwIfAborted()
     const port = await freePort()
     const endpoint = `http://${accessKey}@127.0.0.1:${port}`
-    const running = await startKeptProcess(
+    const server = await startKeptProcess(
       program.commandFor({ port, ...(dataDirectory !== undefined && { dataDirectory }) }),
     )
-    options.onSpawn?.(running)
+    options.onSpawn?.(server)
     try {
-      if (await ready(running, endpoint, program.startsWithinMs, options.signal)) {
-        return { endpoint, ...running }
+      if (await waitUntilReady(server, endpoint, program.startsWithinMs, options.signal)) {
+        return { endpoint, ...server }
       }
     } catch (error) {
-      await running.close()
+      await server.close()
       throw error
     }
-    const endedByItself = running.hasExited()
-    await running.close()
-    errors = await running.exited
+    const endedByItself = server.hasExited()
+    await server.close()
+    errors = await server.exitOutput
     if (endedByItself && !(await program.isFit())) return undefined
   }
   throw new Error(
@@ -93,15 +93,15 @@ async function startWith(
  * this random key sees an empty database. A data directory keeps its key, because its database file has the key's name.
  */
 function accessKeyFor(dataDirectory: string | undefined): string {
-  const made = randomBytes(20).toString('hex')
-  if (dataDirectory === undefined) return made
+  const newKey = randomBytes(20).toString('hex')
+  if (dataDirectory === undefined) return newKey
   const keyFile = join(dataDirectory, 'access-key')
-  const key = readIfPresent(keyFile) ?? made
-  if (key === made) writeFileSync(keyFile, made, { mode: 0o600 })
+  const key = readIfPresent(keyFile) ?? newKey
+  if (key === newKey) writeFileSync(keyFile, newKey, { mode: 0o600 })
   return key
 }
 
-/** A free port of 127.0.0.1. Another process may take it before we do, so the caller checks that ours still runs. */
+/** A free port of 127.0.0.1. Another process may take the port first, so the caller checks that its server runs. */
 export async function freePort(): Promise<number> {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()
@@ -110,15 +110,15 @@ export async function freePort(): Promise<number> {
 
 const READY_POLL_MS = 50
 
-async function ready(
-  running: KeptProcess,
+async function waitUntilReady(
+  server: KeptProcess,
   endpoint: string,
   deadlineMs: number,
   signal: AbortSignal | undefined,
 ): Promise<boolean> {
   for (const deadline = Date.now() + deadlineMs; Date.now() < deadline; ) {
-    if (running.hasExited()) return false
-    if (await answers(endpoint)) return !running.hasExited()
+    if (server.hasExited()) return false
+    if (await isAnswering(endpoint)) return !server.hasExited()
     await sleep(READY_POLL_MS, undefined, { signal })
   }
   return false
@@ -127,8 +127,8 @@ async function ready(
 /** The first answer takes seconds on a busy machine: Java is still loading classes. */
 const ANSWERS_WITHIN_MS = 5_000
 
-/** Without the SDK, because this process loads the SDK while Java starts. */
-async function answers(endpoint: string): Promise<boolean> {
+/** Sends the request without the SDK, because this process loads the SDK while Java starts. */
+async function isAnswering(endpoint: string): Promise<boolean> {
   const { endpoint: origin, region, credentials } = localAws(endpoint)
   const scope = `${credentials.accessKeyId}/20260101/${region}/dynamodb/aws4_request`
   try {

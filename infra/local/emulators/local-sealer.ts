@@ -28,11 +28,11 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
       return Buffer.concat([nonce, cipher.getAuthTag(), text]).toString('base64')
     },
     unseal: async (sealed, owner) => {
-      const all = Buffer.from(sealed, 'base64')
+      const sealedBytes = Buffer.from(sealed, 'base64')
       const [nonce, tag, text] = [
-        all.subarray(0, NONCE_BYTES),
-        all.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES),
-        all.subarray(NONCE_BYTES + TAG_BYTES),
+        sealedBytes.subarray(0, NONCE_BYTES),
+        sealedBytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES),
+        sealedBytes.subarray(NONCE_BYTES + TAG_BYTES),
       ]
       if (tag.length < TAG_BYTES) return undefined
       const decipher = createDecipheriv(CIPHER, key, nonce)
@@ -48,8 +48,8 @@ export function localSealer({ stage, key, bytes = randomBytes }: Key): Sealer {
 
 /** The sealing key, created at the first start. Only the file's owner may read it; without a file it is in memory. */
 export function localSealKey(file?: string): Buffer {
-  const stored = file === undefined ? undefined : readJsonFile(file, StoredKey)
-  if (stored) return Buffer.from(stored.key, 'base64')
+  const storedKey = file === undefined ? undefined : readJsonFile(file, StoredKey)
+  if (storedKey) return Buffer.from(storedKey.key, 'base64')
   const key = randomBytes(KEY_BYTES)
   if (file !== undefined) writeJsonFile(file, { key: key.toString('base64') })
   return key

@@ -1,7 +1,6 @@
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { UsageError } from '../terminal/command-line.ts'
 
-/** Where the gateway's table can be on this machine. */
 const TABLE_KINDS = ['memory', 'dynamodb'] as const
 export type TableKind = (typeof TABLE_KINDS)[number]
 
@@ -11,7 +10,7 @@ export const TABLE_OPTION = { table: { type: 'string' } } as const
 /** The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an unknown kind. */
 export function tableFrom(text: string | undefined): TableKind | undefined {
   if (text === undefined) return undefined
-  const kind = TABLE_KINDS.find((one) => one === text)
+  const kind = TABLE_KINDS.find((candidate) => candidate === text)
   if (kind === undefined) throw new UsageError(`--table takes ${TABLE_KINDS.join(' or ')}`)
   return kind
 }
@@ -22,9 +21,9 @@ export type LocalTable = {
   readonly requests: TableRequests
   /** Where the items are, as text for a person. */
   readonly place: string
-  /** The address for other programs. A table in memory has none. */
+  /** The address for other programs. A table in memory has no address. */
   readonly dynamoDb?: { readonly endpoint: string; readonly name: string; readonly pid: number }
   /** Resolves with the last error output of DynamoDB Local after it has ended; never for a table in memory. */
-  readonly exited: Promise<string>
+  readonly exitOutput: Promise<string>
   readonly close: () => Promise<void>
 }

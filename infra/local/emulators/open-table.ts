@@ -30,8 +30,8 @@ export async function openTable({
   try {
     const dynamoDb = await startDynamoDbLocal(data?.table, {
       signal,
-      onSpawn: (running) => {
-        if (data) writeProcessRecord(data.tableProcess, running)
+      onSpawn: (record) => {
+        if (data) writeProcessRecord(data.tableProcess, record)
         onSpawn()
       },
     })

@@ -16,13 +16,13 @@ type Receiver = {
   readonly isFull?: () => boolean
 }
 
-/** Receives messages. Returns a function that stops it, and resolves after the last message was accepted. */
+/** Receives messages. Returns a function that stops the polling. It resolves after the last message was accepted. */
 export function pollQueue(
   sqs: SQSClient,
   { request, accept, isFull = () => false }: Receiver,
 ): () => Promise<void> {
-  const closing = new AbortController()
-  const { signal } = closing
+  const controller = new AbortController()
+  const { signal } = controller
   const receive = new ReceiveMessageCommand({
     MaxNumberOfMessages: 10,
     WaitTimeSeconds: 20,
@@ -41,7 +41,7 @@ export function pollQueue(
     }
   })()
   return async () => {
-    closing.abort()
+    controller.abort()
     await polling
   }
 }

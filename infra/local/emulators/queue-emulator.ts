@@ -53,7 +53,7 @@ export async function startQueueEmulator(directory?: string) {
     sns,
     queue,
     /** Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN. */
-    topicInto: async (name: string, queueUrl: string): Promise<string> => {
+    subscribedTopic: async (name: string, queueUrl: string): Promise<string> => {
       const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
       await sns.send(
         new SubscribeCommand({
@@ -100,10 +100,10 @@ async function openStores(
     { S3Store: new () => EmulatorStores['s3Store'] },
     { PersistenceManager: new (directory: string) => Persistence },
   ] = await Promise.all([
-    part('sqs/sqsStore'),
-    part('sns/snsStore'),
-    part('s3/s3Store'),
-    part('persistence'),
+    loadPart('sqs/sqsStore'),
+    loadPart('sns/snsStore'),
+    loadPart('s3/s3Store'),
+    loadPart('persistence'),
   ])
 
   const stores: EmulatorStores = {
@@ -127,6 +127,6 @@ async function openStores(
   return { stores, close: () => persistence.close() }
 }
 
-function part(name: string) {
+function loadPart(name: string) {
   return import(/* @vite-ignore */ new URL(`./${name}.js`, import.meta.resolve('fauxqs')).href)
 }

@@ -11,7 +11,7 @@ import {
   parsedJson,
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
-import { within } from '../process/within.ts'
+import { withTimeout } from '../process/with-timeout.ts'
 import type { AlertInbox } from './alert-inbox.ts'
 import { answerInvocation, MAX_INVOKE_BYTES } from './answer-invocation.ts'
 
@@ -32,8 +32,8 @@ type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
 }
 
 /**
- * PORT+1: the Lambda Invoke API for every function, and the local controls. It listens at once; requests wait until the
- * gateway is ready.
+ * PORT+1: the Lambda Invoke API for every function, and the local controls. The server listens at once; requests wait
+ * until the gateway is ready.
  */
 export function startLambdaServer({
   port,
@@ -64,9 +64,9 @@ export function answerControl(
 ): LocalReply | Promise<LocalReply> | undefined {
   switch (`${request.method} ${request.path}`) {
     case 'GET /_local/clock':
-      return now(parts.clock)
+      return clockReply(parts.clock)
     case 'POST /_local/clock':
-      return jump(parts, request.body)
+      return jumpClock(parts, request.body)
     case 'GET /_local/alerts':
       return jsonReply(200, parts.alerts())
     case 'GET /_local/log':
@@ -80,7 +80,7 @@ export function answerControl(
   }
 }
 
-function now(clock: LocalClock) {
+function clockReply(clock: LocalClock) {
   return jsonReply(200, { now: timestampOf(clock.nowMs()) })
 }
 
@@ -97,14 +97,14 @@ const ATTEMPTS_END_WITHIN_MS = 11_000
  * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The
  * clock stores the new offset before any part sees the new time, so an answered jump survives a crash.
  */
-async function jump({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
-  const wanted = v.safeParse(Jump, parsedJson(body))
-  if (!wanted.success) {
+async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
+  const order = v.safeParse(Jump, parsedJson(body))
+  if (!order.success) {
     return jsonReply(400, {
       message: `advance_seconds must be a number from 0 to ${MAX_JUMP_SECONDS}`,
     })
   }
-  await within(ATTEMPTS_END_WITHIN_MS, attemptsEnded(), () => undefined)
-  clock.advance(wanted.output.advance_seconds)
-  return now(clock)
+  await withTimeout(ATTEMPTS_END_WITHIN_MS, attemptsEnded(), () => undefined)
+  clock.advance(order.output.advance_seconds)
+  return clockReply(clock)
 }

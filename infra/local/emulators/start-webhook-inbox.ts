@@ -22,7 +22,7 @@ const Behaviour = v.strictObject({
 
 type Behaviour = v.InferOutput<typeof Behaviour>
 
-const GOOD: Behaviour = v.parse(Behaviour, {})
+const GOOD_BEHAVIOUR: Behaviour = v.parse(Behaviour, {})
 
 export type InboxSecrets = {
   ofDemo(): string | undefined
@@ -31,9 +31,9 @@ export type InboxSecrets = {
 }
 
 /**
- * A sample merchant's webhook endpoint. `POST /hooks` receives deliveries and records each one. `GET /received` shows
- * the last 10,000, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times` deliveries
- * (default: all, until changed).
+ * A sample merchant's webhook endpoint. `POST /hooks` receives and records deliveries. `GET /received` shows
+ * the last 10,000 deliveries, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times`
+ * deliveries (default: all deliveries).
  */
 export async function startWebhookInbox(options: {
   readonly port: number
@@ -41,14 +41,14 @@ export async function startWebhookInbox(options: {
   readonly secrets: InboxSecrets
   readonly clock: LocalClock
 }): Promise<LocalHttpServer> {
-  let behaviour = GOOD
+  let behaviour = GOOD_BEHAVIOUR
   let received: object[] = []
 
-  const deliver = async (request: LocalRequest): Promise<LocalAnswer> => {
-    const isOwn = signatureValid(request, options.secrets.ofDemo())
+  const receive = async (request: LocalRequest): Promise<LocalAnswer> => {
+    const isOwn = isSignatureValid(request, options.secrets.ofDemo())
     const deliveryId = String(request.headers['x-gateway-delivery-id'])
     const isValid =
-      isOwn || (signatureValid(request, await options.secrets.ofDelivery(deliveryId)) ?? isOwn)
+      isOwn || (isSignatureValid(request, await options.secrets.ofDelivery(deliveryId)) ?? isOwn)
     received.push({
       at: new Date(options.clock.nowMs()).toISOString(),
       headers: request.headers,
@@ -57,29 +57,30 @@ export async function startWebhookInbox(options: {
       signature_valid: isValid,
     })
     if (received.length > KEPT_DELIVERIES) received.shift()
-    const { times, ...chosen } = behaviour
-    if (times !== undefined) behaviour = times > 1 ? { ...chosen, times: times - 1 } : GOOD
-    return answerOf(chosen)
+    const { times, ...settings } = behaviour
+    if (times !== undefined)
+      behaviour = times > 1 ? { ...settings, times: times - 1 } : GOOD_BEHAVIOUR
+    return answerOf(settings)
   }
 
-  const behave = (request: LocalRequest): LocalAnswer => {
-    const wanted = v.safeParse(Behaviour, parsedJson(request.body))
-    if (!wanted.success) return jsonReply(400, { message: v.flatten(wanted.issues) })
-    behaviour = wanted.output
+  const setBehaviour = (request: LocalRequest): LocalAnswer => {
+    const order = v.safeParse(Behaviour, parsedJson(request.body))
+    if (!order.success) return jsonReply(400, { message: v.flatten(order.issues) })
+    behaviour = order.output
     return jsonReply(200, behaviour)
   }
 
   const answer = (request: LocalRequest): LocalAnswer | Promise<LocalAnswer> => {
     switch (`${request.method} ${request.path}`) {
       case 'POST /hooks':
-        return deliver(request)
+        return receive(request)
       case 'GET /received':
         return jsonReply(200, received)
       case 'DELETE /received':
         received = []
         return jsonReply(200, received)
       case 'POST /behaviour':
-        return behave(request)
+        return setBehaviour(request)
       default:
         return jsonReply(404, { message: `no ${request.method} ${request.path} in the inbox` })
     }
@@ -89,11 +90,11 @@ export async function startWebhookInbox(options: {
 }
 
 /** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
-function signatureValid(request: LocalRequest, secret: string | undefined) {
+function isSignatureValid(request: LocalRequest, secret: string | undefined) {
   if (secret === undefined) return null
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')
-  const given = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
-  return given.length === expected.length && timingSafeEqual(given, Buffer.from(expected))
+  const signature = Buffer.from(String(request.headers['x-gateway-signature'] ?? ''))
+  return signature.length === expected.length && timingSafeEqual(signature, Buffer.from(expected))
 }
 
 function answerOf({

@@ -5,7 +5,7 @@ import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { LambdaHandler } from '../../../shared/runtime/injectable.ts'
 import { LOCAL_REGION } from '../emulators/dynamodb-local.ts'
-import { within } from '../process/within.ts'
+import { withTimeout } from '../process/with-timeout.ts'
 
 export type LocalFunction = {
   readonly spec: FunctionSpec
@@ -19,7 +19,7 @@ export type LocalFunction = {
 }
 
 type InvokeOptions = {
-  /** An invocation that has waited longer is dropped, as Lambda drops old asynchronous events. */
+  /** The host drops an invocation that has waited longer, as Lambda drops old asynchronous events. */
   readonly maxAgeMs?: number
 }
 
@@ -45,14 +45,14 @@ type HostOptions = {
 
 /** Gives every handler its dependencies and makes it callable by name. */
 export function hostFunctions(handlers: readonly HostedHandler[], options: HostOptions) {
-  const functions = handlers.map((handler) => hosted(handler, options))
-  const byName = new Map(functions.map((loaded) => [loaded.name, loaded]))
+  const functions = handlers.map((handler) => hostFunction(handler, options))
+  const byName = new Map(functions.map((target) => [target.name, target]))
   return { functions, byName: (name: string) => byName.get(name) }
 }
 
 export type FunctionHost = ReturnType<typeof hostFunctions>
 
-function hosted(
+function hostFunction(
   { spec, withDeps }: HostedHandler,
   { stage, depsFor, log }: HostOptions,
 ): LocalFunction {
@@ -73,7 +73,7 @@ function hosted(
     // holds.
     const run = (async () => handler(event, context))().finally(leave)
     try {
-      return await within<unknown>(timeoutMs, run, () => {
+      return await withTimeout<unknown>(timeoutMs, run, () => {
         throw new FunctionTimedOut(`Task timed out after ${spec.timeoutSeconds.toFixed(2)} seconds`)
       })
     } catch (error) {
@@ -84,19 +84,19 @@ function hosted(
   return { spec, name, invoke }
 }
 
-/** Limits concurrent holders. Others wait in order of arrival. It resolves with the function that frees the place. */
+/** Limits concurrent callers. Other callers wait in their order. Resolves with the function that frees the place. */
 function concurrencyGate(limit: number) {
-  const waiting: (() => void)[] = []
+  const waitingCallers: (() => void)[] = []
   let inside = 0
   const leave = () => {
-    const next = waiting.shift()
-    // The next holder takes over the place directly, so a new caller cannot overtake it.
-    if (next) next()
+    const nextCaller = waitingCallers.shift()
+    // The next caller takes over the place directly, so a new caller cannot overtake it.
+    if (nextCaller) nextCaller()
     else inside--
   }
   return async () => {
     if (inside < limit) inside++
-    else await new Promise<void>((resolve) => waiting.push(resolve))
+    else await new Promise<void>((resolve) => waitingCallers.push(resolve))
     return leave
   }
 }

@@ -17,13 +17,13 @@ export class AccessDenied extends Error {
   override readonly name = 'AccessDeniedException'
 }
 
-type Granted = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
+type GrantedDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
 
 /**
  * Limits the dependencies to the access in the function's manifest entry. The stack grants the same access on AWS, so a
  * missing entry is found before a deployment.
  */
-export function grantedDeps(stage: string, spec: FunctionSpec, all: Granted): Granted {
+export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps): GrantedDeps {
   const refuse = (access: string): never => {
     throw new AccessDenied(
       `${spec.name} is not granted ${access}: add it to its entry in functions/manifest.ts`,
@@ -33,30 +33,30 @@ export function grantedDeps(stage: string, spec: FunctionSpec, all: Granted): Gr
     if (!granted) refuse(access)
   }
   return {
-    table: grantedTable(all.table, spec.table, refuse),
+    table: grantedTable(deps.table, spec.table, refuse),
     queues: {
       send: async (queue, ...messages) => {
         demand(spec.sends.includes(queue), `sending to ${queue}`)
-        await all.queues.send(queue, ...messages)
+        await deps.queues.send(queue, ...messages)
       },
     },
     alerts: {
       publish: async (alert) => {
         demand(spec.alerts, 'publishing alerts')
-        await all.alerts.publish(alert)
+        await deps.alerts.publish(alert)
       },
     },
-    secrets: grantedSecrets(stage, all.secrets, (access) =>
+    secrets: grantedSecrets(stage, deps.secrets, (access) =>
       demand(access !== 'another secret' && spec.secrets.includes(access), access),
     ),
     sealer: {
-      seal: async (...given) => {
+      seal: async (...args) => {
         demand(spec.endpointSecrets === 'seal', 'sealing secrets of endpoints')
-        return all.sealer.seal(...given)
+        return deps.sealer.seal(...args)
       },
-      unseal: async (...given) => {
+      unseal: async (...args) => {
         demand(spec.endpointSecrets === 'unseal', 'unsealing secrets of endpoints')
-        return all.sealer.unseal(...given)
+        return deps.sealer.unseal(...args)
       },
     },
   }
@@ -77,7 +77,7 @@ function grantedTable(
   refuse: (access: string) => never,
 ): Table {
   const demand = (...accesses: readonly Access[]) => {
-    for (const access of accesses) if (!isGranted(granted, access)) refuse(describe(access))
+    for (const access of accesses) if (!isGranted(granted, access)) refuse(describeAccess(access))
   }
   return {
     get: async (key, fields) => {
@@ -122,7 +122,7 @@ function isGranted(granted: TableAccess, access: Access): boolean {
 }
 
 /** Names the kind of the item, without its id, because the text is logged. */
-function describe(access: Access): string {
+function describeAccess(access: Access): string {
   return 'index' in access
     ? `dynamodb:Query on index ${access.index}`
     : `dynamodb:${access.action} on items ${String(access.pk).replace(/#.*$/s, '#')}`
@@ -134,10 +134,10 @@ function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access
 
 /** Whether this action may use every field. It may always use the keys, because every request needs them. */
 function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
-  const open =
+  const openFields =
     Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
     []
-  return fields.every((field) => ['pk', 'sk', ...open].includes(attributeName(field)))
+  return fields.every((field) => ['pk', 'sk', ...openFields].includes(attributeName(field)))
 }
 
 function accessOfQuery({ index, partition: [pk], fields }: QueryInput): Access {
@@ -156,12 +156,16 @@ function accessOfStep(step: Step): Access {
   return { action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind], pk: step.key.pk }
 }
 
-/** IAM counts every field that an update names: those it changes, and those in its condition. */
+/** IAM counts every field that an update names: the changed fields, and the fields in its condition. */
 function isFieldUpdate(step: Step): boolean {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes
-  const changed = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
-  return areOpen('UpdateFields', step.key.pk, [...changed, ...remove, ...fieldsOf(step.condition)])
+  const changedFields = Object.values(changes).flatMap((fields) => Object.keys(fields ?? {}))
+  return areOpen('UpdateFields', step.key.pk, [
+    ...changedFields,
+    ...remove,
+    ...fieldsOf(step.condition),
+  ])
 }
 
 function fieldsOf(condition: Condition | undefined): readonly string[] {
@@ -175,13 +179,13 @@ function grantedSecrets(
   secrets: Secrets,
   demand: (access: SecretAccess | 'another secret') => void,
 ): Secrets {
-  const ofProvider = new Map<string, SecretAccess>([
+  const providerSecrets = new Map<string, SecretAccess>([
     [providerSecretName(stage), 'read-provider'],
     [callbackSecretName(stage), 'read-callback-tokens'],
   ])
   return {
     get: async (name, fresh) => {
-      demand(ofProvider.get(name) ?? 'another secret')
+      demand(providerSecrets.get(name) ?? 'another secret')
       return secrets.get(name, fresh)
     },
   }

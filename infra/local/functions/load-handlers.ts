@@ -30,7 +30,7 @@ function isInjectable(handler: unknown): handler is Omit<LoadedHandler, 'spec'> 
   )
 }
 
-/** The same handlers, but each entry is imported at its first invocation, as in a cold start on AWS. */
+/** Handlers whose entry is imported at the first invocation, as in a cold start on AWS. */
 export function handlersOnDemand(manifest: readonly FunctionSpec[]): readonly HostedHandler[] {
   return manifest.map((spec) => ({
     spec,

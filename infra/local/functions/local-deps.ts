@@ -5,10 +5,10 @@ import type { Deps } from '../../../shared/deps.ts'
 import type { Log } from '../../../shared/log.ts'
 import { loggedProvider } from '../../../shared/provider/logged-provider.ts'
 import type { QueueName } from '../../../shared/queues.ts'
-import { joinedReads, retryingTable } from '../../../shared/runtime/aws/retrying-table.ts'
+import { retryingTable, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { snsAlerts } from '../../../shared/runtime/aws/sent-messages.ts'
 import { chosenProvider } from '../../../shared/runtime/chosen-provider.ts'
-import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
+import { runInBackground } from '../../../shared/runtime/runtime-deps.ts'
 import type { Sealer, Secrets } from '../../../shared/secrets.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
 import { timestampOf } from '../../../shared/time.ts'
@@ -65,7 +65,7 @@ export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => De
     sealer: options.sealer,
   }
   return (spec) => {
-    const table = retryingTable(joinedReads(options.table.requests), basics)
+    const table = retryingTable(withJoinedReads(options.table.requests), basics)
     const granted = grantedDeps(LOCAL_STAGE.name, spec, { ...shared, table })
     return {
       ...basics,
@@ -87,7 +87,7 @@ export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => De
       monotonicMs,
       newId: randomUUID,
       randomBytes,
-      inBackground,
+      runInBackground,
     }
   }
 }

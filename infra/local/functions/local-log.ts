@@ -7,13 +7,13 @@ import { AccessDenied } from './granted-deps.ts'
 export type LocalLog = Log & {
   /** The latest lines, oldest first. */
   lines(): readonly string[]
-  /** Calls `listener` with every new line. Returns a function that removes it. */
+  /** Calls `listener` with every new line. Returns a function that removes the listener. */
   onLine(listener: (line: string) => void): () => void
 }
 
 const KEPT_LINES = 2_000
 
-/** Writes JSON lines with the local clock's time. It keeps the latest in memory, and passes each to `write`. */
+/** Writes JSON lines with the local clock's time. Keeps the latest lines in memory, and passes each line to `write`. */
 export function localLog(
   clock: Pick<LocalClock, 'nowMs'>,
   write?: (line: string) => void,

@@ -19,8 +19,8 @@ export function localQueues(
 ): Queues {
   return {
     send: async (queue, ...messages) => {
-      for (const some of chunks(messages, 10)) {
-        const Entries = some.map(({ body, delaySeconds, group }, at) => {
+      for (const batch of chunks(messages, 10)) {
+        const Entries = batch.map(({ body, delaySeconds, group }, at) => {
           assertDelay(delaySeconds)
           return {
             Id: String(at),

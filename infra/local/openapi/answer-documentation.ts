@@ -5,7 +5,7 @@ import { jsonReply, type LocalReply, type LocalRequest } from '../process/local-
 
 const PROJECT = join(import.meta.dirname, '../../..')
 
-/** The package would load this from another server. */
+/** The package would load this logo from another server. */
 const LOGO = 'https://cdn.redoc.ly/redoc/logo-mini.svg'
 
 const PAGE = `<!doctype html>
@@ -39,7 +39,7 @@ export function answerDocumentation(
     case 'GET /docs/redoc.standalone.js':
       return textReply(
         'text/javascript',
-        read('node_modules/redoc/bundles/redoc.standalone.js').replace(LOGO, 'data:,'),
+        readProjectFile('node_modules/redoc/bundles/redoc.standalone.js').replace(LOGO, 'data:,'),
       )
     default:
       return undefined
@@ -51,10 +51,13 @@ async function description({ headers }: Pick<LocalRequest, 'headers'>): Promise<
   // A late import, because it takes longer than the rest of the start.
   const { parseYaml } = await import('@redocly/openapi-core')
   const server = { url: `http://${headers.host ?? ''}`, description: 'This gateway' }
-  return jsonReply(200, { ...Object(parseYaml(read('docs/openapi.yaml'))), servers: [server] })
+  return jsonReply(200, {
+    ...Object(parseYaml(readProjectFile('docs/openapi.yaml'))),
+    servers: [server],
+  })
 }
 
-function read(path: string) {
+function readProjectFile(path: string) {
   return readFileSync(join(PROJECT, path), 'utf8')
 }
 

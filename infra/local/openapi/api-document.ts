@@ -8,17 +8,16 @@ export const API_DOCUMENT = join(import.meta.dirname, '../../../docs/openapi.yam
 
 const HEAD = '# Written by `npm run openapi -- --write`; a test compares.\n'
 
-/** The current description of the API, as YAML text. */
 export async function apiDocument(): Promise<string> {
   return (
     HEAD + stringifyYaml(await describeApi(await recordExamples()), { lineWidth: -1, noRefs: true })
   )
 }
 
-/** The same schemas as TypeScript, for the client in docs/examples. */
+/** The description's schemas as TypeScript, for the client in docs/examples. */
 export const CLIENT_SCHEMAS = join(import.meta.dirname, '../../../docs/examples/gateway-schemas.ts')
 
-const Described = v.object({
+const DescribedApi = v.object({
   components: v.object({
     schemas: v.record(
       v.string(),
@@ -28,7 +27,7 @@ const Described = v.object({
 })
 
 export function clientSchemas(document: string): string {
-  return schemasAsTypescript(v.parse(Described, parseYaml(document)).components.schemas)
+  return schemasAsTypescript(v.parse(DescribedApi, parseYaml(document)).components.schemas)
 }
 
 /** The part of JSON Schema that the API's description uses. */
@@ -48,8 +47,8 @@ export type Schema = {
 }
 
 /**
- * The description's schemas as TypeScript, one exported type each, for the client in docs/examples. Throws for a schema
- * that it does not support, because an unspecific type would check nothing.
+ * Schemas as TypeScript, an exported type for each schema. Throws for a schema that has no TypeScript type here,
+ * because an unspecific type would check nothing.
  */
 export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): string {
   return `${[
@@ -87,7 +86,7 @@ function union(types: readonly string[]): string {
   return [...new Set(types)].join(' | ')
 }
 
-const PLAIN: Readonly<Record<string, string>> = {
+const PLAIN_TYPES: Readonly<Record<string, string>> = {
   string: 'string',
   integer: 'number',
   number: 'number',
@@ -98,7 +97,7 @@ const PLAIN: Readonly<Record<string, string>> = {
 function typeNamed(name: string, schema: Schema, indent: string): string {
   if (name === 'array') return `readonly (${typeOf(schema.items ?? {}, indent)})[]`
   if (name === 'object') return objectOf(schema, indent)
-  const plain = PLAIN[name]
+  const plain = PLAIN_TYPES[name]
   if (plain === undefined) throw new Error(`no type for ${JSON.stringify(schema)}`)
   return plain
 }

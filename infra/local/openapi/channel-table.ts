@@ -1,6 +1,12 @@
 import { join } from 'node:path'
 import { CHANNELS, type Channel } from '../../../shared/payment/channel/channels.ts'
-import { HOUR_MS, inForce, MINUTE_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
+import {
+  entryInForce,
+  HOUR_MS,
+  MINUTE_MS,
+  SECOND_MS,
+  type Timestamp,
+} from '../../../shared/time.ts'
 import { channelNamed, type Channel as ProviderChannel } from '../provider-simulator/channels.ts'
 
 /** The page that has the table of channels. */
@@ -33,12 +39,12 @@ export function channelTable(at: Timestamp): string {
 }
 
 function rowOf({ method, code, tariffs, timings }: Channel, at: Timestamp): string {
-  const [tariff, timing] = [inForce(tariffs, at), inForce(timings, at)]
+  const [tariff, timing] = [entryInForce(tariffs, at), entryInForce(timings, at)]
   const { destination, amounts } = channelNamed(method, code) ?? {}
   if (!destination || !amounts)
     throw new Error(`the provider simulator has no entry for ${code}: add it to its channels.ts`)
   const timeToPay = `${spanOf(timing.expiryMs)}${timing.settable ? ', or your `expires_in_seconds`' : ''}`
-  const amount = amounts.map((one) => one.toLocaleString('en')).join(' to ')
+  const amount = amounts.map((limit) => limit.toLocaleString('en')).join(' to ')
   const cells = [
     `\`${method}\``,
     code === '' ? 'none' : `\`${code}\``,

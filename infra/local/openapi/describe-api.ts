@@ -1,5 +1,10 @@
 import { MAX_KEY_LENGTH } from '../../../shared/payment/create/parse-payment-request.ts'
-import { describeOperations, examplesOf, REQUEST_ID_HEADER, shown } from './describe-operations.ts'
+import {
+  answersWith,
+  describeOperations,
+  examplesOf,
+  REQUEST_ID_HEADER,
+} from './describe-operations.ts'
 import { describeCreateRequest, describeRedeliverRequest } from './describe-requests.ts'
 import { describeWebhooks } from './describe-webhooks.ts'
 import { COMMON_ERRORS, errorDescription, errorSchemas, errorTable } from './error-answers.ts'
@@ -50,7 +55,7 @@ const parameters: Json = {
 }
 
 /** The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples. */
-export async function describeApi(recorded: Recording): Promise<Json> {
+export async function describeApi(recording: Recording): Promise<Json> {
   return {
     openapi: '3.1.0',
     info: {
@@ -70,8 +75,8 @@ export async function describeApi(recorded: Recording): Promise<Json> {
           'Requests that we send to your endpoints. The operator registers the endpoints.',
       },
     ],
-    paths: await describeOperations(recorded.answers),
-    webhooks: describeWebhooks(recorded.webhooks),
+    paths: await describeOperations(recording.answers),
+    webhooks: describeWebhooks(recording.webhooks),
     components: {
       securitySchemes: {
         apiKey: {
@@ -88,7 +93,7 @@ export async function describeApi(recorded: Recording): Promise<Json> {
           required: true,
         },
       },
-      responses: responses(recorded),
+      responses: responses(recording),
       schemas: {
         ...describeCreateRequest(),
         ...describeRedeliverRequest(),
@@ -99,12 +104,12 @@ export async function describeApi(recorded: Recording): Promise<Json> {
   }
 }
 
-function responses(recorded: Recording): Json {
+function responses(recording: Recording): Json {
   return {
     ...Object.fromEntries(
       Object.entries(COMMON_ERRORS).map(([status, name]) => [
         name,
-        errorResponse(Number(status), recorded),
+        errorResponse(Number(status), recording),
       ]),
     ),
     TooLarge: platformResponse(
@@ -118,8 +123,7 @@ function responses(recorded: Recording): Json {
   }
 }
 
-/** An error that every operation may answer. */
-function errorResponse(status: number, recorded: Recording): Json {
+function errorResponse(status: number, recording: Recording): Json {
   const retryAfter = {
     'Retry-After': { description: 'Seconds.', schema: { type: 'string', pattern: '^[0-9]+$' } },
   }
@@ -131,13 +135,12 @@ function errorResponse(status: number, recorded: Recording): Json {
     content: {
       'application/json': {
         schema,
-        examples: examplesOf(shown(recorded.answers, status).slice(0, 1)),
+        examples: examplesOf(answersWith(recording.answers, status).slice(0, 1)),
       },
     },
   }
 }
 
-/** An error that API Gateway or a proxy answers. */
 function platformResponse(description: string, message: string): Json {
   return {
     description,

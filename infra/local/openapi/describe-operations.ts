@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { loadHandlers } from '../functions/load-handlers.ts'
 import { COMMON_ERRORS, errorDescription } from './error-answers.ts'
-import type { Recorded } from './example-walk.ts'
+import type { RecordedAnswer } from './example-walk.ts'
 import { isJson, type Json, jsonSchemaOf } from './json-schema-of.ts'
 import { OPERATIONS, type Operation, type Parameters } from './operations.ts'
 import { refTo } from './response-schemas.ts'
@@ -14,36 +14,43 @@ export const REQUEST_ID_HEADER: Json = {
   'X-Request-Id': { $ref: '#/components/headers/RequestId' },
 }
 
-type Described = Operation & {
+type DescribedOperation = Operation & {
   readonly name: string
   readonly method: 'GET' | 'POST'
   readonly path: string
   readonly query: unknown
-  readonly recorded: readonly Recorded[]
+  readonly answers: readonly RecordedAnswer[]
 }
 
 /** Every path with its operations. Throws if a function has no description, or a description no function. */
-export async function describeOperations(recorded: readonly Recorded[]): Promise<Json> {
+export async function describeOperations(answers: readonly RecordedAnswer[]): Promise<Json> {
   const functions = await merchantFunctions()
-  const unknown = Object.keys(OPERATIONS).filter(
-    (name) => !functions.some((one) => one.name === name),
+  const unknownNames = Object.keys(OPERATIONS).filter(
+    (name) => !functions.some((target) => target.name === name),
   )
-  if (unknown.length > 0)
-    throw new Error(`remove ${unknown.join(', ')} from operations.ts: the manifest lacks it`)
-  const described = functions.map((one): Described => {
-    const description = OPERATIONS[one.name]
+  if (unknownNames.length > 0)
+    throw new Error(`remove ${unknownNames.join(', ')} from operations.ts: the manifest lacks it`)
+  const operations = functions.map((target): DescribedOperation => {
+    const description = OPERATIONS[target.name]
     if (!description)
-      throw new Error(`${one.name} has no description: add it to infra/local/openapi/operations.ts`)
+      throw new Error(
+        `${target.name} has no description: add it to infra/local/openapi/operations.ts`,
+      )
     return {
       ...description,
-      ...one,
-      recorded: recorded.filter((answer) => answer.operation === one.name),
+      ...target,
+      answers: answers.filter((answer) => answer.operation === target.name),
     }
   })
   return Object.fromEntries(
-    [...Map.groupBy(described, ({ path }) => path)].map(([path, operations]) => [
+    [...Map.groupBy(operations, ({ path }) => path)].map(([path, pathOperations]) => [
       path,
-      Object.fromEntries(operations.map((one) => [one.method.toLowerCase(), operation(one)])),
+      Object.fromEntries(
+        pathOperations.map((operation) => [
+          operation.method.toLowerCase(),
+          describeOperation(operation),
+        ]),
+      ),
     ]),
   )
 }
@@ -58,11 +65,11 @@ async function merchantFunctions() {
   )
 }
 
-function operation(described: Described): Json {
-  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = described
+function describeOperation(operation: DescribedOperation): Json {
+  const { operationId, tag, summary, description, path, query, takesIdempotencyKey } = operation
   const parameters = [
     ...(path.includes('{id}') ? [{ $ref: '#/components/parameters/Id' }] : []),
-    ...queryParameters(query, described.parameters),
+    ...queryParameters(query, operation.parameters),
     ...(takesIdempotencyKey ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
   ]
   return {
@@ -71,8 +78,8 @@ function operation(described: Described): Json {
     summary,
     description,
     ...(parameters.length > 0 && { parameters }),
-    ...requestBody(described),
-    responses: responses(described),
+    ...requestBody(operation),
+    responses: describeResponses(operation),
   }
 }
 
@@ -123,31 +130,34 @@ const Query = v.looseObject({
 })
 
 /**
- * The parameters of a query, from the schema that parses it. `own`: parameters that differ in this operation. Throws
- * for a parameter without description.
+ * The parameters of a query, from the schema that parses it. `ownParameters` differ in this operation. Throws for a
+ * parameter without description.
  */
-function queryParameters(query: unknown, own: Parameters = {}): readonly Json[] {
+function queryParameters(query: unknown, ownParameters: Parameters = {}): readonly Json[] {
   const { entries } = v.parse(Query, query)
   const { properties, required } = jsonSchemaOf(v.object(entries), 'input')
-  return Object.entries(isJson(properties) ? properties : {}).map(([name, parsed]) => {
-    const described = own[name] ?? PARAMETERS[name]
-    if (!described)
+  return Object.entries(isJson(properties) ? properties : {}).map(([name, parsedSchema]) => {
+    const parameter = ownParameters[name] ?? PARAMETERS[name]
+    if (!parameter)
       throw new Error(`the parameter ${name} has no description: add it to ${import.meta.filename}`)
     return {
       name,
       in: 'query',
-      description: described.description,
+      description: parameter.description,
       required: Array.isArray(required) && required.includes(name),
-      schema: described.schema ?? parsed,
+      schema: parameter.schema ?? parsedSchema,
     }
   })
 }
 
-function requestBody({ body, success, recorded }: Described): Json {
+function requestBody({ body, success, answers }: DescribedOperation): Json {
   if (body === undefined) return {}
-  const done = Math.max(...Object.keys(success).map(Number))
-  const sent = recorded.filter(({ status, request }) => request && status === done)
-  const asExamples = sent.map(({ request = {}, ...answer }) => ({ ...answer, body: request }))
+  const doneStatus = Math.max(...Object.keys(success).map(Number))
+  const withRequest = answers.filter(({ status, request }) => request && status === doneStatus)
+  const asExamples = withRequest.map(({ request = {}, ...answer }) => ({
+    ...answer,
+    body: request,
+  }))
   return {
     requestBody: {
       required: true,
@@ -156,44 +166,44 @@ function requestBody({ body, success, recorded }: Described): Json {
   }
 }
 
-/** Recorded bodies as an answer's examples, by name. Throws if two have the same name. */
-export function examplesOf(recorded: readonly Recorded[]): Json {
-  const names = recorded.map(({ name }) => name)
+/** Recorded bodies as an answer's examples, by name. Throws if two bodies have the same name. */
+export function examplesOf(answers: readonly RecordedAnswer[]): Json {
+  const names = answers.map(({ name }) => name)
   if (new Set(names).size < names.length)
     throw new Error(`rename an example, two have one name: ${names.join(', ')}`)
   return Object.fromEntries(
-    recorded.map(({ name, summary, body }) => [name, { summary, value: body }]),
+    answers.map(({ name, summary, body }) => [name, { summary, value: body }]),
   )
 }
 
-function responses(described: Described): Json {
+function describeResponses(operation: DescribedOperation): Json {
   const common = {
     ...COMMON_ERRORS,
-    ...(described.method === 'POST' && { 413: 'TooLarge' }),
+    ...(operation.method === 'POST' && { 413: 'TooLarge' }),
     503: 'Unavailable',
   }
   return Object.fromEntries([
-    ...Object.keys(described.success).map((status) => [
+    ...Object.keys(operation.success).map((status) => [
       status,
-      response(described, Number(status)),
+      describeResponse(operation, Number(status)),
     ]),
     ...Object.entries(common).map(([status, name]) => [
       status,
       { $ref: `#/components/responses/${name}` },
     ]),
-    ...described.errors.map((status) => [status, error(described, status)]),
+    ...operation.errors.map((status) => [status, describeError(operation, status)]),
   ])
 }
 
-function response(described: Described, status: number): Json {
-  const { description, schema, csv, headers, links } = described.success[status] ?? {}
+function describeResponse(operation: DescribedOperation, status: number): Json {
+  const { description, schema, csv, headers, links } = operation.success[status] ?? {}
   return {
     description,
     headers: { ...REQUEST_ID_HEADER, ...headers },
     content: {
       [JSON_TYPE]: {
         schema: refTo(schema ?? ''),
-        examples: examplesOf(shown(described.recorded, status, described.name)),
+        examples: examplesOf(answersWith(operation.answers, status, operation.name)),
       },
       ...(csv && { 'text/csv': { schema: { type: 'string' } } }),
     },
@@ -201,27 +211,26 @@ function response(described: Described, status: number): Json {
   }
 }
 
-/** The recorded answers of a status. Throws if there is none, because every described answer was recorded. */
-export function shown(
-  recorded: readonly Recorded[],
+/** The recorded answers of a status. Throws if there is no such answer, because every described answer was recorded. */
+export function answersWith(
+  answers: readonly RecordedAnswer[],
   status: number,
   name = 'any operation',
-): readonly Recorded[] {
-  const found = recorded.filter((answer) => answer.status === status)
-  if (found.length === 0)
+): readonly RecordedAnswer[] {
+  const matches = answers.filter((answer) => answer.status === status)
+  if (matches.length === 0)
     throw new Error(`no answer ${status} of ${name} was recorded: add it to example-walk.ts`)
-  return found
+  return matches
 }
 
-/** An error that is specific to this operation. */
-function error(described: Described, status: number): Json {
+function describeError(operation: DescribedOperation, status: number): Json {
   return {
     description: errorDescription(status),
     headers: REQUEST_ID_HEADER,
     content: {
       [JSON_TYPE]: {
         schema: refTo('Error'),
-        examples: examplesOf(shown(described.recorded, status, described.name)),
+        examples: examplesOf(answersWith(operation.answers, status, operation.name)),
       },
     },
   }

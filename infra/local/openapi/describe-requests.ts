@@ -64,38 +64,42 @@ const WALLET: Json = {
 }
 
 type Variant = {
-  readonly what: string
+  readonly description: string
   readonly method: string
   readonly required: readonly string[]
-  readonly own: Json
+  readonly ownFields: Json
 }
 
 const VARIANTS: Readonly<Record<string, Variant>> = {
   CreateVirtualAccountPayment: {
-    what: 'The customer pays to a virtual account number at a bank. Each payment has its own number.',
+    description:
+      'The customer pays to a virtual account number at a bank. Each payment has its own number.',
     method: 'virtual_account',
     required: ['channel_code'],
-    own: {
+    ownFields: {
       channel_code: { type: 'string', enum: codesOf('virtual_account'), description: 'The bank.' },
     },
   },
   CreateQrisPayment: {
-    what: 'The customer scans a QR code. It has no `channel_code`.',
+    description: 'The customer scans a QR code. It has no `channel_code`.',
     method: 'qris',
     required: [],
-    own: { channel_code: { type: ['string', 'null'], maxLength: 0, description: 'Leave it out.' } },
+    ownFields: {
+      channel_code: { type: ['string', 'null'], maxLength: 0, description: 'Leave it out.' },
+    },
   },
   CreateWalletPayment: {
-    what: "The customer pays on the wallet's page. Redirect the customer to it.",
+    description: "The customer pays on the wallet's page. Redirect the customer to it.",
     method: 'ewallet',
     required: ['channel_code'],
-    own: { channel_code: WALLET },
+    ownFields: { channel_code: WALLET },
   },
   CreatePushPayment: {
-    what: "The wallet sends a request to its app on the customer's phone, and the customer confirms it there.",
+    description:
+      "The wallet sends a request to its app on the customer's phone, and the customer confirms it there.",
     method: 'ewallet',
     required: ['channel_code', 'customer'],
-    own: {
+    ownFields: {
       channel_code: { type: 'string', enum: PUSH_WALLETS },
       customer: customer(
         {
@@ -117,7 +121,9 @@ export function describeCreateRequest(): Readonly<Record<string, Json>> {
     CreatePayment: {
       oneOf: Object.keys(VARIANTS).map((name) => ({ $ref: `#/components/schemas/${name}` })),
     },
-    ...Object.fromEntries(Object.entries(VARIANTS).map(([name, one]) => [name, variant(one)])),
+    ...Object.fromEntries(
+      Object.entries(VARIANTS).map(([name, variant]) => [name, describeVariant(variant)]),
+    ),
     CustomerRequest: customer(CUSTOMER, {
       description: 'The customer. Every field may be missing or null.',
     }),
@@ -128,24 +134,27 @@ function codesOf(method: string) {
   return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
 }
 
-function customer(properties: Json, more: Json = {}): Json {
-  return { type: ['object', 'null'], additionalProperties: false, properties, ...more }
+function customer(properties: Json, keywords: Json = {}): Json {
+  return { type: ['object', 'null'], additionalProperties: false, properties, ...keywords }
 }
 
 /** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
-function variant({ what, method, required, own }: Variant): Json {
-  const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...own }
-  const parsed = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
+function describeVariant({ description, method, required, ownFields }: Variant): Json {
+  const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...ownFields }
+  const parsedFields = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
   const fieldSchema = (name: string) => {
-    const more = Object(rules[name])
-    return [name, '$ref' in more || 'type' in more ? more : { ...Object(parsed[name]), ...more }]
+    const rule = Object(rules[name])
+    return [
+      name,
+      '$ref' in rule || 'type' in rule ? rule : { ...Object(parsedFields[name]), ...rule },
+    ]
   }
   return {
-    description: what,
+    description,
     type: 'object',
     additionalProperties: false,
     required: ['method', 'amount', 'currency', ...required],
-    properties: Object.fromEntries(Object.keys(parsed).map(fieldSchema)),
+    properties: Object.fromEntries(Object.keys(parsedFields).map(fieldSchema)),
   }
 }
 
@@ -154,8 +163,8 @@ function fieldsOf({ properties }: Json): Json {
   return properties
 }
 
-function customerField(more: Json = {}): Json {
-  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...more }
+function customerField(keywords: Json = {}): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...keywords }
 }
 
 const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {
@@ -170,9 +179,9 @@ const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries
 export function describeRedeliverRequest(): Readonly<Record<string, Json>> {
   const schema = jsonSchemaOf(RedeliverBodySchema, 'input')
   const properties = fieldsOf(schema)
-  const described = Object.entries(REDELIVER_FIELDS).map(([name, more]) => [
+  const fields = Object.entries(REDELIVER_FIELDS).map(([name, keywords]) => [
     name,
-    { ...Object(properties[name]), ...more },
+    { ...Object(properties[name]), ...keywords },
   ])
-  return { RedeliverToEndpoint: { ...schema, properties: Object.fromEntries(described) } }
+  return { RedeliverToEndpoint: { ...schema, properties: Object.fromEntries(fields) } }
 }

@@ -3,10 +3,10 @@ import type { Json } from './json-schema-of.ts'
 import type { RecordedWebhook } from './record-examples.ts'
 import { eventEnvelope, refTo } from './response-schemas.ts'
 
-const ANNOUNCED = [...EVENT_TYPES, TEST_EVENT_TYPE] as const
-type Announced = (typeof ANNOUNCED)[number]
+const ANNOUNCED_EVENTS = [...EVENT_TYPES, TEST_EVENT_TYPE] as const
+type AnnouncedEvent = (typeof ANNOUNCED_EVENTS)[number]
 
-const FIRES: Readonly<Record<Announced, string>> = {
+const SUMMARIES: Readonly<Record<AnnouncedEvent, string>> = {
   'payment.succeeded': 'The customer has paid: the payment is `succeeded` and credited.',
   'payment.failed': 'The payment failed permanently.',
   'payment.expired': 'The customer did not pay in time.',
@@ -55,22 +55,22 @@ const TEST_DATA: Json = {
 }
 
 /** The webhooks to merchants' endpoints, with recorded examples. */
-export function describeWebhooks(recorded: readonly RecordedWebhook[]): Json {
+export function describeWebhooks(webhooks: readonly RecordedWebhook[]): Json {
   return Object.fromEntries(
-    ANNOUNCED.map((event) => {
-      const example = recorded.find(({ body }) => body['event'] === event)
+    ANNOUNCED_EVENTS.map((event) => {
+      const example = webhooks.find(({ body }) => body['event'] === event)
       if (!example) throw new Error(`no webhook ${event} was recorded: add it to example-walk.ts`)
       return [event, describeWebhook(event, example)]
     }),
   )
 }
 
-function describeWebhook(event: Announced, { headers, body }: RecordedWebhook): Json {
+function describeWebhook(event: AnnouncedEvent, { headers, body }: RecordedWebhook): Json {
   return {
     post: {
       operationId: event.replace(/\.(.)/, (_, letter: string) => letter.toUpperCase()),
       tags: ['Webhooks'],
-      summary: FIRES[event],
+      summary: SUMMARIES[event],
       description: VERIFY,
       // A webhook has no API key. The signature headers authenticate it.
       security: [],
@@ -101,7 +101,7 @@ function describeWebhook(event: Announced, { headers, body }: RecordedWebhook): 
   }
 }
 
-function dataOf(event: Announced): Json {
+function dataOf(event: AnnouncedEvent): Json {
   if (event === TEST_EVENT_TYPE) return TEST_DATA
   return refTo(event === REVERSED_EVENT_TYPE ? 'ReversedData' : 'WebhookData')
 }

@@ -78,7 +78,6 @@ const ErrorSchema = v.object({
 
 const STATUS_OF: Readonly<Record<string, number>> = HTTP_STATUS
 
-/** The table of all codes, for the API's description. */
 export function errorTable(): string {
   return [
     '| Code | HTTP | Send again? | It means | What to do |',
@@ -115,7 +114,6 @@ export const COMMON_ERRORS: Readonly<Record<number, string>> = {
   500: 'InternalError',
 }
 
-/** The meaning of each code of a status, and what to do. */
 export function errorDescription(status: number): string {
   return Object.entries(ERROR_ADVICE)
     .filter(([code]) => STATUS_OF[code] === status)

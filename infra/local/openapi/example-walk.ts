@@ -10,10 +10,10 @@ import { eventually } from '../process/eventually.ts'
 import type { Json } from './json-schema-of.ts'
 
 /** A recorded answer for the description. Its name is unique within its operation and status. */
-export type Recorded = Answer & { readonly name: string; readonly summary: string }
+export type RecordedAnswer = Answer & { readonly name: string; readonly summary: string }
 
 export type WalkResult = {
-  readonly answers: readonly Recorded[]
+  readonly answers: readonly RecordedAnswer[]
   readonly webhooks: readonly ReceivedWebhook[]
 }
 
@@ -44,14 +44,14 @@ type Walk = {
   readonly caller: LocalCaller
   readonly clientId: string
   readonly key: string
-  /** Calls with the merchant's key, unless `input` has another one. Records the answer with this name. */
-  readonly keep: (
+  /** Calls with the merchant's key, unless `input` has another key. Records the answer with this name. */
+  readonly record: (
     operation: string,
     name: string,
     summary: string,
     input?: CallInput,
   ) => Promise<Json>
-  readonly show: (answer: Answer, name: string, summary: string) => void
+  readonly addAnswer: (answer: Answer, name: string, summary: string) => void
 }
 
 /** For these operations, an unknown parameter is the only 422. */
@@ -74,37 +74,43 @@ export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promis
   const endpoint = { client_id: clientId, url: inboxUrl, event_types: ['*', 'payment.reversed'] }
   const { endpoint_id: endpointId } = await caller.act('register-endpoint', endpoint)
   const { api_key: key } = await caller.act('issue-api-key', { client_id: clientId })
-  const answers: Recorded[] = []
-  const show: Walk['show'] = (answer, name, summary) => answers.push({ ...answer, name, summary })
-  const keep: Walk['keep'] = async (operation, name, summary, input = {}) => {
+  const answers: RecordedAnswer[] = []
+  const addAnswer: Walk['addAnswer'] = (answer, name, summary) =>
+    answers.push({ ...answer, name, summary })
+  const record: Walk['record'] = async (operation, name, summary, input = {}) => {
     const answer = await caller.call(operation, { key: String(key), ...input })
-    show(answer, name, summary)
+    addAnswer(answer, name, summary)
     return answer.body
   }
-  const walk = { caller, clientId, key: String(key), keep, show }
+  const walk = { caller, clientId, key: String(key), record, addAnswer }
   await caller.act('send-test-event', { client_id: clientId, endpoint_id: endpointId })
   const { paymentId, webhooks } = await walkPayments(walk)
-  const tested = await caller.webhook('gateway.test')
+  const testWebhook = await caller.webhook('gateway.test')
   await walkDeliveries(walk)
   await walkRefusals(walk)
   await walkFailures(walk)
   await walkPayout(walk)
-  const reversed = await walkReversal(walk, paymentId)
-  return { answers, webhooks: [tested, ...webhooks, reversed] }
+  const reversalWebhook = await walkReversal(walk, paymentId)
+  return { answers, webhooks: [testWebhook, ...webhooks, reversalWebhook] }
 }
 
-async function walkPayments({ caller, keep }: Walk) {
+async function walkPayments({ caller, record }: Walk) {
   const create = (name: string, summary: string, body: Json, idempotencyKey: string) =>
-    keep('api-create-payment', name, summary, { body, idempotencyKey })
-  const paid = await create('virtual_account', 'By virtual account', VIRTUAL_ACCOUNT, 'order-1042')
+    record('api-create-payment', name, summary, { body, idempotencyKey })
+  const payment = await create(
+    'virtual_account',
+    'By virtual account',
+    VIRTUAL_ACCOUNT,
+    'order-1042',
+  )
   await create('replayed', 'The same key again', VIRTUAL_ACCOUNT, 'order-1042')
   const qris = await create('qris', 'By QRIS', QRIS, 'order-1043')
   const wallet = await create('wallet', 'By a wallet with a page', WALLET, 'order-1044')
   const push = await create('push', 'By a wallet that asks on the phone', PUSH, 'order-1045')
-  const id = String(paid['id'])
-  await keep('api-get-payment', 'pending', 'Not paid yet', { id })
+  const id = String(payment['id'])
+  await record('api-get-payment', 'pending', 'Not paid yet', { id })
   const list = (name: string, summary: string, query: string) =>
-    keep('api-list-payments', name, summary, { query })
+    record('api-list-payments', name, summary, { query })
   await list(
     'pending',
     'Payments that are not paid yet, two on each page',
@@ -116,7 +122,7 @@ async function walkPayments({ caller, keep }: Walk) {
     'idempotency_key=order-1043',
   )
   await list('of_order', 'Payments of one order', 'external_reference=order-1042')
-  await keep('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
+  await record('api-cancel-payment', 'cancelled', 'Cancelled in time', { id: String(qris['id']) })
 
   await caller.control(push['id'], 'expire')
   const expired = await caller.webhook('payment.expired')
@@ -125,19 +131,19 @@ async function walkPayments({ caller, keep }: Walk) {
   const failed = await caller.webhook('payment.failed')
   await caller.pay(id)
   const succeeded = await caller.webhook('payment.succeeded')
-  await keep('api-get-payment', 'succeeded', 'Paid', { id })
-  await keep('api-cancel-payment', 'paid', 'Already paid', { id })
+  await record('api-get-payment', 'succeeded', 'Paid', { id })
+  await record('api-cancel-payment', 'paid', 'Already paid', { id })
   // After an hour, no event can appear before these.
   await caller.advance(HOUR)
-  await keep('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
-  await keep('api-get-balance', 'pending', 'Credited, but not settled yet')
+  await record('api-list-events', 'followed', 'The first two of several', { query: 'limit=2' })
+  await record('api-get-balance', 'pending', 'Credited, but not settled yet')
   return { paymentId: id, webhooks: [succeeded, failed, expired] }
 }
 
-/** Records the deliveries. It starts a new round for a succeeded one. */
-async function walkDeliveries({ caller, clientId, key, keep }: Walk): Promise<void> {
-  await keep('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
-  const arrived = await eventually('no delivery arrived', async () => {
+/** Records the deliveries. It starts a new round for a succeeded delivery. */
+async function walkDeliveries({ caller, clientId, key, record }: Walk): Promise<void> {
+  await record('api-list-webhook-endpoints', 'endpoints', 'One endpoint, for all events')
+  const arrivedDelivery = await eventually('no delivery arrived', async () => {
     const { body } = await caller.call('api-list-webhook-deliveries', {
       key,
       query: 'status=succeeded',
@@ -145,97 +151,106 @@ async function walkDeliveries({ caller, clientId, key, keep }: Walk): Promise<vo
     const [delivery, ...others] = v.parse(Deliveries, body).data
     return others.length === 3 ? delivery : undefined
   })
-  const { id, event_id: eventId } = arrived
-  await keep('api-list-webhook-deliveries', 'of_event', 'Deliveries of one event', {
+  const { id, event_id: eventId } = arrivedDelivery
+  await record('api-list-webhook-deliveries', 'of_event', 'Deliveries of one event', {
     query: `event_id=${eventId}`,
   })
-  await keep('api-get-webhook-delivery', 'succeeded', 'Delivered at the first attempt', { id })
-  await keep('api-redeliver-webhook', 'begun', 'A new round has started', { id })
-  const endpoint = { client_id: clientId, endpoint_id: arrived.endpoint_id }
+  await record('api-get-webhook-delivery', 'succeeded', 'Delivered at the first attempt', { id })
+  await record('api-redeliver-webhook', 'begun', 'A new round has started', { id })
+  const endpoint = { client_id: clientId, endpoint_id: arrivedDelivery.endpoint_id }
   await caller.act('update-endpoint', { ...endpoint, enabled: false })
-  await keep('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
-  const missed = { id: arrived.endpoint_id, body: { since: '2026-11-21T02:00:00Z' } }
-  await keep('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', missed)
+  await record('api-redeliver-webhook', 'disabled', 'The endpoint is disabled', { id })
+  const request = { id: arrivedDelivery.endpoint_id, body: { since: '2026-11-21T02:00:00Z' } }
+  await record('api-redeliver-to-endpoint', 'disabled', 'The endpoint is disabled', request)
   await caller.act('update-endpoint', { ...endpoint, enabled: true })
-  await keep('api-redeliver-to-endpoint', 'nothing_left', 'The endpoint missed nothing', missed)
-  await keep('api-redeliver-to-endpoint', 'since', 'Without a time', { ...missed, body: {} })
+  await record('api-redeliver-to-endpoint', 'nothing_left', 'The endpoint missed nothing', request)
+  await record('api-redeliver-to-endpoint', 'since', 'Without a time', { ...request, body: {} })
 }
 
 /** Records refusals of invalid requests. They change nothing. */
-async function walkRefusals({ caller, clientId, keep }: Walk): Promise<void> {
-  const refused = (name: string, summary: string, body: Json) =>
-    keep('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
-  await refused('amount', 'An amount of zero', { amount: 0 })
-  await refused('method', 'An unknown method', { method: 'cash' })
-  await refused('channel', 'Without a channel', { method: 'virtual_account' })
-  await refused('unknown_field', 'An unknown field', { colour: 'red' })
-  await refused('metadata', 'Metadata that is not an object', { metadata: 'red' })
-  await refused('phone', 'Without the phone that the wallet needs', {
+async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
+  const recordRefusal = (name: string, summary: string, body: Json) =>
+    record('api-create-payment', name, summary, { body: { ...QRIS, ...body } })
+  await recordRefusal('amount', 'An amount of zero', { amount: 0 })
+  await recordRefusal('method', 'An unknown method', { method: 'cash' })
+  await recordRefusal('channel', 'Without a channel', { method: 'virtual_account' })
+  await recordRefusal('unknown_field', 'An unknown field', { colour: 'red' })
+  await recordRefusal('metadata', 'Metadata that is not an object', { metadata: 'red' })
+  await recordRefusal('phone', 'Without the phone that the wallet needs', {
     method: 'ewallet',
     channel_code: 'OVO',
   })
-  await keep('api-list-payments', 'status', 'An unknown status', { query: 'status=paid' })
-  await keep('api-list-payments', 'reference', 'An empty reference', {
+  await record('api-list-payments', 'status', 'An unknown status', { query: 'status=paid' })
+  await record('api-list-payments', 'reference', 'An empty reference', {
     query: 'external_reference=',
   })
-  await keep('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
-  await keep('api-list-events', 'after', 'An invalid cursor', { query: 'after=yesterday' })
-  await keep('api-list-settlements', 'page', 'An invalid page', { query: 'page=first' })
-  await keep('api-list-payments', 'unknown_parameter', 'A misspelt filter', {
+  await record('api-get-balance', 'currency', 'Another currency', { query: 'currency=USD' })
+  await record('api-list-events', 'after', 'An invalid cursor', { query: 'after=yesterday' })
+  await record('api-list-settlements', 'page', 'An invalid page', { query: 'page=first' })
+  await record('api-list-payments', 'unknown_parameter', 'A misspelt filter', {
     query: 'external_referense=order-1042',
   })
   const id = '00000000-0000-4000-8000-000000000000'
   for (const operation of WITHOUT_PARAMETERS) {
-    await keep(operation, 'unknown_parameter', 'An unknown parameter', { id, query: 'expand=all' })
+    await record(operation, 'unknown_parameter', 'An unknown parameter', {
+      id,
+      query: 'expand=all',
+    })
   }
-  await keep('api-get-payment', 'not_found', 'An unknown payment', { id })
-  await keep('api-cancel-payment', 'not_found', 'An unknown payment', { id })
-  await keep('api-get-settlement', 'not_found', 'An unknown settlement', { id })
-  await keep('api-list-settlement-payments', 'not_found', 'An unknown settlement', { id })
-  await keep('api-list-webhook-deliveries', 'status', 'An unknown status', { query: 'status=paid' })
-  await keep('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', {
+  await record('api-get-payment', 'not_found', 'An unknown payment', { id })
+  await record('api-cancel-payment', 'not_found', 'An unknown payment', { id })
+  await record('api-get-settlement', 'not_found', 'An unknown settlement', { id })
+  await record('api-list-settlement-payments', 'not_found', 'An unknown settlement', { id })
+  await record('api-list-webhook-deliveries', 'status', 'An unknown status', {
+    query: 'status=paid',
+  })
+  await record('api-list-webhook-deliveries', 'not_found', 'An unknown endpoint', {
     query: `endpoint_id=${id}`,
   })
-  await keep('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
-  await keep('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
-  await keep('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', { id })
-  await keep('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
+  await record('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
+  await record('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
+  await record('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', { id })
+  await record('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', {
     client_id: clientId,
     permissions: 'read_only',
   })
-  await keep('api-create-payment', 'forbidden', 'A read-only key', {
+  await record('api-create-payment', 'forbidden', 'A read-only key', {
     key: String(readOnly),
     body: QRIS,
   })
 }
 
-/** Records failures of the provider, and the rate limit. */
-async function walkFailures({ caller, key, keep, show }: Walk): Promise<void> {
+async function walkFailures({ caller, key, record, addAnswer }: Walk): Promise<void> {
   const create = { body: QRIS, idempotencyKey: 'order-1046' }
   await caller.fault('create', 'http_500')
-  await keep('api-create-payment', 'internal_error', 'The provider failed during a create', create)
-  const { body: retried } = await caller.call('api-create-payment', { key, ...create })
+  await record(
+    'api-create-payment',
+    'internal_error',
+    'The provider failed during a create',
+    create,
+  )
+  const { body: payment } = await caller.call('api-create-payment', { key, ...create })
   for (const [name, fault, summary] of [
     ['server_error', 'http_500', 'The provider failed'],
     ['network', 'timeout', 'The provider did not answer'],
   ] as const) {
     await caller.fault('cancel', fault)
-    await keep('api-cancel-payment', name, summary, { id: String(retried['id']) })
+    await record('api-cancel-payment', name, summary, { id: String(payment['id']) })
   }
 
   const flooding = await caller.act('create-client', { name: 'Flood', rate_limit_per_second: 1 })
   const { api_key: theirs } = await caller.act('issue-api-key', {
     client_id: flooding['client_id'],
   })
-  const refused = await eventually('no 429', async () => {
+  const refusal = await eventually('no 429', async () => {
     const answer = await caller.call('api-get-balance', { key: String(theirs) })
     return answer.status === 429 ? answer : undefined
   })
-  show(refused, 'rate_limit', 'The merchant used more than its limit')
+  addAnswer(refusal, 'rate_limit', 'The merchant used more than its limit')
 }
 
-async function walkPayout({ caller, key, keep }: Walk): Promise<void> {
+async function walkPayout({ caller, key, record }: Walk): Promise<void> {
   await caller.advance(DAYS_TO_PAYOUT * DAY)
   await caller.invoke('sync-provider-transactions', {})
   await caller.invoke('sweep-settlements', {})
@@ -246,24 +261,27 @@ async function walkPayout({ caller, key, keep }: Walk): Promise<void> {
     ).data
     return settlement?.id
   })
-  await keep('api-list-settlement-payments', 'payments', 'All entries', { id })
-  await keep('api-list-settlement-payments', 'after', 'An invalid cursor', { id, query: 'after=x' })
-  await keep('api-list-balance-entries', 'entries', 'All entries so far')
-  await keep('api-list-balance-entries', 'after', 'An invalid cursor', { query: 'after=x' })
-  await keep('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
-  await keep('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
+  await record('api-list-settlement-payments', 'payments', 'All entries', { id })
+  await record('api-list-settlement-payments', 'after', 'An invalid cursor', {
+    id,
+    query: 'after=x',
+  })
+  await record('api-list-balance-entries', 'entries', 'All entries so far')
+  await record('api-list-balance-entries', 'after', 'An invalid cursor', { query: 'after=x' })
+  await record('api-get-settlement', 'recorded', 'Recorded, not paid out yet', { id })
+  await record('api-get-balance', 'in_settlement', 'With the money in settlement and paid out', {
     query: 'include=settlements',
   })
   await caller.payOut(id, 'BCA-0120')
-  await keep('api-get-settlement', 'paid_out', 'Paid out', { id })
-  await keep('api-list-settlements', 'paid_out', 'One payout so far')
+  await record('api-get-settlement', 'paid_out', 'Paid out', { id })
+  await record('api-list-settlements', 'paid_out', 'One payout so far')
 }
 
 /** The provider reverses a part of a payment, and the sync finds it. */
-async function walkReversal({ caller, keep }: Walk, id: string): Promise<ReceivedWebhook> {
+async function walkReversal({ caller, record }: Walk, id: string): Promise<ReceivedWebhook> {
   await caller.control(id, 'reverse', { kind: 'refund', amount: 50_000 })
   await caller.advance(HOUR)
-  const reversed = await caller.webhook('payment.reversed')
-  await keep('api-get-payment', 'reversed', 'A part was reversed', { id })
-  return reversed
+  const webhook = await caller.webhook('payment.reversed')
+  await record('api-get-payment', 'reversed', 'A part was reversed', { id })
+  return webhook
 }

@@ -16,7 +16,7 @@ export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'outpu
 }
 
 /** Keywords that restrict nothing. They are left out. */
-const REDUNDANT: Readonly<Record<string, (value: unknown) => boolean>> = {
+const REDUNDANT_KEYWORDS: Readonly<Record<string, (value: unknown) => boolean>> = {
   $schema: () => true,
   propertyNames: () => true,
   required: (names) => Array.isArray(names) && names.length === 0,
@@ -27,9 +27,11 @@ function tidy(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(tidy)
   if (!isJson(value)) return value
   const entries = Object.entries(value).filter(
-    ([keyword, content]) => REDUNDANT[keyword]?.(content) !== true,
+    ([keyword, content]) => REDUNDANT_KEYWORDS[keyword]?.(content) !== true,
   )
-  return orNull(Object.fromEntries(entries.map(([keyword, content]) => [keyword, tidy(content)])))
+  return withNullType(
+    Object.fromEntries(entries.map(([keyword, content]) => [keyword, tidy(content)])),
+  )
 }
 
 export function isJson(value: unknown): value is Json {
@@ -37,17 +39,17 @@ export function isJson(value: unknown): value is Json {
 }
 
 /** Writes "type or null" as a list of types, instead of a choice of two schemas. */
-function orNull(schema: Json): Json {
+function withNullType(schema: Json): Json {
   const choices = schema['anyOf']
   if (!Array.isArray(choices) || choices.length !== 2) return schema
   const [first, second]: unknown[] = choices
   if (!isJson(first) || !isJson(second) || second['type'] !== 'null') return schema
-  const { anyOf: _, ...rest } = schema
+  const { anyOf: _, ...otherKeywords } = schema
   const values: unknown = first['enum']
   return {
     ...first,
     type: [first['type'], 'null'],
     ...(Array.isArray(values) && { enum: [...values, null] }),
-    ...rest,
+    ...otherKeywords,
   }
 }

@@ -23,16 +23,16 @@ export type Operation = {
   readonly tag: 'Payments' | 'Balance' | 'Events' | 'Settlements' | 'Deliveries'
   readonly summary: string
   readonly description: string
-  /** Parameters that differ from the common ones of the same name. */
+  /** Parameters that differ from the common parameters of the same name. */
   readonly parameters?: Parameters
   readonly body?: string
   readonly takesIdempotencyKey?: true
   readonly success: Readonly<Record<number, Success>>
-  /** In addition to the errors of every operation. */
+  /** The statuses of further errors, beside the errors of every operation. */
   readonly errors: readonly (404 | 422 | 502)[]
 }
 
-/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each, with its contract's digest. */
+/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each version, with its digest. */
 export const API_VERSION = '1.0.0'
 
 export const TAGS = {
@@ -54,15 +54,15 @@ const REPLAYED = {
   'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true },
 }
 
-function answers(
+function okAnswer(
   description: string,
   schema: string,
-  more: Omit<Success, 'description' | 'schema'> = {},
+  options: Omit<Success, 'description' | 'schema'> = {},
 ): Operation['success'] {
-  return { 200: { description, schema, ...more } }
+  return { 200: { description, schema, ...options } }
 }
 
-function toFirst(operationId: string): Success['links'] {
+function linkToFirst(operationId: string): Success['links'] {
   return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
 }
 
@@ -104,8 +104,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List payments',
     description:
       'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
-    success: answers('A page of payments, and the total count.', 'PaymentList', {
-      links: toFirst('getPayment'),
+    success: okAnswer('A page of payments, and the total count.', 'PaymentList', {
+      links: linkToFirst('getPayment'),
     }),
     errors: [422],
   },
@@ -114,7 +114,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Fetch a payment',
     description: 'Wait for the webhook instead of polling.',
-    success: answers('The payment.', 'Payment', { links: { cancel: TO_THE_PAYMENT.cancel } }),
+    success: okAnswer('The payment.', 'Payment', { links: { cancel: TO_THE_PAYMENT.cancel } }),
     errors: [404, 422],
   },
   'api-cancel-payment': {
@@ -123,7 +123,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Cancel a pending payment',
     description:
       'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
-    success: answers('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
+    success: okAnswer('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
     errors: [404, 422, 502],
   },
   'api-get-balance': {
@@ -133,7 +133,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'With `include=settlements` it shows all your money: credits less reversals = pending + available + in settlement + ' +
       'paid out.',
-    success: answers('The balance.', 'Balance'),
+    success: okAnswer('The balance.', 'Balance'),
     errors: [422],
   },
   'api-list-settlements': {
@@ -141,8 +141,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List settlements',
     description: 'Newest first, by `period_end`.',
-    success: answers('A page of settlements.', 'SettlementList', {
-      links: toFirst('getSettlement'),
+    success: okAnswer('A page of settlements.', 'SettlementList', {
+      links: linkToFirst('getSettlement'),
     }),
     errors: [422],
   },
@@ -166,7 +166,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
         schema: { type: 'integer', default: 25 },
       },
     },
-    success: answers('A page of events, and the cursor of the next page.', 'EventList'),
+    success: okAnswer('A page of events, and the cursor of the next page.', 'EventList'),
     errors: [422],
   },
   'api-get-settlement': {
@@ -174,7 +174,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'Fetch a settlement',
     description: 'Shows one payout.',
-    success: answers('The settlement.', 'Settlement'),
+    success: okAnswer('The settlement.', 'Settlement'),
     errors: [404, 422],
   },
   'api-list-settlement-payments': {
@@ -184,7 +184,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     description:
       'Payments, and all other movements of your money in the window of the settlement. Their sums are the sums of the ' +
       'settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers(
+    success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
       'EntryList',
       AS_CSV,
@@ -199,7 +199,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
       'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
       'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
-    success: answers(
+    success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
       'EntryList',
       AS_CSV,
@@ -212,7 +212,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List webhook endpoints',
     description:
       'The addresses of your webhooks, newest first. The operator registers and deletes them.',
-    success: answers('All endpoints.', 'WebhookEndpointList'),
+    success: okAnswer('All endpoints.', 'WebhookEndpointList'),
     errors: [422],
   },
   'api-list-webhook-deliveries': {
@@ -223,8 +223,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
       '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected endpoints. A page of 50 or ' +
       'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
-    success: answers('A page of deliveries.', 'WebhookDeliveryList', {
-      links: toFirst('getWebhookDelivery'),
+    success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
+      links: linkToFirst('getWebhookDelivery'),
     }),
     errors: [404, 422],
   },
@@ -233,7 +233,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Fetch a webhook delivery',
     description: 'The delivery of one event to one endpoint, with all attempts.',
-    success: answers('The delivery.', 'WebhookDelivery', {
+    success: okAnswer('The delivery.', 'WebhookDelivery', {
       links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
     }),
     errors: [404, 422],
@@ -246,7 +246,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. Answers ' +
       '422 while a round is in progress, or after ten rounds on one UTC day. Also answers 422 if the endpoint is disabled ' +
       'or deleted.',
-    success: answers('The delivery, scheduled again.', 'WebhookDelivery', {
+    success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
       links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
     }),
     errors: [404, 422],
@@ -260,7 +260,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
       'never got. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
       'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
-    success: answers('The started rounds, and the cursor of the next call.', 'Redelivered'),
+    success: okAnswer('The started rounds, and the cursor of the next call.', 'Redelivered'),
     errors: [404, 422],
   },
 }

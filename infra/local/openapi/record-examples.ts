@@ -6,7 +6,7 @@ import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
 import { startLocalCloud } from '../local-cloud.ts'
 import { qrisString } from '../provider-simulator/requests/qris-string.ts'
-import { exampleWalk, type Recorded, type WalkResult } from './example-walk.ts'
+import { exampleWalk, type RecordedAnswer, type WalkResult } from './example-walk.ts'
 import { isJson, type Json } from './json-schema-of.ts'
 
 export type RecordedWebhook = {
@@ -14,14 +14,14 @@ export type RecordedWebhook = {
   readonly body: Json
 }
 export type Recording = {
-  readonly answers: readonly Recorded[]
+  readonly answers: readonly RecordedAnswer[]
   readonly webhooks: readonly RecordedWebhook[]
 }
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
-/** In the middle of a UTC day, so that no daily schedule runs during the recording. */
+/** The hour of the recording: no daily schedule runs then. */
 const BEGIN_HOUR_UTC = 3
 
 /** The signing secret of the example webhooks. It is public, so that a reader can verify them. */
@@ -49,11 +49,11 @@ export async function recordExamples(): Promise<Recording> {
 
 function stableRecording(
   { answers, webhooks }: WalkResult,
-  stable: (body: Json) => Json,
+  stableBody: (body: Json) => Json,
 ): Recording {
   return {
-    answers: answers.map((answer) => ({ ...answer, body: stable(answer.body) })),
-    webhooks: webhooks.map((webhook) => stableWebhook(webhook, stable)),
+    answers: answers.map((answer) => ({ ...answer, body: stableBody(answer.body) })),
+    webhooks: webhooks.map((webhook) => stableWebhook(webhook, stableBody)),
   }
 }
 
@@ -62,11 +62,11 @@ const Body = v.looseObject({ event: v.string(), event_id: EventIdSchema, timesta
 /** Signs the webhook again, as one attempt directly after the event. */
 function stableWebhook(
   { headers, body }: ReceivedWebhook,
-  stable: (body: Json) => Json,
+  stableBody: (body: Json) => Json,
 ): RecordedWebhook {
-  const ids = stable({ id: headers['x-gateway-delivery-id'] })
-  const event = v.parse(Body, stable(v.parse(Body, JSON.parse(body))))
-  const signed = webhookHeaders(
+  const ids = stableBody({ id: headers['x-gateway-delivery-id'] })
+  const event = v.parse(Body, stableBody(v.parse(Body, JSON.parse(body))))
+  const signedHeaders = webhookHeaders(
     {
       eventName: event.event,
       eventId: event.event_id,
@@ -78,7 +78,10 @@ function stableWebhook(
       sentAtMs: Date.parse(event.timestamp),
     },
   )
-  const lowerCase = Object.entries(signed).map(([name, value]) => [name.toLowerCase(), value])
+  const lowerCase = Object.entries(signedHeaders).map(([name, value]) => [
+    name.toLowerCase(),
+    value,
+  ])
   return { headers: Object.fromEntries(lowerCase), body: event }
 }
 
@@ -90,7 +93,7 @@ const CHECKOUT = /^http:\/\/127\.0\.0\.1:\d+\/checkout/
 /** The start time of the examples: a Thursday, at the same hour as the recording. */
 const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 
-/** Longer than a recording takes, and shorter than the clock jumps within it. */
+/** Longer than a recording takes, and shorter than the clock jumps within a recording. */
 const STEP_MS = 10 * 60_000
 
 /**
@@ -102,12 +105,12 @@ function stableExamples(beganMs: number): (body: Json) => Json {
   const ids = new Map<string, string>()
 
   const stableId = (id: string): string => {
-    const known = ids.get(id) ?? derivedUuid('example', String(ids.size + 1))
-    ids.set(id, known)
-    return known
+    const uuid = ids.get(id) ?? derivedUuid('example', String(ids.size + 1))
+    ids.set(id, uuid)
+    return uuid
   }
 
-  const sinceBegin = (time: string, step: number) => rounded(Date.parse(time) - beganMs, step)
+  const sinceBegin = (time: string, step: number) => roundTo(Date.parse(time) - beganMs, step)
 
   const stableText = (text: string): string => {
     if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text, STEP_MS))
@@ -117,19 +120,19 @@ function stableExamples(beganMs: number): (body: Json) => Json {
       .replaceAll(UUID, stableId)
   }
 
-  const stable = (value: unknown): unknown => {
+  const stableValue = (value: unknown): unknown => {
     if (typeof value === 'string') return stableText(value)
-    if (Array.isArray(value)) return value.map(stable)
+    if (Array.isArray(value)) return value.map(stableValue)
     return isJson(value) ? stableObject(value) : value
   }
 
   const stableObject = (value: Json): Json => {
-    const made = Object.fromEntries(
-      Object.entries(value).map(([name, content]) => [name, stable(content)]),
+    const fields = Object.fromEntries(
+      Object.entries(value).map(([name, content]) => [name, stableValue(content)]),
     )
     return {
-      ...made,
-      ...expiryOf(value, String(made['created_at'])),
+      ...fields,
+      ...expiryOf(value, String(fields['created_at'])),
       ...(value['method'] === 'qris' && {
         payment_destination: qrisString(Number(value['notional_minor']), 'EXAMPLE'),
       }),
@@ -150,15 +153,18 @@ function stableExamples(beganMs: number): (body: Json) => Json {
   return stableObject
 }
 
-function rounded(ms: number, step: number) {
+function roundTo(ms: number, step: number) {
   return Math.round(ms / step) * step
 }
 
-/** The step for two times of one object, if one was computed from the other. */
+/** The step for a time that was computed from another time of the same object. */
 const FINE_STEP_MS = 5_000
 
-function expiryOf({ created_at: created, expires_at: expires }: Json, stableCreated: string): Json {
-  if (typeof created !== 'string' || typeof expires !== 'string') return {}
-  const lifeMs = rounded(Date.parse(expires) - Date.parse(created), FINE_STEP_MS)
+function expiryOf(
+  { created_at: createdAt, expires_at: expiresAt }: Json,
+  stableCreated: string,
+): Json {
+  if (typeof createdAt !== 'string' || typeof expiresAt !== 'string') return {}
+  const lifeMs = roundTo(Date.parse(expiresAt) - Date.parse(createdAt), FINE_STEP_MS)
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }

@@ -62,7 +62,6 @@ export function responseSchemas(): Readonly<Record<string, Json>> {
   }
 }
 
-/** The schema of a list, with its other fields. */
 function listOf(schema: string, otherFields: Readonly<Record<string, v.GenericSchema>> = {}): Json {
   return {
     type: 'object',

@@ -21,9 +21,11 @@ export async function openDataDirectory(directory: string) {
   const tablePath = join(path, 'table')
   const gatewayProcess = join(path, 'gateway.pid')
   const tableProcess = join(path, 'dynamodb.pid')
-  const other = claim(path, tablePath, gatewayProcess)
-  if (other)
-    throw new Error(`${path} is in use by another gateway (process ${other.pid}); stop it first`)
+  const otherGateway = claimDirectory(path, tablePath, gatewayProcess)
+  if (otherGateway)
+    throw new Error(
+      `${path} is in use by another gateway (process ${otherGateway.pid}); stop it first`,
+    )
 
   const orphan = runningProcess(tableProcess)
   if (orphan?.command.includes(DYNAMODB_MARK)) await endProcess(orphan)
@@ -48,7 +50,7 @@ export async function openDataDirectory(directory: string) {
 
 export type DataDirectory = Awaited<ReturnType<typeof openDataDirectory>>
 
-function claim(path: string, tablePath: string, gatewayProcess: string) {
+function claimDirectory(path: string, tablePath: string, gatewayProcess: string) {
   try {
     makeDirectory(tablePath)
     return claimForThisProcess(gatewayProcess)

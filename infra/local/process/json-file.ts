@@ -6,21 +6,21 @@ import * as v from 'valibot'
 const OWNER_ONLY = 0o600
 
 /**
- * Replaces the file. After a crash it has either the old or the new content, never a part. After this returns, the new
- * content survives the process.
+ * Replaces the file. After a crash it has either the old or the new content, never a part. After the call
+ * returns, the new content survives the process.
  */
 export function writeJsonFile(path: string, value: unknown): void {
   writeJsonLines(path, [value])
 }
 
-/** The same for a file with one value on each line. */
+/** Replaces a file with one value on each line, as `writeJsonFile` does. */
 export function writeJsonLines(path: string, values: readonly unknown[]): void {
   mkdirSync(dirname(path), { recursive: true })
-  const next = `${path}.next`
-  writeFileSync(next, values.map((value) => `${JSON.stringify(value)}\n`).join(''), {
+  const nextPath = `${path}.next`
+  writeFileSync(nextPath, values.map((value) => `${JSON.stringify(value)}\n`).join(''), {
     mode: OWNER_ONLY,
   })
-  renameSync(next, path)
+  renameSync(nextPath, path)
 }
 
 /** The file's content; undefined without a file. Throws with the file's name if the content does not fit the schema. */
@@ -29,10 +29,9 @@ export function readJsonFile<const Schema extends v.GenericSchema>(
   schema: Schema,
 ): v.InferOutput<Schema> | undefined {
   const text = readIfPresent(path)
-  return text === undefined ? undefined : parsed(text, schema, path)
+  return text === undefined ? undefined : parseContent(text, schema, path)
 }
 
-/** The file's text; undefined if there is no file. */
 export function readIfPresent(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -42,25 +41,29 @@ export function readIfPresent(path: string): string | undefined {
   }
 }
 
-function parsed<const Schema extends v.GenericSchema>(text: string, schema: Schema, where: string) {
+function parseContent<const Schema extends v.GenericSchema>(
+  text: string,
+  schema: Schema,
+  place: string,
+) {
   try {
     return v.parse(schema, JSON.parse(text))
   } catch {
     // No `cause`, because it may quote the content.
     throw new Error(
-      `${where} is invalid: another version wrote it, or it was edited; use a new data directory`,
+      `${place} is invalid: another version wrote it, or it was edited; use a new data directory`,
     )
   }
 }
 
 /**
- * The values of a file with one on each line; none without a file. A crash may leave a last line without its end: it is
- * left out. Throws with the line's number if another line does not fit the schema.
+ * The values of a file with one value on each line; no values without a file. A crash may leave a last line without
+ * its end: that line is left out. Throws with the line's number if another line does not fit the schema.
  */
 export function readJsonLines<const Schema extends v.GenericSchema>(
   path: string,
   schema: Schema,
 ): v.InferOutput<Schema>[] {
   const lines = (readIfPresent(path) ?? '').split('\n').slice(0, -1)
-  return lines.map((line, at) => parsed(line, schema, `${path}:${at + 1}`))
+  return lines.map((line, at) => parseContent(line, schema, `${path}:${at + 1}`))
 }

@@ -45,17 +45,17 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
   shell.stderr.setEncoding('utf8').on('data', (text: string) => {
     tail = (tail + text).slice(-ERROR_TAIL_CHARACTERS)
   })
-  let exited = false
-  const ended = once(shell, 'close').then(() => {
-    exited = true
+  let hasEnded = false
+  const exitOutput = once(shell, 'close').then(() => {
+    hasEnded = true
     return tail
   })
-  // A write to a shell that has ended may fail. `exited` already reports that end.
+  // A write to a shell that has ended may fail. `exitOutput` already reports that end.
   shell.stdin.on('error', () => undefined)
 
   const [line] = await Promise.race([
     once(createInterface(shell.stdout), 'line'),
-    ended.then((errors) => Promise.reject(new Error(`${program} did not start: ${errors}`))),
+    exitOutput.then((errors) => Promise.reject(new Error(`${program} did not start: ${errors}`))),
   ])
   return {
     /** The pid of the program, not of the shell that watches it. */
@@ -63,13 +63,13 @@ export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCo
     /** The program's command line as the system shows it. */
     command: [program, ...args].join(' '),
     /** Resolves after the program has ended, with the last lines of its error output. */
-    exited: ended,
-    hasExited: () => exited,
+    exitOutput,
+    hasExited: () => hasEnded,
     /** Ends the program, and resolves after it has ended. */
     close: async () => {
       shell.stdin.end()
       const timer = setTimeout(() => killIfRunning(Number(line)), END_TIMEOUT_MS)
-      await ended
+      await exitOutput
       clearTimeout(timer)
     },
   }
@@ -82,6 +82,6 @@ function killIfRunning(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It has already ended.
+    // The program has already ended.
   }
 }

@@ -16,32 +16,32 @@ const LONGEST_STEP_MS = 86_400_000
 export function startLocalClock(options: LocalClockOptions = {}) {
   let offset = options.offsetMs ?? 0
   let alarm: NodeJS.Timeout | undefined
-  // Latest first, so that the next one is taken from the end. Thousands of held messages may each have a timer.
+  // Latest first, so that the next timer is taken from the end. Thousands of held messages may each have a timer.
   const timers: Timer[] = []
   const jumpListeners = new Set<() => void>()
   const nowMs = () => Date.now() + offset
 
-  const next = () => {
+  const nextTimer = () => {
     while (timers.at(-1)?.cancelled) timers.pop()
     return timers.at(-1)
   }
 
   const arm = () => {
     clearTimeout(alarm)
-    const first = next()
-    if (!first) return
-    alarm = setTimeout(fire, Math.min(Math.max(first.dueMs - nowMs(), 0), LONGEST_STEP_MS))
+    const timer = nextTimer()
+    if (!timer) return
+    alarm = setTimeout(fire, Math.min(Math.max(timer.dueMs - nowMs(), 0), LONGEST_STEP_MS))
     // Only the servers keep the process alive, never a pending timer.
     alarm.unref()
   }
 
   const fire = () => {
     const due: Timer[] = []
-    for (let first = next(); first && first.dueMs <= nowMs(); first = next()) {
-      due.push(first)
+    for (let timer = nextTimer(); timer && timer.dueMs <= nowMs(); timer = nextTimer()) {
+      due.push(timer)
       timers.pop()
     }
-    // A timer that one of these sets runs on the next turn. So a timer that sets itself again cannot block this loop.
+    // A timer that a due timer sets runs later. So a timer that sets itself again cannot block this loop.
     for (const timer of due) if (!timer.cancelled) timer.run()
     arm()
   }
@@ -50,13 +50,13 @@ export function startLocalClock(options: LocalClockOptions = {}) {
     nowMs,
     /** Jumps forward. Calls the listeners of `onJump`, then runs every timer that became due, in due order. */
     advance: (seconds: number): void => {
-      const jumped = offset + Math.round(seconds * 1000)
-      options.keepOffset?.(jumped)
-      offset = jumped
+      const newOffset = offset + Math.round(seconds * 1000)
+      options.keepOffset?.(newOffset)
+      offset = newOffset
       for (const listener of jumpListeners) listener()
       fire()
     },
-    /** Calls `run` when the clock reaches `dueMs`, or on the next turn if past. Returns a function that cancels it. */
+    /** Calls `run` when the clock reaches `dueMs`, or soon if that is past. Returns a function that cancels it. */
     at: (dueMs: number, run: () => void) => {
       const timer: Timer = { dueMs, run, cancelled: false }
       insertByDue(timers, timer)

@@ -10,13 +10,13 @@ import { isForeignRequest } from './is-foreign-request.ts'
 
 export type LocalRequest = {
   readonly method: string
-  /** Without the query, percent-encoded. */
+  /** The path without the query, percent-encoded. */
   readonly path: string
   readonly query: URLSearchParams
   /** The query as sent, without the question mark. */
   readonly search: string
   readonly headers: IncomingHttpHeaders
-  /** Each name followed by its value, exactly as sent. */
+  /** Each header name followed by its value, exactly as sent. */
   readonly rawHeaders: readonly string[]
   readonly remoteAddress: string
   readonly body: Buffer
@@ -35,7 +35,7 @@ export type LocalStream = {
   readonly stream: (send: (text: string) => void) => () => void
 }
 
-/** `hang`: the socket stays open without an answer. `close`: it is closed without an answer. */
+/** `hang`: the socket stays open without an answer. `close`: the socket is closed without an answer. */
 export type LocalAnswer =
   | LocalReply
   | LocalStream
@@ -65,12 +65,12 @@ const FOREIGN_HEADERS = {
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
 }
-const FOREIGN = {
+const FOREIGN_REFUSAL = {
   code: 'forbidden',
   message: 'call the local gateway only from this machine, at 127.0.0.1',
 }
 
-/** The JSON of a text; undefined if it is none. */
+/** The JSON of a text; undefined if the text is not JSON. */
 export function parsedJson(text: string | Buffer): unknown {
   try {
     return JSON.parse(String(text))
@@ -97,22 +97,22 @@ export function jsonReply(
  * is in use.
  */
 export async function startLocalHttpServer(options: LocalHttpServerOptions) {
-  let closing = false
-  const closed = new AbortController()
+  let isClosing = false
+  const controller = new AbortController()
   const streams = new Set<ServerResponse>()
 
   const family = options.family ?? new Set<number>()
-  // Node does not check `Host`. So a request without it gets the same refusal as one with a foreign host.
+  // Node does not check `Host`. So a request without `Host` gets the same refusal as a request with a foreign host.
   const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
       // While closing, a connection ends with its answer instead of waiting for another request.
-      if (closing) response.shouldKeepAlive = false
+      if (isClosing) response.shouldKeepAlive = false
       reply(response, answer)
     }
     if (isForeignRequest(incoming.headers, family))
-      return send(jsonReply(403, FOREIGN, FOREIGN_HEADERS))
-    serve(incoming, response, options, { closed: closed.signal, send, streams }).catch(() =>
-      response.destroy(),
+      return send(jsonReply(403, FOREIGN_REFUSAL, FOREIGN_HEADERS))
+    serve(incoming, response, options, { closeSignal: controller.signal, send, streams }).catch(
+      () => response.destroy(),
     )
   })
   // Long, because a client sees a false error if it reuses a connection while the server closes it.
@@ -129,7 +129,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
     url: `http://127.0.0.1:${port}`,
     /** Accepts no more connections, waits `drainMs` for answers in progress, then closes all connections. */
     close: (drainMs = 0) => {
-      closing = true
+      isClosing = true
       return new Promise<void>((resolve) => {
         const cut = setTimeout(() => server.closeAllConnections(), drainMs)
         // Streams never end by themselves.
@@ -137,7 +137,7 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
         server.close(() => {
           clearTimeout(cut)
           // A delayed answer may still wait after its caller has left.
-          closed.abort()
+          controller.abort()
           resolve()
         })
       })
@@ -151,13 +151,13 @@ function reply(response: ServerResponse, { status, headers, body }: LocalReply) 
   response.end(body)
 }
 
-const FAILED = jsonReply(500, {
+const SERVER_FAILED = jsonReply(500, {
   error_code: 'SERVER_ERROR',
   message: 'unexpected error in the local server',
 })
 
-type Answering = {
-  readonly closed: AbortSignal
+type AnswerTools = {
+  readonly closeSignal: AbortSignal
   readonly send: (answer: LocalReply) => void
   readonly streams: Set<ServerResponse>
 }
@@ -166,7 +166,7 @@ async function serve(
   incoming: IncomingMessage,
   response: ServerResponse,
   options: LocalHttpServerOptions,
-  { closed, send, streams }: Answering,
+  { closeSignal, send, streams }: AnswerTools,
 ) {
   const body = await readBody(incoming, options.maxBodyBytes ?? MAX_BODY_BYTES)
   if (!body) {
@@ -177,12 +177,12 @@ async function serve(
   const result = await (async () => options.answer(requestOf(incoming, body)))().catch(
     (error: unknown) => {
       console.error(`\nThe local server failed at ${incoming.method} ${incoming.url}:`, error)
-      return FAILED
+      return SERVER_FAILED
     },
   )
   if ('hang' in result) return
   if ('stream' in result) return startStream(response, result, streams)
-  if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closed })
+  if (result.delayMs) await sleep(result.delayMs, undefined, { signal: closeSignal })
   if ('close' in result) response.destroy()
   else send(result)
 }

@@ -5,7 +5,7 @@ import { readIfPresent } from './json-file.ts'
 
 /**
  * A file that records a process: its pid, then its command line. The system reuses pids, so a running process is the
- * recorded one only if it has the same command line.
+ * recorded process only if it has the same command line.
  */
 export type ProcessRecord = { readonly pid: number; readonly command: string }
 
@@ -35,18 +35,18 @@ export function writeProcessRecord(path: string, { pid, command }: ProcessRecord
 
 /** Records this process in the file, unless the file names another running process. Returns that other process. */
 export function claimForThisProcess(path: string): ProcessRecord | undefined {
-  const other = runningProcess(path)
-  if (other) return other
+  const otherProcess = runningProcess(path)
+  if (otherProcess) return otherProcess
   removeProcessRecord(path)
-  // In a race of two processes, the second one finds the new file and fails.
+  // In a race of two processes, the second process finds the new file and fails.
   writeFileSync(path, `${process.pid}\n${commandOf(process.pid) ?? ''}\n`, { flag: 'wx' })
   return undefined
 }
 
 /** The recorded process if it still runs; undefined if there is no file or the process has ended. */
 export function runningProcess(path: string): ProcessRecord | undefined {
-  const [pidText = '', ...rest] = (readIfPresent(path) ?? '').split('\n')
-  const command = rest.join('\n').trim()
+  const [pidText = '', ...commandLines] = (readIfPresent(path) ?? '').split('\n')
+  const command = commandLines.join('\n').trim()
   const pid = Number(pidText)
   if (!Number.isInteger(pid) || pid <= 1 || command === '') return undefined
   return commandOf(pid) === command ? { pid, command } : undefined
@@ -58,10 +58,10 @@ export function removeProcessRecord(path: string): void {
 
 /** Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not end. */
 export async function endProcess({ pid, command }: ProcessRecord): Promise<void> {
-  for (let tried = 0; tried < END_TRIES; tried++) {
+  for (let attempt = 0; attempt < END_TRIES; attempt++) {
     if (commandOf(pid) !== command) return
     try {
-      process.kill(pid, tried < END_TRIES / 2 ? 'SIGTERM' : 'SIGKILL')
+      process.kill(pid, attempt < END_TRIES / 2 ? 'SIGTERM' : 'SIGKILL')
     } catch {
       return
     }

@@ -17,13 +17,15 @@ export function routeTable<Entry>(table: Readonly<Record<string, Entry>>) {
   return (method: string, path: string) => {
     for (const { routeKey, entry, pattern } of routes) {
       const match = pattern.exec(`${method} ${path}`)
-      if (match) return { routeKey, entry, pathParameters: decoded(match.groups ?? {}) }
+      if (match) return { routeKey, entry, pathParameters: decodedParameters(match.groups ?? {}) }
     }
     return undefined
   }
 }
 
-function decoded(segments: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+function decodedParameters(
+  segments: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(segments).map(([name, segment]) => [name, decodedSegment(segment)]),
   )

@@ -5,15 +5,15 @@ const SAME_SIGNAL_MS = 1_000
 
 /**
  * Watches for the events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first
- * SIGINT, SIGTERM or SIGHUP starts a clean stop. Another one, at least a second later, ends the process at once.
+ * SIGINT, SIGTERM or SIGHUP starts a clean stop. Another signal, at least a second later, ends the process at once.
  * Messages go to the error output.
  */
 export function watchProcess() {
   const aborting = new AbortController()
-  const { promise: ended, resolve } = Promise.withResolvers<number>()
+  const { promise: exitCode, resolve } = Promise.withResolvers<number>()
 
-  const end = (exitCode: number) => {
-    resolve(exitCode)
+  const end = (code: number) => {
+    resolve(code)
     aborting.abort()
   }
   /** Ends the program because of this error. */
@@ -38,13 +38,13 @@ export function watchProcess() {
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   whenNpmEnds(() => end(0))
-  // At the first signal or failure, `signal` aborts, and `ended` resolves with the exit code.
-  return { signal: aborting.signal, ended, fail }
+  // At the first signal or failure, `signal` aborts, and `exitCode` resolves.
+  return { signal: aborting.signal, exitCode, fail }
 }
 
 /**
- * npm forwards signals. But if npm is killed, no signal arrives, so this polls for the end of npm. It watches only our
- * own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
+ * npm forwards signals. But if npm is killed, no signal arrives, so `whenNpmEnds` polls for the end of npm. It watches
+ * only our own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
  */
 function whenNpmEnds(run: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return

@@ -33,11 +33,11 @@ function page(status: number, content: string): LocalReply {
 
 function checkoutHtml(request: PaymentRequest) {
   const amount = request.request_amount.toLocaleString('id-ID')
-  const what = `${escapeHtml(request.channel_code)}: Rp ${amount} for ${escapeHtml(request.reference_id)}`
+  const summary = `${escapeHtml(request.channel_code)}: Rp ${amount} for ${escapeHtml(request.reference_id)}`
   const form = isOpen(request)
     ? '<form method="post"><button type="submit">Pay</button></form>'
     : `<p>This payment is ${escapeHtml(request.status)}.</p>`
-  return `<p>${what}</p>${form}`
+  return `<p>${summary}</p>${form}`
 }
 
 function escapeHtml(text: string) {

@@ -78,12 +78,12 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 const findControl = routeTable(CONTROLS)
 
 /**
- * Runs a control call of the simulator (design section 6); the real provider has none. Returns the JSON of the answer.
+ * Runs a control call of the simulator (design section 6); the real provider has no such call. Returns the JSON of the answer.
  * Throws `ProviderError` if the call is refused.
  */
 export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
-  const found = findControl(request.method, request.path.replace(/\/$/, ''))
-  if (found) return found.entry.run(core, request, found.pathParameters['id'] ?? '')
+  const route = findControl(request.method, request.path.replace(/\/$/, ''))
+  if (route) return route.entry.run(core, request, route.pathParameters['id'] ?? '')
   throw new ProviderError(
     'DATA_NOT_FOUND',
     `no control call ${request.method} ${request.path}; GET /_simulator lists them`,
@@ -94,7 +94,6 @@ function bodyOf(request: LocalRequest) {
   return parseJson(request.body.toString('utf8'))
 }
 
-/** The answer of `GET /_simulator`: an example request for each control call and each fault. */
 function examples() {
   return {
     pay: {

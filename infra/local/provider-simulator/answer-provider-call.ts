@@ -65,36 +65,36 @@ const Rows = v.object({ data: v.pipe(v.array(v.unknown()), v.minLength(1)) })
 const CALLS_A_MINUTE = 600
 const WINDOW_SECONDS = 60
 
-const WITHIN_LIMIT = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
+const LIMIT_HEADERS = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
 /**
  * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*` and `refuse`
  * prevent the effect of the call; `timeout_after_commit` and `slow` change only its answer. Undefined for an unknown
- * path. It counts every other call, even a refused one, and every row that a list returns.
+ * path. Counts every other call, even a refused call, and every row that a list returns.
  */
 export function answerProviderCall(
   core: SimulatorCore,
   secretKey: string,
   call: ProviderCall,
 ): ProviderAnswer | undefined {
-  const found = findCall(call.method, call.path)
-  if (!found) return undefined
-  const { routeKey, entry, pathParameters } = found
+  const route = findCall(call.method, call.path)
+  if (!route) return undefined
+  const { routeKey, entry, pathParameters } = route
   core.countCall(routeKey)
   const refusal = attempt(() => checkHeaders(call, secretKey))
-  if (refusal instanceof ProviderError) return refused(refusal)
+  if (refusal instanceof ProviderError) return refusalAnswer(refusal)
   const fault = entry.target ? core.takeCallFault(entry.target) : undefined
-  const before = fault ? answerBeforeEffect(fault) : undefined
-  if (before) return before
+  const faultAnswer = fault ? answerBeforeEffect(fault) : undefined
+  if (faultAnswer) return faultAnswer
   const result = attempt(() => entry.run(core, call, pathParameters['id'] ?? ''))
   if (fault?.fault === 'timeout_after_commit') return { kind: 'silence' }
   const delayMs = fault?.fault === 'slow' ? (numberOf(fault) ?? 0) : 0
-  if (result instanceof ProviderError) return { ...refused(result), delayMs }
+  if (result instanceof ProviderError) return { ...refusalAnswer(result), delayMs }
   if (v.is(Rows, result)) core.countCall(`rows ${routeKey}`, result.data.length)
   return {
     kind: 'answer',
     status: entry.status ?? 200,
-    headers: WITHIN_LIMIT,
+    headers: LIMIT_HEADERS,
     body: result,
     delayMs,
   }
@@ -111,8 +111,8 @@ function attempt(step: () => unknown) {
 
 function checkHeaders(call: ProviderCall, secretKey: string) {
   const expected = Buffer.from(`Basic ${Buffer.from(`${secretKey}:`).toString('base64')}`)
-  const given = Buffer.from(String(call.headers['authorization'] ?? ''))
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+  const authorization = Buffer.from(String(call.headers['authorization'] ?? ''))
+  if (authorization.length !== expected.length || !timingSafeEqual(authorization, expected)) {
     throw new ProviderError('INVALID_API_KEY', 'API key in the request is missing or invalid')
   }
   if (!call.path.startsWith('/v3/')) return
@@ -123,11 +123,11 @@ function checkHeaders(call: ProviderCall, secretKey: string) {
     throw new ProviderError('API_VALIDATION_ERROR', 'API version in header is not supported')
 }
 
-function refused(error: ProviderError) {
+function refusalAnswer(error: ProviderError) {
   return {
     kind: 'answer',
     status: error.status,
-    headers: WITHIN_LIMIT,
+    headers: LIMIT_HEADERS,
     body: error.toBody(),
     delayMs: 0,
   } as const
@@ -145,18 +145,18 @@ function answerBeforeEffect(fault: {
     case 'timeout':
       return { kind: 'silence' }
     case 'http_500':
-      return refused(new ProviderError('SERVER_ERROR', 'An unexpected error occurred'))
+      return refusalAnswer(new ProviderError('SERVER_ERROR', 'An unexpected error occurred'))
     case 'http_503':
-      return refused(
+      return refusalAnswer(
         new ProviderError('CHANNEL_UNAVAILABLE', 'The payment channel is currently unavailable'),
       )
     case 'http_429':
       return {
-        ...refused(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')),
+        ...refusalAnswer(new ProviderError('RATE_LIMIT_EXCEEDED', 'Too many requests')),
         headers: rateLimit(0, numberOf(fault) ?? SHORT_RESET_SECONDS),
       }
     case 'refuse':
-      return refused(new ProviderError(String(fault.value), 'The request is refused'))
+      return refusalAnswer(new ProviderError(String(fault.value), 'The request is refused'))
     case 'timeout_after_commit':
     case 'slow':
       return undefined
@@ -165,7 +165,7 @@ function answerBeforeEffect(fault: {
   }
 }
 
-/** The headers of the limit of one endpoint. The simulator does not enforce it; the fault `http_429` simulates that. */
+/** The headers of the limit of one endpoint. The simulator does not enforce the limit; the fault `http_429` simulates it. */
 function rateLimit(remaining: number, resetSeconds: number) {
   return {
     'Rate-Limit-Limit': String(CALLS_A_MINUTE),

@@ -56,11 +56,11 @@ function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>
  * the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the payment has no request.
  */
 export function forgeCapture(world: World, gatewayPaymentId: string) {
-  const ownReference = (reference: string) =>
+  const isOwnReference = (reference: string) =>
     reference === gatewayPaymentId || reference.startsWith(`${gatewayPaymentId}-`)
   const target = world.store.requests
     .all()
-    .findLast(({ request }) => ownReference(request.reference_id))
+    .findLast(({ request }) => isOwnReference(request.reference_id))
   if (!target)
     throw new ProviderError(
       'DATA_NOT_FOUND',
@@ -108,7 +108,7 @@ function bodyOf(world: World, { event, data }: CallbackRecord): object {
     : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
 }
 
-/** Records the result of one attempt. The provider retries a failed callback up to six times; a forger never does. */
+/** Records the result of one attempt. The provider retries a failed callback up to six times; a forger never retries. */
 export function recordAttempt(world: World, id: string, delivered: boolean) {
   const callback = world.store.callbacks.get(id)
   if (!callback) return
@@ -122,7 +122,7 @@ export function recordAttempt(world: World, id: string, delivered: boolean) {
   releaseHeld(world, callback.webhookId)
 }
 
-// A held callback is sent after another one. So the two arrive in reverse order.
+// A held callback is sent after another callback. So the two arrive in reverse order.
 function releaseHeld(world: World, sentWebhookId: string) {
   const dueMs = world.nowMs()
   for (const callback of world.store.callbacks.all()) {

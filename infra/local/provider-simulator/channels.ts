@@ -14,7 +14,7 @@ export type Channel = {
   readonly settlement: SettlementRule
   /** The minimum and the maximum of one payment. Unknown for a wallet that is not in the table below. */
   readonly amounts?: readonly [number, number]
-  /** A `push` channel asks on the payer's phone. The others need a number, a code or a page for the payer. */
+  /** A `push` channel asks on the payer's phone. The other channels need a number, a code or a page for the payer. */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
 }
@@ -69,7 +69,6 @@ const PERMATA = {
   amounts: [1, 9_999_999_999],
 } as const
 
-/** Every known channel, by its v3 code. */
 const CHANNELS: ReadonlyMap<string, Channel> = new Map<string, Channel>([
   ['BCA_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BCA, ...T_PLUS_1, transactionCode: 'BCA' }],
   ['BNI_VIRTUAL_ACCOUNT', { ...VIRTUAL_ACCOUNT, ...BNI, ...INSTANT, transactionCode: 'BNI' }],
@@ -115,8 +114,8 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
  * limits, because the gateway forwards unknown wallet codes.
  */
 export function channelOf(code: string): Channel | undefined {
-  const known = CHANNELS.get(code)
-  if (known || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return known
+  const channel = CHANNELS.get(code)
+  if (channel || PLAIN_BANKS.has(code) || code.endsWith('_VIRTUAL_ACCOUNT')) return channel
   return { ...WALLET, ...T_PLUS_2, transactionCode: `ID_${code}`, feeFlat: 500 }
 }
 
@@ -125,7 +124,7 @@ export function channelNamed(method: string, name: string): Channel | undefined 
   return channelOf(method === 'virtual_account' ? `${name}_VIRTUAL_ACCOUNT` : name || 'QRIS')
 }
 
-/** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown one. */
+/** The channel of a v3 code. Throws `API_VALIDATION_ERROR` for an unknown code. */
 export function requireChannel(code: string): Channel {
   const channel = channelOf(code)
   if (channel) return channel

@@ -80,7 +80,7 @@ const FaultOrderSchema = v.strictObject({
   value: v.optional(v.unknown()),
 })
 
-/** Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid ones. */
+/** Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid choices. */
 export function parseFaultOrder(input: unknown): FaultOrder {
   const { target, fault, times, value } = parseInput(FaultOrderSchema, input)
   const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS
@@ -91,19 +91,19 @@ export function parseFaultOrder(input: unknown): FaultOrder {
   return { target, fault, times, value: parseValue(schema, fault, value) }
 }
 
-function wholeNumber(least: number, most: number) {
+function wholeNumber(min: number, max: number) {
   return v.pipe(
     v.number('must be a number'),
     v.safeInteger('must be a whole number'),
-    v.minValue(least),
-    v.maxValue(most),
+    v.minValue(min),
+    v.maxValue(max),
   )
 }
 
-function unknownChoice(what: string, chosen: string, choices: readonly string[]) {
+function unknownChoice(kind: string, choice: string, choices: readonly string[]) {
   return new ProviderError(
     'API_VALIDATION_ERROR',
-    `unknown ${what}: ${chosen}; choose one of ${choices.join(', ')}`,
+    `unknown ${kind}: ${choice}; choose one of ${choices.join(', ')}`,
   )
 }
 
@@ -121,20 +121,24 @@ export function armFault(world: World, order: FaultOrder) {
 type FaultTarget = keyof typeof FAULTS
 type FaultName<Target extends FaultTarget> = Extract<keyof (typeof FAULTS)[Target], string>
 
-export function takeFault<T extends FaultTarget>(world: World, target: T, wanted: FaultName<T>) {
-  return take(world, target, (name): name is FaultName<T> => name === wanted)
+export function takeFault<T extends FaultTarget>(
+  world: World,
+  target: T,
+  wantedName: FaultName<T>,
+) {
+  return takeMatching(world, target, (name): name is FaultName<T> => name === wantedName)
 }
 
 /** Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined without a fault. */
-function take<Name extends string>(
+function takeMatching<Name extends string>(
   world: World,
   target: FaultTarget,
   isWanted: (name: string) => name is Name,
 ) {
-  for (const armed of world.store.faults.all()) {
-    const { id, fault, times, value } = armed
-    if (armed.target !== target || !isWanted(fault)) continue
-    if (times > 1) world.store.faults.put({ ...armed, times: times - 1 })
+  for (const order of world.store.faults.all()) {
+    const { id, fault, times, value } = order
+    if (order.target !== target || !isWanted(fault)) continue
+    if (times > 1) world.store.faults.put({ ...order, times: times - 1 })
     else world.store.faults.delete(id)
     return { fault, value }
   }
@@ -144,7 +148,7 @@ function take<Name extends string>(
 export type CallTarget = 'create' | 'get' | 'cancel' | 'transactions'
 
 export function takeCallFault(world: World, target: CallTarget) {
-  return take(world, target, isCallFault)
+  return takeMatching(world, target, isCallFault)
 }
 
 export type CallFaultName = keyof typeof CALL_FAULTS
@@ -165,13 +169,13 @@ export function armedFaults(world: World): FaultOrder[] {
     .map(({ target, fault, times, value }) => ({ target, fault, times, value }))
 }
 
-/** Clears all faults, or only those with the target and the name of `only`. */
+/** Clears all faults, or only the faults with the target and the name of `filter`. */
 export function clearFaults(
   world: World,
-  only: { readonly target?: string; readonly fault?: string } = {},
+  filter: { readonly target?: string; readonly fault?: string } = {},
 ) {
   for (const { id, target, fault } of world.store.faults.all()) {
-    if (target === (only.target ?? target) && fault === (only.fault ?? fault))
+    if (target === (filter.target ?? target) && fault === (filter.fault ?? fault))
       world.store.faults.delete(id)
   }
 }

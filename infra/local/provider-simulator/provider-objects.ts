@@ -36,12 +36,12 @@ export type Action = {
 }
 
 /** The fields of a request that its payments show too. */
-type OfRequest = Omit<
+type RequestFields = Omit<
   PaymentRequest,
   'channel_properties' | 'actions' | 'status' | 'latest_payment_id' | 'failure_code' | 'description'
 >
 
-export type Payment = OfRequest & {
+export type Payment = RequestFields & {
   readonly payment_id: string
   readonly captures?: readonly Capture[]
   readonly status: 'SUCCEEDED' | 'FAILED'

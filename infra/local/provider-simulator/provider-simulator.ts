@@ -86,12 +86,12 @@ const ATTEMPT_TIMEOUT_MS = 30_000
  */
 function createCallbackSender(url: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
-  const closing = new AbortController()
+  const controller = new AbortController()
 
   const send = ({ headers, body }: OutgoingCallback) =>
     new Promise<number>((resolve, reject) => {
       const timeout = AbortSignal.timeout(ATTEMPT_TIMEOUT_MS)
-      const signal = AbortSignal.any([closing.signal, timeout])
+      const signal = AbortSignal.any([controller.signal, timeout])
       const options = {
         agent,
         method: 'POST',
@@ -108,7 +108,7 @@ function createCallbackSender(url: () => string) {
     })
 
   const close = () => {
-    closing.abort()
+    controller.abort()
     agent.destroy()
   }
 
@@ -122,17 +122,14 @@ function answer(core: SimulatorCore, secretKey: string, request: LocalRequest): 
     if (/^\/_simulator(\/|$)/.test(request.path))
       return jsonReply(200, answerControlCall(core, request))
     if (request.path.startsWith('/checkout/')) return answerCheckout(core, request)
-    const answered = answerProviderCall(core, secretKey, {
+    const reply = answerProviderCall(core, secretKey, {
       ...request,
       body: request.body.toString('utf8'),
     })
-    if (!answered)
+    if (!reply)
       throw new ProviderError('DATA_NOT_FOUND', `no resource ${request.method} ${request.path}`)
-    if (answered.kind === 'silence') return { hang: true }
-    return {
-      ...jsonReply(answered.status, answered.body, answered.headers),
-      delayMs: answered.delayMs,
-    }
+    if (reply.kind === 'silence') return { hang: true }
+    return { ...jsonReply(reply.status, reply.body, reply.headers), delayMs: reply.delayMs }
   } catch (error) {
     if (error instanceof ProviderError) return jsonReply(error.status, error.toBody())
     throw error

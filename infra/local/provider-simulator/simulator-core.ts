@@ -53,14 +53,13 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
     bookTransaction: (body: unknown) => run(() => bookRow(world, body)),
     getTransaction: (id: string) => run(() => getTransaction(world, id)),
     getBalance: (search: URLSearchParams) => run(() => getBalance(world, search)),
-    /** These two are actions of the payer or the channel, not of the merchant. */
+    /** Actions of the payer or the channel, not of the merchant. */
     failPaymentRequest: (id: string, body?: unknown) => run(() => failRequest(world, id, body)),
     expirePaymentRequest: (id: string) => run(() => expireRequest(world, id)),
     /** Changes a captured payment: voided, reversed, refunded, charged back, or dispute won. */
     reversePayment: (id: string, body: unknown) => run(() => reversePayment(world, id, body)),
     /** The requests whose reference starts with `prefix`, oldest first. */
     findPaymentRequests: (prefix: string) => run(() => requestsOf(world, prefix)),
-    /** All captured payments, with their amounts. */
     capturedPayments: () =>
       world.store.payments
         .all()
@@ -93,12 +92,12 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
       Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
     resetCalls: () =>
       run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
-    /** Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or that of `forgeCapture`. */
+    /** Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the error of `forgeCapture`. */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
-    clearFaults: (only?: Parameters<typeof faults.clearFaults>[1]) =>
-      run(() => faults.clearFaults(world, only)),
+    clearFaults: (filter?: Parameters<typeof faults.clearFaults>[1]) =>
+      run(() => faults.clearFaults(world, filter)),
     /** The whole state as JSON data. A new core continues from it. */
     snapshot: () => world.store.snapshot(),
     close,
@@ -112,36 +111,36 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
 function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const store = createStore(restored)
   const inFlight = new Set<string>()
-  let closed = false
+  let isClosed = false
   const nowMs = () => deps.clock.nowMs()
   const agenda = createAgenda(deps.clock, () => run(() => undefined))
   const world: World = { store, agenda, nowMs, newUuid: deps.newUuid, baseUrl: deps.baseUrl }
 
   const run = <T>(step: () => T): T => {
     try {
-      for (let task = agenda.takeDue(nowMs()); task; task = agenda.takeDue(nowMs())) perform(task)
+      for (let task = agenda.takeDue(nowMs()); task; task = agenda.takeDue(nowMs())) runTask(task)
       return step()
     } finally {
-      if (!closed) agenda.arm()
+      if (!isClosed) agenda.arm()
       const changes = store.takeChanges()
       if (changes.length > 0) deps.save?.(changes)
     }
   }
 
-  const perform = ({ kind, id }: Task) => {
+  const runTask = ({ kind, id }: Task) => {
     if (kind === 'expire') expireWhenDue(world, id)
     else if (kind === 'settle') settleTransaction(world, id)
-    else dispatch(id)
+    else dispatchCallback(id)
   }
 
-  const dispatch = (id: string) => {
+  const dispatchCallback = (id: string) => {
     const callback = store.callbacks.get(id)
     if (!callback || callback.dueMs > nowMs() || inFlight.has(id)) return
     inFlight.add(id)
     const finish = (delivered: boolean) => {
       inFlight.delete(id)
       // After `close` the result is not saved, so a restart sends the callback again.
-      if (!closed) run(() => recordAttempt(world, id, delivered))
+      if (!isClosed) run(() => recordAttempt(world, id, delivered))
     }
     deps.sendCallback(toOutgoing(world, callback, deps.callbackToken)).then(
       (status) => finish(status >= 200 && status < 300),
@@ -150,7 +149,7 @@ function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   }
 
   const close = () => {
-    closed = true
+    isClosed = true
     agenda.close()
   }
 

@@ -22,20 +22,20 @@ export type TransactionRecord = {
 
 export type CallbackRecord = {
   readonly id: string
-  /** The same in every attempt and in every duplicate of one callback. */
+  /** The same id in every attempt and in every duplicate of one callback. */
   readonly webhookId: string
   readonly event: string
   readonly data: object
   readonly wrongToken: boolean
   /** A forged callback is sent once. It is never retried. */
   readonly forged: boolean
-  /** Held until another callback was sent, or until `dueMs`. */
+  /** The callback is held until another callback was sent, or until `dueMs`. */
   readonly held: boolean
   readonly attempts: number
   readonly dueMs: number
 }
 
-/** A fault that is to happen to the next calls of a target. */
+/** A fault for the next calls of a target. */
 export type FaultOrder = {
   readonly target: string
   readonly fault: string
@@ -75,12 +75,12 @@ const TABLE_NAMES = [
 ] as const satisfies readonly TableName[]
 
 /** The state of the simulator: tables of records. A record is replaced, never changed in place. */
-export function createStore(from: readonly Change[] = []) {
-  let touched: { readonly table: TableName; readonly id: string }[] = []
+export function createStore(initialChanges: readonly Change[] = []) {
+  let touchedRecords: { readonly table: TableName; readonly id: string }[] = []
 
   const tableOf = <N extends TableName>(table: N) => {
     const rows = new Map<string, Records[N]>()
-    for (const change of from) {
+    for (const change of initialChanges) {
       if (!isChangeOf(table, change)) continue
       if (change.record) rows.set(change.id, change.record)
       else rows.delete(change.id)
@@ -91,12 +91,11 @@ export function createStore(from: readonly Change[] = []) {
       all: () => [...rows.values()],
       put: (record: Records[N]): void => {
         rows.set(record.id, record)
-        touched.push({ table, id: record.id })
+        touchedRecords.push({ table, id: record.id })
       },
       delete: (id: string): void => {
-        if (rows.delete(id)) touched.push({ table, id })
+        if (rows.delete(id)) touchedRecords.push({ table, id })
       },
-      /** The change that writes the current record. */
       changeOf: (id: string): ChangeOf<N> => ({ table, id, record: rows.get(id) ?? null }),
     }
   }
@@ -114,8 +113,8 @@ export function createStore(from: readonly Change[] = []) {
     ...tables,
     /** The changes since the last call, in order. */
     takeChanges: (): Change[] => {
-      const changes = touched.map(({ table, id }) => tables[table].changeOf(id))
-      touched = []
+      const changes = touchedRecords.map(({ table, id }) => tables[table].changeOf(id))
+      touchedRecords = []
       return changes
     },
     snapshot: (): Change[] =>
@@ -144,7 +143,7 @@ const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
 
 /**
  * The simulator's state file: a journal with one line for each step. So the cost of a save does not grow with the
- * state. `loaded` is the content of the file. Call `rewrite` once with the state of it, then `append` for each step. A
+ * state. `loaded` is the content of the file. Call `rewrite` once with that state, then `append` for each step. A
  * last line without its end is dropped, because the step was never answered. Throws if another line cannot be read,
  * because the simulator would lose money silently without it.
  */

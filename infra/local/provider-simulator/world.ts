@@ -43,12 +43,14 @@ export function paymentOf(world: World, request: PaymentRequest) {
     channel_properties: _properties,
     actions: _actions,
     description: _description,
-    ...rest
+    status: _status,
+    latest_payment_id: _latest,
+    failure_code: _failure,
+    ...sharedFields
   } = request
-  const { status: _status, latest_payment_id: _latest, failure_code: _failure, ...shown } = rest
   const now = timestampNow(world)
   return {
-    ...shown,
+    ...sharedFields,
     payment_id: `py-${world.newUuid()}`,
     payment_details: {},
     created: now,
@@ -71,7 +73,7 @@ export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => voi
  * the records. A task that no longer applies does nothing.
  */
 export function createAgenda(clock: SimulatorClock, wake: () => void) {
-  // Latest first, so that the next task is taken from the end without moving the others.
+  // Latest first, so that the next task is taken from the end without moving the other tasks.
   const tasks: Task[] = []
   let timer: { readonly dueMs: number; readonly cancel: () => void } | undefined
 
@@ -79,21 +81,21 @@ export function createAgenda(clock: SimulatorClock, wake: () => void) {
     add: (task: Task): void => insertByDue(tasks, task),
     /** Takes the earliest task that is due at `nowMs`. Tasks of the same time are taken in the order of `add`. */
     takeDue: (nowMs: number): Task | undefined => {
-      const next = tasks.at(-1)
-      return next && next.dueMs <= nowMs ? tasks.pop() : undefined
+      const nextTask = tasks.at(-1)
+      return nextTask && nextTask.dueMs <= nowMs ? tasks.pop() : undefined
     },
     /** Sets the timer to the earliest task. */
     arm: (): void => {
-      const next = tasks.at(-1)
-      if (timer && timer.dueMs === next?.dueMs) return
+      const nextTask = tasks.at(-1)
+      if (timer && timer.dueMs === nextTask?.dueMs) return
       timer?.cancel()
       timer = undefined
-      if (!next) return
-      const cancel = clock.at(next.dueMs, () => {
+      if (!nextTask) return
+      const cancel = clock.at(nextTask.dueMs, () => {
         timer = undefined
         wake()
       })
-      timer = { dueMs: next.dueMs, cancel }
+      timer = { dueMs: nextTask.dueMs, cancel }
     },
     close: () => {
       timer?.cancel()

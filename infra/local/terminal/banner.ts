@@ -4,11 +4,14 @@ import { DEFAULT_PORT } from './command-line.ts'
 
 const DAY_SECONDS = 86_400
 
-type Started = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
-type Start = { readonly startedInMs: number; readonly data?: string | undefined }
+type StartedCloud = Pick<LocalCloud, 'urls' | 'demoClient' | 'table'>
+type StartFacts = { readonly startedInMs: number; readonly data?: string | undefined }
 
 /** The text after the start: all addresses, a demo merchant, and commands to try. */
-export function banner({ urls, demoClient, table }: Started, { startedInMs, data }: Start): string {
+export function banner(
+  { urls, demoClient, table }: StartedCloud,
+  { startedInMs, data }: StartFacts,
+): string {
   return `
 The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? 'in memory'}. Ctrl-C stops it.
 
@@ -28,7 +31,7 @@ The gateway is ready (${(startedInMs / 1_000).toFixed(1)} s). State: ${data ?? '
 ${commandsToTry(urls, demoClient)}`
 }
 
-function commandsToTry(urls: Started['urls'], demoClient: Started['demoClient']): string {
+function commandsToTry(urls: StartedCloud['urls'], demoClient: StartedCloud['demoClient']): string {
   return `\
 Try it (a POSIX shell in the project's directory; paste one block after the other):
 

@@ -17,7 +17,7 @@ export async function callGateway(url: string, init: RequestInit = {}): Promise<
   )
 }
 
-/** Calls the running local gateway. Throws `GatewayRefusal` if none listens. */
+/** Calls the running local gateway. Throws `GatewayRefusal` if no gateway listens. */
 export async function reachGateway(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init)

@@ -30,51 +30,58 @@ export function addressAt(text: string | undefined, offset = 0): string {
   return `http://127.0.0.1:${portFrom(text) + offset}`
 }
 
-/** Whether the command line contains --help or -h. */
 export function asksForHelp(argv: readonly string[]): boolean {
-  return argv.some((one) => one === '--help' || one === '-h')
+  return argv.some((argument) => argument === '--help' || argument === '-h')
 }
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The options of a command line. Throws `UsageError` if one is unknown, has no value, or is given twice. */
+/** The options of a command line. Throws `UsageError` if an option is unknown, has no value, or is given twice. */
 export function readOptions<T extends Options>(argv: readonly string[], options: T) {
-  return read(argv, options, false).values
+  return readArguments(argv, options, false).values
 }
 
-function read<T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) {
-  const { values, positionals, tokens } = parsed(argv, options, allowPositionals)
-  const given = tokens.filter((token) => token.kind === 'option')
-  const names = given.map(({ name }) => name)
-  const twice = names.find((name, at) => names.indexOf(name) < at)
-  if (twice !== undefined) throw new UsageError(`--${twice} is given twice`)
+function readArguments<T extends Options>(
+  argv: readonly string[],
+  options: T,
+  allowPositionals: boolean,
+) {
+  const { values, positionals, tokens } = parseTokens(argv, options, allowPositionals)
+  const optionTokens = tokens.filter((token) => token.kind === 'option')
+  const names = optionTokens.map(({ name }) => name)
+  const repeatedName = names.find((name, at) => names.indexOf(name) < at)
+  if (repeatedName !== undefined) throw new UsageError(`--${repeatedName} is given twice`)
   // An empty value usually comes from a shell variable that is not set.
-  const empty = given.find(({ value }) => value === '')
-  if (empty !== undefined) throw new UsageError(`--${empty.name} needs a value`)
+  const emptyOption = optionTokens.find(({ value }) => value === '')
+  if (emptyOption !== undefined) throw new UsageError(`--${emptyOption.name} needs a value`)
   return { values, positionals }
 }
 
-function parsed<T extends Options>(argv: readonly string[], options: T, allowPositionals: boolean) {
+function parseTokens<T extends Options>(
+  argv: readonly string[],
+  options: T,
+  allowPositionals: boolean,
+) {
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // Takes only the first sentence of Node's message. The others are about positional arguments.
+    // Takes only the first sentence of Node's message. The other sentences are about positional arguments.
     throw new UsageError(
       (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
     )
   }
 }
 
-/** The options, and exactly one argument. Throws `UsageError` with the name `wanted` for no or several arguments. */
+/** The options, and exactly one argument. Throws `UsageError` with `argumentName` for no or several arguments. */
 export function readOptionsOf<T extends Options>(
-  wanted: string,
+  argumentName: string,
   argv: readonly string[],
   options: T,
 ) {
-  const { values, positionals } = read(argv, options, true)
-  const [argument, ...more] = positionals
-  if (argument === undefined || argument === '' || more.length > 0)
-    throw new UsageError(`give one ${wanted}`)
+  const { values, positionals } = readArguments(argv, options, true)
+  const [argument, ...otherArguments] = positionals
+  if (argument === undefined || argument === '' || otherArguments.length > 0)
+    throw new UsageError(`give one ${argumentName}`)
   return { values, argument }
 }
 

@@ -26,7 +26,7 @@ const OPTIONS = {
 const Requests = v.array(v.object({ payment_request_id: v.string(), status: v.string() }))
 
 type Action = {
-  /** A control of the simulator; without it, the customer pays. */
+  /** A control of the simulator. Without a control, the customer pays. */
   readonly control?: 'fail' | 'expire' | 'reverse'
   readonly body: object
   readonly done: string
@@ -34,7 +34,7 @@ type Action = {
   readonly statuses: readonly string[]
 }
 
-const OPEN = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
+const OPEN_REQUEST = { body: {}, statuses: ['REQUIRES_ACTION', 'PENDING'] }
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), run)
 
@@ -60,14 +60,14 @@ function actionOf(options: {
   amount?: string
 }): Action {
   const { fail, expire, reverse, amount } = options
-  if ([fail, expire, reverse].filter((given) => given !== undefined).length > 1) {
+  if ([fail, expire, reverse].filter((option) => option !== undefined).length > 1) {
     throw new UsageError('choose one of --fail, --expire and --reverse')
   }
   if (amount !== undefined && reverse === undefined)
     throw new UsageError('--amount needs --reverse')
-  if (fail) return { ...OPEN, control: 'fail', done: 'The customer failed to pay.' }
-  if (expire) return { ...OPEN, control: 'expire', done: 'The time to pay is over.' }
-  if (reverse === undefined) return { ...OPEN, done: 'The customer paid.' }
+  if (fail) return { ...OPEN_REQUEST, control: 'fail', done: 'The customer failed to pay.' }
+  if (expire) return { ...OPEN_REQUEST, control: 'expire', done: 'The time to pay is over.' }
+  if (reverse === undefined) return { ...OPEN_REQUEST, done: 'The customer paid.' }
   const minor = amount === undefined ? undefined : wholeNumber(amount)
   if (amount !== undefined && minor === undefined)
     throw new UsageError('--amount must be a whole number')
@@ -80,18 +80,18 @@ function actionOf(options: {
   }
 }
 
-/** Retries of a create may make several requests. Takes the newest in one of the statuses, else the newest of all. */
+/** Retries of a create may make several requests. Prefers the newest request in one of the statuses. */
 async function requestOf(
   provider: string,
   paymentId: string,
   { statuses }: Action,
 ): Promise<string> {
   const query = `reference_id=${encodeURIComponent(paymentId)}`
-  const found = v.parse(
+  const requests = v.parse(
     Requests,
     await callGateway(`${provider}/_simulator/payment_requests?${query}`),
   )
-  const request = found.findLast(({ status }) => statuses.includes(status)) ?? found.at(-1)
+  const request = requests.findLast(({ status }) => statuses.includes(status)) ?? requests.at(-1)
   if (!request) throw new GatewayRefusal(`the provider has no payment ${paymentId}; check the id`)
   return request.payment_request_id
 }

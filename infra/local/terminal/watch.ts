@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { ActivityLineSchema, type ShownLine } from '../console/activity/activity-line.ts'
 import { exitCodeOf, reachGateway } from './call-gateway.ts'
 import { addressAt, readOptions, runCommand } from './command-line.ts'
-import { printable, printableLines } from './printable.ts'
+import { printableLine, printableLines } from './printable.ts'
 
 const USAGE = `npm run watch
 
@@ -30,11 +30,11 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
 
 async function follow(): Promise<void> {
   const { body } = await reachGateway(`${addressAt(process.env['PORT'])}/console/activity`)
-  let rest = ''
+  let unfinishedEvent = ''
   try {
     for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      const events = (rest + chunk).split('\n\n')
-      rest = events.pop() ?? ''
+      const events = (unfinishedEvent + chunk).split('\n\n')
+      unfinishedEvent = events.pop() ?? ''
       for (const event of events) printEvent(event)
     }
   } catch {
@@ -43,17 +43,17 @@ async function follow(): Promise<void> {
   console.log('The gateway has ended.')
 }
 
-/** Prints one server-sent event. The gateway writes each as one `data` line. */
+/** Prints one server-sent event. The gateway writes each event as one `data` line. */
 function printEvent(event: string): void {
   const data = /^data: (.*)$/m.exec(event)?.[1]
   const line = v.safeParse(ActivityLineSchema, JSON.parse(data ?? '{}'))
-  if (line.success) console.log(shown(line.output))
+  if (line.success) console.log(terminalLine(line.output))
 }
 
 /** One line for the terminal. It makes every text printable before it adds colours. */
-function shown({ at, subject, tone, id = '', text }: ShownLine): string {
-  const [day = '', time = ''] = printable(at).split('T')
-  const when = styleText('dim', `${day} ${time.slice(0, 8)}`)
-  const shortId = styleText('dim', printable(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
-  return `${when}  ${styleText('bold', printable(subject).padEnd(SUBJECT_WIDTH))}  ${shortId}  ${styleText(STYLES[tone], printable(text))}`
+function terminalLine({ at, subject, tone, id = '', text }: ShownLine): string {
+  const [day = '', time = ''] = printableLine(at).split('T')
+  const timeText = styleText('dim', `${day} ${time.slice(0, 8)}`)
+  const shortId = styleText('dim', printableLine(id).slice(0, ID_LENGTH).padEnd(ID_LENGTH))
+  return `${timeText}  ${styleText('bold', printableLine(subject).padEnd(SUBJECT_WIDTH))}  ${shortId}  ${styleText(STYLES[tone], printableLine(text))}`
 }

@@ -11,9 +11,9 @@ export function withWritten(
   suite?: string,
 ): string {
   const begin = `<!-- written by \`npm run ${[script, '--', ...(suite === undefined ? [] : [suite]), '--write'].join(' ')}\` -->`
-  const from = document.indexOf(begin)
-  const to = document.indexOf(END, from)
-  if (from < 0 || to < from)
+  const beginAt = document.indexOf(begin)
+  const endAt = document.indexOf(END, beginAt)
+  if (beginAt < 0 || endAt < beginAt)
     throw new Error(`the document needs this line, with an end line after it: ${begin}`)
-  return `${document.slice(0, from + begin.length)}\n\n${text}\n\n${document.slice(to)}`
+  return `${document.slice(0, beginAt + begin.length)}\n\n${text}\n\n${document.slice(endAt)}`
 }

@@ -20,10 +20,12 @@ export function httpEvent(
   { routeKey, pathParameters }: MatchedRoute,
   { requestId, nowMs, domainName }: EventContext,
 ): APIGatewayProxyEventV2 {
-  const sent = headersOf(request.rawHeaders)
-  const headers = joined(sent.filter(([name]) => name !== 'cookie'))
-  const cookies = sent.flatMap(([name, value]) => (name === 'cookie' ? value.split('; ') : []))
-  const query = joined(request.query)
+  const headerPairs = headersOf(request.rawHeaders)
+  const headers = joinedValues(headerPairs.filter(([name]) => name !== 'cookie'))
+  const cookies = headerPairs.flatMap(([name, value]) =>
+    name === 'cookie' ? value.split('; ') : [],
+  )
+  const query = joinedValues(request.query)
   const isBase64Encoded = request.body.length > 0 && !isText(headers['content-type'], request.body)
   return {
     version: '2.0',
@@ -68,7 +70,9 @@ function headersOf(rawHeaders: readonly string[]) {
 }
 
 /** The values of a repeated name are joined by commas. */
-function joined(pairs: Iterable<readonly [name: string, value: string]>): Record<string, string> {
+function joinedValues(
+  pairs: Iterable<readonly [name: string, value: string]>,
+): Record<string, string> {
   const values = new Map<string, string>()
   for (const [name, value] of pairs)
     values.set(name, values.has(name) ? `${values.get(name)},${value}` : value)

@@ -43,14 +43,16 @@ const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v
 export function startQueuePoller(options: QueuePollerOptions) {
   const { sqs, queueUrl, clock } = options
   const schedule = fairSchedule(options.limits)
-  const held = new Set<string>()
-  const removal = messageRemoval(sqs, queueUrl, (receiptHandle) => held.delete(receiptHandle))
+  const heldHandles = new Set<string>()
+  const removal = messageRemoval(sqs, queueUrl, (receiptHandle) =>
+    heldHandles.delete(receiptHandle),
+  )
 
   /** A message may wait for hours of the local clock. If a renewal fails, the message is received again. */
   const renew = async () => {
-    for (const handles of chunks([...held], BATCH)) {
+    for (const handles of chunks([...heldHandles], BATCH)) {
       const Entries = handles
-        .filter((handle) => held.has(handle))
+        .filter((handle) => heldHandles.has(handle))
         .map((ReceiptHandle, at) => ({
           Id: String(at),
           ReceiptHandle,
@@ -60,18 +62,18 @@ export function startQueuePoller(options: QueuePollerOptions) {
         await sqs.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries }))
     }
   }
-  let renewing: Promise<void> | undefined
+  let runningRenewal: Promise<void> | undefined
   const renewal = setInterval(() => {
-    renewing ??= renew()
+    runningRenewal ??= renew()
       .catch(() => undefined)
       .finally(() => {
-        renewing = undefined
+        runningRenewal = undefined
       })
   }, RENEW_EVERY_MS)
 
   /** The message is received again, with a higher receive count. */
   const returnToQueue = async (ReceiptHandle: string) => {
-    held.delete(ReceiptHandle)
+    heldHandles.delete(ReceiptHandle)
     const VisibilityTimeout = SHOW_AGAIN_SECONDS
     await sqs.send(
       new ChangeMessageVisibilityCommand({ QueueUrl: queueUrl, ReceiptHandle, VisibilityTimeout }),
@@ -80,7 +82,7 @@ export function startQueuePoller(options: QueuePollerOptions) {
 
   const finish = async (message: Message, receiptHandle: string) => {
     try {
-      if (await succeeds(options.invoke, message)) {
+      if (await processMessage(options.invoke, message)) {
         removal.add(receiptHandle)
         return
       }
@@ -95,7 +97,7 @@ export function startQueuePoller(options: QueuePollerOptions) {
 
   const accept = (message: Message) => {
     const receiptHandle = message.ReceiptHandle ?? ''
-    held.add(receiptHandle)
+    heldHandles.add(receiptHandle)
     const run = () =>
       schedule.add(attribute(message, GROUP) ?? '', () => finish(message, receiptHandle))
     const visibleAtMs = Number(attribute(message, VISIBLE_AT) ?? 0)
@@ -111,13 +113,13 @@ export function startQueuePoller(options: QueuePollerOptions) {
       MessageSystemAttributeNames: ['All'],
     },
     accept,
-    isFull: () => held.size >= MAX_HELD,
+    isFull: () => heldHandles.size >= MAX_HELD,
   })
 
   return {
     /** Messages in this process: waiting for their time, waiting for a slot, or running. */
-    held: () => held.size,
-    settled: schedule.settled,
+    heldCount: () => heldHandles.size,
+    handlersEnded: schedule.tasksEnded,
     /** Stops receiving, and resolves after the running handlers have ended. Held messages stay in the queue. */
     close: async () => {
       clearInterval(renewal)
@@ -137,42 +139,45 @@ function messageRemoval(
   queueUrl: string,
   whenDeleted: (receiptHandle: string) => void,
 ) {
-  let waiting: string[] = []
+  let waitingHandles: string[] = []
   let timer: NodeJS.Timeout | undefined
-  const running = new Set<Promise<void>>()
+  const runningDeletes = new Set<Promise<void>>()
 
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
-    const handles = waiting
-    waiting = []
+    const handles = waitingHandles
+    waitingHandles = []
     if (handles.length === 0) return
     const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }))
     // A refused delete means that the message was received again meanwhile. It is deleted after that receive.
-    const deleted = sqs
+    const deletion = sqs
       .send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
       .catch(() => undefined)
       .then(() => {
         for (const handle of handles) whenDeleted(handle)
-        running.delete(deleted)
+        runningDeletes.delete(deletion)
       })
-    running.add(deleted)
+    runningDeletes.add(deletion)
   }
 
   return {
     add: (receiptHandle: string) => {
-      waiting.push(receiptHandle)
-      if (waiting.length === BATCH) flush()
+      waitingHandles.push(receiptHandle)
+      if (waitingHandles.length === BATCH) flush()
       else timer ??= setTimeout(flush, DELETE_WITHIN_MS)
     },
     close: async () => {
       flush()
-      await Promise.all(running)
+      await Promise.all(runningDeletes)
     },
   }
 }
 
-async function succeeds(invoke: QueuePollerOptions['invoke'], message: Message): Promise<boolean> {
+async function processMessage(
+  invoke: QueuePollerOptions['invoke'],
+  message: Message,
+): Promise<boolean> {
   const reply = v.safeParse(Reply, await invoke({ Records: [toRecord(message)] }))
   // As on AWS, an answer without the list of failures is a success.
   return !reply.success || reply.output.batchItemFailures.length === 0

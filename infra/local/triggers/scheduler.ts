@@ -18,7 +18,7 @@ export function startScheduler(
   jobs: readonly ScheduledJob[],
 ) {
   const startMs = clock.nowMs()
-  const armed = jobs.map(({ schedule, run }) => {
+  const armedJobs = jobs.map(({ schedule, run }) => {
     if ('dailyAt' in schedule) {
       const time = times[schedule.dailyAt]
       return armedJob(clock, { run, periodMs: DAY_MS, nextMs: (nowMs) => nextDailyMs(nowMs, time) })
@@ -29,14 +29,16 @@ export function startScheduler(
   })
   const stopListening = clock.onJump(() => {
     const nowMs = clock.nowMs()
-    const passed = armed.filter((job) => job.dueMs() <= nowMs)
-    for (const job of passed.toSorted((one, other) => one.lastMs(nowMs) - other.lastMs(nowMs)))
+    const dueJobs = armedJobs.filter((job) => job.dueMs() <= nowMs)
+    for (const job of dueJobs.toSorted(
+      (first, second) => first.lastMs(nowMs) - second.lastMs(nowMs),
+    ))
       job.fireAfterTimers()
   })
   return {
     close: () => {
       stopListening()
-      for (const job of armed) job.cancel()
+      for (const job of armedJobs) job.cancel()
     },
   }
 }
@@ -44,7 +46,7 @@ export function startScheduler(
 type Recurrence = {
   readonly run: () => void
   readonly periodMs: number
-  /** The first time after this one. */
+  /** The first time after `nowMs`. */
   readonly nextMs: (nowMs: number) => number
 }
 

@@ -15,7 +15,7 @@ export type EventSourceOptions = {
   readonly queueUrls: Readonly<Record<QueueName, string>>
 }
 
-/** Concurrent deliveries to one endpoint: enough for a busy one, and a failing one cannot occupy all slots. */
+/** Concurrent deliveries to one endpoint: enough for a busy endpoint, and a failing endpoint cannot occupy all slots. */
 const PER_GROUP = 20
 
 /** Connects queues and schedules to their functions in the manifest. */
@@ -55,8 +55,8 @@ export function startEventSources(options: EventSourceOptions) {
   return {
     /** Resolves after the running webhook attempts have ended. */
     attemptsEnded: async () => {
-      const attempting = queues.filter(({ spec }) => spec.callsMerchants === true)
-      await Promise.all(attempting.map(({ poller }) => poller.settled()))
+      const deliveryQueues = queues.filter(({ spec }) => spec.callsMerchants === true)
+      await Promise.all(deliveryQueues.map(({ poller }) => poller.handlersEnded()))
     },
     close: async () => {
       scheduler.close()

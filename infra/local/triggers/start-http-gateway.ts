@@ -11,7 +11,7 @@ import {
   startLocalHttpServer,
 } from '../process/local-http-server.ts'
 import { routeTable } from '../process/route-table.ts'
-import { within } from '../process/within.ts'
+import { withTimeout } from '../process/with-timeout.ts'
 import { httpEvent } from './http-event.ts'
 
 /** Limits of an HTTP API of API Gateway. */
@@ -47,8 +47,8 @@ export function startHttpGateway(options: {
 
   const answer = async (request: LocalRequest): Promise<LocalAnswer> => {
     for (const page of options.pages ?? []) {
-      const answered = page(request)
-      if (answered) return answered
+      const pageAnswer = page(request)
+      if (pageAnswer) return pageAnswer
     }
     const route = (await routes)(request.method, request.path)
     if (!route) return jsonReply(404, { message: 'Not Found' })
@@ -58,7 +58,7 @@ export function startHttpGateway(options: {
       domainName: request.headers.host ?? 'localhost',
     })
     try {
-      return await within(
+      return await withTimeout(
         INTEGRATION_TIMEOUT_MS,
         route.entry.invoke(event).then(toReply),
         () => INTEGRATION_TIMED_OUT,
@@ -94,9 +94,9 @@ export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
 
 /** A result without a status code is only a body, as in payload format 2.0 on AWS. */
 function toReply(result: unknown): LocalReply {
-  const parsed = v.safeParse(Result, result)
-  if (!parsed.success) return jsonReply(200, result ?? null)
-  const { statusCode: status, headers, body, isBase64Encoded } = parsed.output
+  const parsedResult = v.safeParse(Result, result)
+  if (!parsedResult.success) return jsonReply(200, result ?? null)
+  const { statusCode: status, headers, body, isBase64Encoded } = parsedResult.output
   return {
     status,
     headers: Object.fromEntries(

@@ -1,13 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { isJsonObject, isLosslessNumber, readJson } from '../../../shared/json.ts'
 import { wholeNumber } from '../../local/terminal/command-line.ts'
-import type { Described } from './action.ts'
+import type { ActionDescription } from './action.ts'
 import { type Field, fieldsOf, rulesOf } from './schema-fields.ts'
 
 export type Payload = Readonly<Record<string, unknown>>
 
 /** An operator's request: the action's input, the stage, and how to show the answer. */
-export type Asked = {
+export type ActionCall = {
   readonly stage: string
   readonly json: boolean
   /** Repeats the action until nothing is left. */
@@ -19,11 +19,11 @@ export type Asked = {
 
 export const LOCAL_STAGE = 'local'
 
-const WRITTEN = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
+const NUMBER_FORM = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
 
 /** Converts text to the field's type. Any other wrong value is passed on, and the action reports it. */
 export function valueFrom({ kind, nullable }: Field, text: string): unknown {
-  const items = kind === 'list' ? text.split(',').map((one) => one.trim()) : [text]
+  const items = kind === 'list' ? text.split(',').map((item) => item.trim()) : [text]
   if (nullable && text === 'null') return null
   if (items.includes('null')) throw new InvalidArgumentError('It cannot be null.')
   if (kind === 'list') return items
@@ -35,55 +35,61 @@ export function valueFrom({ kind, nullable }: Field, text: string): unknown {
 
 function numberFrom(text: string): number {
   const value = wholeNumber(text)
-  if (value === undefined) throw new InvalidArgumentError(`${text} is not ${WRITTEN}`)
+  if (value === undefined) throw new InvalidArgumentError(`${text} is not ${NUMBER_FORM}`)
   return value
 }
 
 /** `bank.bank_name` is a member of `bank`. */
 export function putMember(
   tree: Payload,
-  [first = '', ...rest]: readonly string[],
+  [name = '', ...innerNames]: readonly string[],
   value: unknown,
 ): Payload {
-  const inner = tree[first]
+  const inner = tree[name]
   return {
     ...tree,
-    [first]: rest.length === 0 ? value : putMember(isJsonObject(inner) ? inner : {}, rest, value),
+    [name]:
+      innerNames.length === 0
+        ? value
+        : putMember(isJsonObject(inner) ? inner : {}, innerNames, value),
   }
 }
 
 /**
- * Makes a command of an action, from the action's schema: its fields are options, and its id needs no name. `operator`
- * is the default for an action that requires an operator.
+ * Makes a command of an action, from the action's schema. The fields become options, and the id needs no name.
+ * `operator`: the default for an action that requires an operator.
  */
 export function defineAction(
   command: Command,
-  { summary, input, takesFile = false, isPaged = false }: Described,
+  { summary, input, takesFile = false, isPaged = false }: ActionDescription,
   operator: string | undefined,
-  run: (asked: Asked) => Promise<void> | void,
+  run: (call: ActionCall) => Promise<void> | void,
 ): void {
   const fields = input ? fieldsOf(input) : []
   const values = new Map<string, unknown>()
-  const takes = (field: Field) => (text: string) => {
-    const before = values.get(field.name)
-    const value = valueFrom(field, once(text, Array.isArray(before) ? undefined : before))
+  const parserOf = (field: Field) => (text: string) => {
+    const previous = values.get(field.name)
+    const value = valueFrom(
+      field,
+      singleValue(text, Array.isArray(previous) ? undefined : previous),
+    )
     values.set(
       field.name,
-      Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value,
+      Array.isArray(previous) && Array.isArray(value) ? [...previous, ...value] : value,
     )
     return text
   }
   command.summary(/^.*?\.(?=\s|$)/.exec(summary)?.[0] ?? summary).description(summary)
   const id = positionalField(fields)
-  if (id) command.argument(`[${id.name}]`, '', takes(id))
+  if (id) command.argument(`[${id.name}]`, '', parserOf(id))
   command.optionsGroup('Fields:')
-  for (const field of fields) command.addOption(optionOf(field, takes(field), fields))
+  for (const field of fields) command.addOption(optionOf(field, parserOf(field), fields))
   command
     .optionsGroup('Options:')
     .option(
       '--stage <name>',
       'local (the default) is this machine; any other is on AWS, with your credentials',
-      once,
+      singleValue,
     )
     .option('--json', 'prints the answer as JSON, with all fields')
   if (input)
@@ -92,7 +98,7 @@ export function defineAction(
     command.option(
       '--file <file>',
       'a CSV file: each line is one call, each column one field',
-      once,
+      singleValue,
     )
   if (isPaged) command.option('--all', 'repeats until nothing is left, and prints the sums')
   const rules = input ? rulesOf(input).map((rule) => `\nTogether: ${rule}.`) : []
@@ -103,15 +109,15 @@ export function defineAction(
       all = false,
       payload,
       file,
-    } = command.opts<Partial<Asked>>()
+    } = command.opts<Partial<ActionCall>>()
     if (payload && values.size > 0)
       return command.error('error: give --payload or fields, not both')
     if (file !== undefined && (payload || [...values.keys()].some((name) => name !== 'operator'))) {
       return command.error('error: give --file or fields, not both')
     }
-    const isAsked = fields.some(({ name }) => name === 'operator') && !values.has('operator')
-    if (operator && isAsked) values.set('operator', operator)
-    const named = [...values].reduce<Payload>(
+    const needsOperator = fields.some(({ name }) => name === 'operator') && !values.has('operator')
+    if (operator && needsOperator) values.set('operator', operator)
+    const fromFields = [...values].reduce<Payload>(
       (tree, [name, value]) => putMember(tree, name.split('.'), value),
       {},
     )
@@ -119,20 +125,20 @@ export function defineAction(
       stage,
       json,
       ...(all && { all }),
-      payload: payload ?? named,
+      payload: payload ?? fromFields,
       ...(file !== undefined && { file }),
     })
   })
 }
 
-/** An option's text, given once. If another option follows, the operator forgot the value. */
-function once(text: string, before?: unknown): string {
+/** The text of an option that is given once. If another option follows, the operator forgot the value. */
+function singleValue(text: string, previous?: unknown): string {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
-  if (before !== undefined) throw new InvalidArgumentError('It is given twice.')
+  if (previous !== undefined) throw new InvalidArgumentError('It is given twice.')
   return text
 }
 
-/** The field of an id without a name: the first id that the action requires, else its only id. */
+/** The field whose id needs no name: the first id that the action requires, else its only id. */
 function positionalField(fields: readonly Field[]): Field | undefined {
   const ids = fields.filter(({ name }) => name.endsWith('_id'))
   return ids.find(({ required }) => required) ?? (ids.length === 1 ? ids[0] : undefined)
@@ -140,7 +146,7 @@ function positionalField(fields: readonly Field[]): Field | undefined {
 
 function optionOf(
   { name, kind, notes }: Field,
-  take: (text: string) => string,
+  parse: (text: string) => string,
   fields: readonly Field[],
 ): Option {
   const isFlag = kind === 'true|false'
@@ -148,23 +154,23 @@ function optionOf(
     .filter((field) => field.name.startsWith(`${name}.`))
     .map((field) => field.name)
   const option = new Option(`--${name} ${isFlag ? `[${kind}]` : `<${kind}>`}`, notes.join('; '))
-  return (isFlag ? option.preset('true') : option).conflicts(members).argParser(take)
+  return (isFlag ? option.preset('true') : option).conflicts(members).argParser(parse)
 }
 
 /** JSON has the same rules as fields: numbers in plain digits, no field twice. */
-function payloadFrom(text: string, before: unknown): Payload {
-  const read = readJson(Buffer.from(once(text, before)))
-  if (!read.ok) throw new InvalidArgumentError(`${read.reason}.`)
-  const value = inDigits(read.value)
+function payloadFrom(text: string, previous: unknown): Payload {
+  const json = readJson(Buffer.from(singleValue(text, previous)))
+  if (!json.ok) throw new InvalidArgumentError(`${json.reason}.`)
+  const value = numbersInDigits(json.value)
   if (!isJsonObject(value)) throw new InvalidArgumentError('It must be a JSON object.')
   return value
 }
 
-function inDigits(value: unknown): unknown {
+function numbersInDigits(value: unknown): unknown {
   if (isLosslessNumber(value)) return numberFrom(value.value)
-  if (Array.isArray(value)) return value.map(inDigits)
+  if (Array.isArray(value)) return value.map(numbersInDigits)
   const entries = isJsonObject(value) ? Object.entries(value) : undefined
   return entries
-    ? Object.fromEntries(entries.map(([name, inner]) => [name, inDigits(inner)]))
+    ? Object.fromEntries(entries.map(([name, inner]) => [name, numbersInDigits(inner)]))
     : value
 }

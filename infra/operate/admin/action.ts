@@ -8,14 +8,14 @@ export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as con
 )
 
 /** A handler's description of itself. `input` is the schema that the handler parses with; undefined without fields. */
-const Described = v.object({
+const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),
 })
-export type Described = v.InferOutput<typeof Described> & {
+export type ActionDescription = v.InferOutput<typeof DescriptionSchema> & {
   /** Takes `--file`, with one call for each line: the bank's answer to a payout run. */
   readonly takesFile?: boolean
-  /** Its answer has `next` if something is left; `--all` continues from there. */
+  /** The answer has `next` if items are left. `--all` continues from `next`. */
   readonly isPaged?: boolean
 }
 
@@ -23,11 +23,10 @@ export type Described = v.InferOutput<typeof Described> & {
 const Handler = v.pipe(
   v.function(),
   v.transform((handler): object => Object.assign({}, handler)),
-  Described,
+  DescriptionSchema,
 )
 
-/** Reads an action's description and fields from its handler. */
-export async function describedAction({ name, entry }: FunctionSpec): Promise<Described> {
+export async function describeAction({ name, entry }: FunctionSpec): Promise<ActionDescription> {
   const module: unknown = await import(new URL(`../../../${entry}`, import.meta.url).href)
   const { handler } = v.parse(v.object({ handler: Handler }), { ...Object(module) })
   return { ...handler, takesFile: name === 'mark-settlement-paid', isPaged: name === 'redeliver' }

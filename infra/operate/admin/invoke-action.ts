@@ -4,8 +4,8 @@ import { parseOwnJson } from '../../../shared/json.ts'
 import { DUTY_HEADER } from '../../local/emulators/answer-invocation.ts'
 import { localAws } from '../../local/emulators/dynamodb-local.ts'
 import { UsageError, wholeNumber } from '../../local/terminal/command-line.ts'
-import { regionNamed } from '../check/stage-named.ts'
-import { type Asked, LOCAL_STAGE } from './action-command.ts'
+import { requireRegion } from '../check/stage-named.ts'
+import { type ActionCall, LOCAL_STAGE } from './action-command.ts'
 
 /** The function failed, or could not be called. */
 export class InvocationFailed extends Error {
@@ -17,11 +17,11 @@ const MARGIN_MS = 10_000
 
 /**
  * Invokes an action's function once and answers its result, with the digits of its numbers. After a lost answer the
- * operator decides whether to repeat it. Throws `InvocationFailed` with a message for the operator.
+ * operator decides whether to repeat the action. Throws `InvocationFailed` with a message for the operator.
  */
 export async function invokeAction(
   spec: FunctionSpec,
-  { stage, payload }: Asked,
+  { stage, payload }: ActionCall,
   env: NodeJS.ProcessEnv,
 ): Promise<unknown> {
   const target = await targetOf(stage, env)
@@ -42,7 +42,7 @@ export async function invokeAction(
     return text === '' ? null : parseOwnJson(text)
   } catch (error) {
     if (error instanceof InvocationFailed) throw error
-    throw new InvocationFailed(explained(error, spec, name, target.endpoint), { cause: error })
+    throw new InvocationFailed(failureMessage(error, spec, name, target.endpoint), { cause: error })
   } finally {
     client.destroy()
   }
@@ -53,7 +53,7 @@ async function targetOf(
   stage: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Partial<ReturnType<typeof localAws>>> {
-  if (stage !== LOCAL_STAGE) return { region: await regionNamed(env) }
+  if (stage !== LOCAL_STAGE) return { region: await requireRegion(env) }
   const port = wholeNumber(env['PORT'] || '3000') ?? 0
   if (port < 1 || port > 65_534) throw new UsageError('PORT must be a number from 1 to 65534')
   return localAws(`http://127.0.0.1:${port + 1}`)
@@ -70,7 +70,7 @@ function addHeader({ middlewareStack }: LambdaClient, name: string, value: strin
   )
 }
 
-function explained(
+function failureMessage(
   error: unknown,
   { trigger }: FunctionSpec,
   name: string,

@@ -14,7 +14,7 @@ export function parseCsv(text: string): readonly (readonly string[])[] | undefin
     row.push(quoted === undefined ? plain.trim() : quoted.replaceAll('""', '"'))
     if (end === ',' && CELL.lastIndex < source.length) continue
     if (end === ',') row.push('')
-    if (row.some((one) => one !== '')) rows.push(row)
+    if (row.some((value) => value !== '')) rows.push(row)
     row = []
   }
   return rows

@@ -1,4 +1,4 @@
-import { printable } from '../../local/terminal/printable.ts'
+import { printableLine } from '../../local/terminal/printable.ts'
 import { TABLE_COLUMNS } from './table-columns.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -8,15 +8,17 @@ type Columns = Readonly<Record<string, readonly string[]>>
 export function renderReply(action: string, body: unknown): string {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
-  const { data, pagination, ...rest } = body
+  const { data, pagination, ...others } = body
   if (!Array.isArray(data) || !isObject(pagination)) return objectText(body, columns)
-  const page = printable(
+  const page = printableLine(
     `page ${textOf(pagination['page'])}, ${textOf(pagination['per_page'])} per page`,
   )
   const table = isListOfObjects(data) ? tableOf(data, columns['data']) : 'none'
-  return [table, ...(Object.keys(rest).length > 0 ? [objectText(rest, columns)] : []), page].join(
-    '\n\n',
-  )
+  return [
+    table,
+    ...(Object.keys(others).length > 0 ? [objectText(others, columns)] : []),
+    page,
+  ].join('\n\n')
 }
 
 function isObject(value: unknown): value is JsonObject {
@@ -31,22 +33,24 @@ function isContainer(value: unknown): value is object {
 function textOf(value: unknown): string {
   if (value === null || value === undefined) return '-'
   if (typeof value === 'string') return value
-  if (!Array.isArray(value) || value.some((one) => one === null || isContainer(one)))
+  if (!Array.isArray(value) || value.some((item) => item === null || isContainer(item)))
     return JSON.stringify(value)
   return value.length === 0 ? 'none' : value.map(textOf).join(', ')
 }
 
 function objectText(object: JsonObject, columns: Columns): string {
-  const plain = flattened(object).filter(([, value]) => !isListOfObjects(value))
+  const plain = flattenValues(object).filter(([, value]) => !isListOfObjects(value))
   const rows = plain.map(([name, value]) => [name, textOf(value)])
-  return [...(rows.length > 0 ? [aligned(rows)] : []), ...blocksOf([object], columns)].join('\n\n')
+  return [...(rows.length > 0 ? [alignColumns(rows)] : []), ...blocksOf([object], columns)].join(
+    '\n\n',
+  )
 }
 
 /** The values of an object by their dotted names. Lists stay whole. */
-function flattened(object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] {
+function flattenValues(object: JsonObject, prefix = ''): readonly (readonly [string, unknown])[] {
   return Object.entries(object).flatMap(([name, value]) =>
     isObject(value)
-      ? flattened(value, `${prefix}${name}.`)
+      ? flattenValues(value, `${prefix}${name}.`)
       : [[`${prefix}${name}`, value] as const],
   )
 }
@@ -55,10 +59,13 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isObject)
 }
 
-/** Rows in aligned columns. With names, the names are underlined, and numbers are aligned to the right. */
-function aligned(given: readonly (readonly string[])[], names: readonly string[] = []): string {
-  const rows = given.map((row) => row.map(printable))
-  const head = names.map(printable)
+/** Rows in aligned columns. The names of columns are underlined; then numbers are aligned to the right. */
+function alignColumns(
+  cells: readonly (readonly string[])[],
+  names: readonly string[] = [],
+): string {
+  const rows = cells.map((row) => row.map(printableLine))
+  const head = names.map(printableLine)
   const widths = (rows[0] ?? []).map((_, at) =>
     Math.max(...[head, ...rows].map((row) => row[at]?.length ?? 0)),
   )
@@ -66,30 +73,34 @@ function aligned(given: readonly (readonly string[])[], names: readonly string[]
   const padded = (cell: string, at: number) =>
     isNumeric[at] ? cell.padStart(widths[at] ?? 0) : cell.padEnd(widths[at] ?? 0)
   const lines = head.length > 0 ? [head, widths.map((width) => '-'.repeat(width)), ...rows] : rows
-  return lines.map((cells) => cells.map(padded).join('  ').trimEnd()).join('\n')
+  return lines.map((line) => line.map(padded).join('  ').trimEnd()).join('\n')
 }
 
-/** A table for each list in some objects, then tables of the lists in its rows. Attempts get none: the row counts them. */
+/**
+ * A table for each list in the objects, then tables of the lists in its rows. Attempts have no
+ * table: the row counts them.
+ */
 function blocksOf(
   objects: readonly JsonObject[],
   columns: Columns,
   prefix = '',
 ): readonly string[] {
   const lists = objects
-    .flatMap((object) => flattened(object, prefix))
+    .flatMap((object) => flattenValues(object, prefix))
     .filter(([name]) => !/\..*attempts$/.test(name))
-  return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, same]) => {
-    const rows = same.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
+  return [...Map.groupBy(lists, ([name]) => name)].flatMap(([name, sameName]) => {
+    const rows = sameName.flatMap(([, value]) => (isListOfObjects(value) ? value : []))
     return rows.length === 0
       ? []
       : [`${name}\n${tableOf(rows, columns[name])}`, ...blocksOf(rows, columns, `${name}.`)]
   })
 }
 
-/** One row for each object. Columns that are empty in every row are left out, and those that were not chosen. */
+/** One row for each object. Columns that are empty in every row or not chosen are left out. */
 function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | undefined): string {
   const rows = objects.map(
-    (object) => new Map(flattened(object).flatMap(([name, value]) => summarized(name, value))),
+    (object) =>
+      new Map(flattenValues(object).flatMap(([name, value]) => summarizeList(name, value))),
   )
   const names = chosen ?? [...new Set(rows.flatMap((row) => [...row.keys()]))]
   const columns = names.filter((name) =>
@@ -99,24 +110,24 @@ function tableOf(objects: readonly JsonObject[], chosen: readonly string[] | und
   const cellOf = (name: string, value: unknown) => {
     if (value === null || value === undefined) return ''
     if (Array.isArray(value) && value.length === 0 && isCount(name)) return '0'
-    return chosen ? shortened(name, textOf(value)) : textOf(value)
+    return chosen ? shortenText(name, textOf(value)) : textOf(value)
   }
   const cells = rows.map((row) => columns.map((name) => cellOf(name, row.get(name))))
-  return aligned(cells, columns)
+  return alignColumns(cells, columns)
 }
 
-/** A list inside a row: its length and, for attempts, the result of the last one. */
-function summarized(name: string, value: unknown): readonly (readonly [string, unknown])[] {
+/** A list inside a row: its length and, for attempts, the result of the last attempt. */
+function summarizeList(name: string, value: unknown): readonly (readonly [string, unknown])[] {
   if (!isListOfObjects(value)) return [[name, value]]
   const { http_status, error } = value.at(-1) ?? {}
-  const last = [['last_status', http_status] as const, ['last_error', error] as const]
-  return [[name, value.length], ...(name === 'attempts' ? last : [])]
+  const result = [['last_status', http_status] as const, ['last_error', error] as const]
+  return [[name, value.length], ...(name === 'attempts' ? result : [])]
 }
 
 const WIDEST_CELL = 40
 
-/** Ids stay whole, because operators copy them. So do prefixes of keys, because they differ at their end. */
-function shortened(column: string, text: string): string {
+/** Ids stay whole, because operators copy them. Prefixes of keys stay whole, because they differ at their end. */
+function shortenText(column: string, text: string): string {
   return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
     ? text
     : `${text.slice(0, WIDEST_CELL - 1)}…`
@@ -130,9 +141,9 @@ export function renderRefusal(action: string, status: number, body: unknown): st
     ? Object.entries(fields).map(([name, reasons]) => [`  ${name}:`, textOf(reasons)])
     : []
   return [
-    printable(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
-    ...(rows.length > 0 ? [aligned(rows)] : []),
-    ...flattened(others).map(([name, value]) => printable(`  ${name}: ${textOf(value)}`)),
-    ...(hint === undefined ? [] : [printable(`Hint: ${textOf(hint)}`)]),
+    printableLine(`${action} was refused (${status} ${textOf(code)}): ${textOf(message)}`),
+    ...(rows.length > 0 ? [alignColumns(rows)] : []),
+    ...flattenValues(others).map(([name, value]) => printableLine(`  ${name}: ${textOf(value)}`)),
+    ...(hint === undefined ? [] : [printableLine(`Hint: ${textOf(hint)}`)]),
   ].join('\n')
 }

@@ -2,9 +2,9 @@ import { Command, CommanderError } from 'commander'
 import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { asksForHelp, UsageError } from '../../local/terminal/command-line.ts'
-import { type Output, onTerminal, printable } from '../../local/terminal/printable.ts'
-import { ACTIONS, describedAction } from './action.ts'
-import { type Asked, defineAction } from './action-command.ts'
+import { type Output, onTerminal, printableLine } from '../../local/terminal/printable.ts'
+import { ACTIONS, describeAction } from './action.ts'
+import { type ActionCall, defineAction } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { renderRefusal, renderReply } from './render-reply.ts'
 import { runFile } from './run-file.ts'
@@ -23,39 +23,40 @@ const CsvReply = v.object({
   left_out: v.optional(v.array(v.object({ settlement_id: v.string(), reason: v.string() })), []),
 })
 
-/** One bounded part of the answer. The caller or the command continues from it. */
+/** A part of an answer. The operator continues from the cursor, or `--all` from `next`. */
 const Resumable = v.object({ cursor: v.string() })
-const Further = v.object({ count: v.number(), next: v.string() })
+const NextPart = v.object({ count: v.number(), next: v.string() })
 
 /**
  * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
  * refused action ends with a code other than 0.
  */
-export async function runAdmin(argv: readonly string[], given: AdminIo): Promise<ExitCode> {
-  const io = onTerminal(given)
+export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
+  const io = onTerminal(output)
   const program = emptyProgram(io)
-  const named = ACTIONS.filter(({ name }) => name === argv[0])
+  const namedAction = ACTIONS.filter(({ name }) => name === argv[0])
   let code: ExitCode = 0
   try {
-    for (const spec of named.length > 0 ? named : ACTIONS) {
+    for (const spec of namedAction.length > 0 ? namedAction : ACTIONS) {
       const command = program.command(spec.name).helpGroup(headingOf(spec))
-      const described = await describedAction(spec)
-      defineAction(command, described, io.env['GATEWAY_OPERATOR'], async ({ file, ...asked }) => {
-        const ask = () => (asked.all ? askOn(spec, asked, io) : askAll(spec, asked, io.env))
-        if (file === undefined) code = report(io, spec.name, asked.json, await ask())
-        else code = (await runFile(spec, described.input, { ...asked, file }, io)) ? 0 : 1
+      const action = await describeAction(spec)
+      defineAction(command, action, io.env['GATEWAY_OPERATOR'], async ({ file, ...call }) => {
+        const invoke = () =>
+          call.all ? repeatAction(spec, call, io) : collectReport(spec, call, io.env)
+        if (file === undefined) code = printReply(io, spec.name, call.json, await invoke())
+        else code = (await runFile(spec, action.input, { ...call, file }, io)) ? 0 : 1
       })
     }
-    // --help anywhere only prints help. No action is called, and other arguments are not checked.
+    // With --help anywhere, the command only prints help. It calls no action and does not check other arguments.
     const words = asksForHelp(argv)
       ? [...argv.slice(0, 1), '--help']
-      : argv.map((word) => underscored(program, word))
+      : argv.map((word) => withUnderscores(program, word))
     await program.parseAsync(words, { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2
     if (!(error instanceof UsageError || error instanceof InvocationFailed)) throw error
-    io.err(printable(error.message))
+    io.err(printableLine(error.message))
     return error instanceof UsageError ? 2 : 1
   }
 }
@@ -96,7 +97,7 @@ function headingOf({ trigger }: FunctionSpec): string {
 /** The limit of runs for one report. Each run reads for minutes. */
 const MAX_RUNS = 500
 
-const Counted = v.object({
+const CountedReply = v.object({
   status: v.literal(200),
   body: v.object({
     count: v.number(),
@@ -105,36 +106,42 @@ const Counted = v.object({
   }),
 })
 
-/** Invokes an action until nothing is left, and answers the sums. A refusal is passed on, with the count before it. */
-async function askOn(spec: FunctionSpec, asked: Asked, io: AdminIo): Promise<unknown> {
+/**
+ * Invokes an action until nothing is left, and answers the sums. A refusal is answered, and the
+ * count before it printed.
+ */
+async function repeatAction(spec: FunctionSpec, call: ActionCall, io: AdminIo): Promise<unknown> {
   const sums = { count: 0, passed_over: 0 }
-  let payload = asked.payload
+  let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
+    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
       (error: unknown) => {
         io.err(`${sums.count} rounds began before; run the same command again to continue`)
         throw error
       },
     )
-    const counted = v.safeParse(Counted, answer)
-    if (!counted.success) {
+    const reply = v.safeParse(CountedReply, answer)
+    if (!reply.success) {
       if (sums.count > 0)
         io.err(`${sums.count} rounds began before; run the same command again to continue`)
       return answer
     }
-    const { count, passed_over: passedOver, next } = counted.output.body
+    const { count, passed_over: passedOver, next } = reply.output.body
     sums.count += count
     sums.passed_over += passedOver
     if (next === undefined) return { status: 200, body: sums }
-    payload = { ...asked.payload, cursor: next }
+    payload = { ...call.payload, cursor: next }
   }
   throw new InvocationFailed(
     `${sums.count} rounds began in ${MAX_RUNS} runs; run the same command again to continue`,
   )
 }
 
-/** A report, or the part that one run could finish. With `continuing`, the next run continues from the cursor. */
-const Part = v.object({
+/**
+ * A report, or the part of the report that one run finished. With `continuing`, the next run
+ * continues from the cursor.
+ */
+const ReportPart = v.object({
   status: v.literal(200),
   body: v.looseObject({
     csv: v.optional(v.string()),
@@ -143,13 +150,17 @@ const Part = v.object({
   }),
 })
 
-/** Invokes an action until its report is complete. It joins the parts of a CSV or a list. */
-async function askAll(spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv): Promise<unknown> {
-  const parts: v.InferOutput<typeof Part>['body'][] = []
-  let payload = asked.payload
+/** Invokes an action until its report is complete. Joins the parts of a CSV or a list. */
+async function collectReport(
+  spec: FunctionSpec,
+  call: ActionCall,
+  env: NodeJS.ProcessEnv,
+): Promise<unknown> {
+  const parts: v.InferOutput<typeof ReportPart>['body'][] = []
+  let payload = call.payload
   for (let run = 0; run < MAX_RUNS; run++) {
-    const answer = await invokeAction(spec, { ...asked, payload }, env)
-    if (!v.is(Part, answer)) return answer
+    const answer = await invokeAction(spec, { ...call, payload }, env)
+    if (!v.is(ReportPart, answer)) return answer
     const { body } = answer
     parts.push(body)
     if (body['continuing'] !== true || typeof body['cursor'] !== 'string') {
@@ -160,12 +171,12 @@ async function askAll(spec: FunctionSpec, asked: Asked, env: NodeJS.ProcessEnv):
       }
       return { ...answer, body: { ...body, ...whole } }
     }
-    payload = { ...asked.payload, cursor: body['cursor'] }
+    payload = { ...call.payload, cursor: body['cursor'] }
   }
   throw new InvocationFailed(`${spec.name} was not finished after ${MAX_RUNS} runs`)
 }
 
-function report(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
+function printReply(io: AdminIo, action: string, json: boolean, answer: unknown): ExitCode {
   const { status, body } = v.is(Reply, answer) ? answer : { status: 200, body: answer }
   const asJson = JSON.stringify(body, null, 2)
   if (status >= 400) {
@@ -175,17 +186,17 @@ function report(io: AdminIo, action: string, json: boolean, answer: unknown): Ex
   if (!json && v.is(CsvReply, body)) {
     io.out(body.csv.trimEnd())
     for (const { settlement_id: id, reason } of body.left_out ?? [])
-      io.err(printable(`Left out: ${id}: ${reason}`))
+      io.err(printableLine(`Left out: ${id}: ${reason}`))
   } else io.out(json ? asJson : renderReply(action, body))
   if (!json && v.is(Resumable, body))
-    io.err(printable(`More is left: continue with --cursor ${body.cursor}`))
-  if (!json && v.is(Further, body))
+    io.err(printableLine(`More is left: continue with --cursor ${body.cursor}`))
+  if (!json && v.is(NextPart, body))
     io.err('More is left: --all repeats the action until nothing is left')
   return 0
 }
 
 /** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
-function underscored(program: Command, argument: string): string {
+function withUnderscores(program: Command, argument: string): string {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')
   return program.commands.some(({ options }) => options.some(({ long }) => long === flag))

@@ -3,9 +3,9 @@ import { InvalidArgumentError } from 'commander'
 import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { UsageError } from '../../local/terminal/command-line.ts'
-import { type Output, printable } from '../../local/terminal/printable.ts'
-import type { Described } from './action.ts'
-import { type Asked, type Payload, putMember, valueFrom } from './action-command.ts'
+import { type Output, printableLine } from '../../local/terminal/printable.ts'
+import type { ActionDescription } from './action.ts'
+import { type ActionCall, type Payload, putMember, valueFrom } from './action-command.ts'
 import { InvocationFailed, invokeAction } from './invoke-action.ts'
 import { parseCsv } from './parse-csv.ts'
 import { renderRefusal } from './render-reply.ts'
@@ -19,27 +19,28 @@ const MAX_LINES = 10_000
 const Reply = v.object({ status: v.number(), body: v.unknown() })
 
 /**
- * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the names of
- * the action's fields. Of the cells only ids are printed. A refused line stops no other line; a call without an answer
- * ends the run. Answers whether every line was done. Repeating a file is safe if the action refuses a second time.
+ * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the
+ * names of the action's fields. Of the cells only ids are printed. A refused line does not stop other lines. A call
+ * without an answer ends the run. Answers whether every line was done. An operator may repeat a file if the action
+ * refuses repeats.
  */
 export async function runFile(
   spec: FunctionSpec,
-  input: Described['input'],
-  { file, ...asked }: Asked & { readonly file: string },
+  input: ActionDescription['input'],
+  { file, ...call }: ActionCall & { readonly file: string },
   io: Output & { readonly env: NodeJS.ProcessEnv },
 ): Promise<boolean> {
-  const lines = linesOf(file, input ? fieldsOf(input) : [], asked.payload)
+  const lines = linesOf(file, input ? fieldsOf(input) : [], call.payload)
   let done = 0
   for (const [at, { number, id, payload }] of lines.entries()) {
-    const answer = await invokeAction(spec, { ...asked, payload }, io.env).catch(
+    const answer = await invokeAction(spec, { ...call, payload }, io.env).catch(
       (error: unknown) => {
         if (error instanceof InvocationFailed) return error
         throw error
       },
     )
     if (answer instanceof InvocationFailed) {
-      io.err(printable(`line ${number}  ${id}  no answer: ${answer.message}`))
+      io.err(printableLine(`line ${number}  ${id}  no answer: ${answer.message}`))
       io.err(
         `${done} of ${lines.length} done; ${lines.length - at - 1} lines after line ${number} were not sent`,
       )
@@ -47,10 +48,10 @@ export async function runFile(
     }
     const { status, body } = v.parse(Reply, answer)
     if (status >= 400)
-      io.err(`line ${number}  ${printable(id)}  ${renderRefusal(spec.name, status, body)}`)
+      io.err(`line ${number}  ${printableLine(id)}  ${renderRefusal(spec.name, status, body)}`)
     else {
       done += 1
-      io.out(printable(`line ${number}  ${id}  done`))
+      io.out(printableLine(`line ${number}  ${id}  done`))
     }
   }
   io.out(`${done} of ${lines.length} done`)
@@ -78,18 +79,20 @@ function textOf(path: string): string {
 }
 
 function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly Field[] {
-  const named = head.map((name) => fields.find((field) => field.name === name))
-  const unknown = head.filter((_, at) => named[at] === undefined)
+  const columns = head.map((name) => fields.find((field) => field.name === name))
+  const unknownNames = head.filter((_, at) => columns[at] === undefined)
   const names = fields.map(({ name }) => name).join(', ')
-  if (unknown.length > 0)
-    throw new UsageError(`the file has unknown columns: ${unknown.join(', ')}; use ${names}`)
+  if (unknownNames.length > 0)
+    throw new UsageError(`the file has unknown columns: ${unknownNames.join(', ')}; use ${names}`)
   if (new Set(head).size < head.length) throw new UsageError('the file has a column twice')
-  const missing = fields.filter(
+  const missingFields = fields.filter(
     ({ name, required }) => required && name !== 'operator' && !head.includes(name),
   )
-  if (missing.length > 0)
-    throw new UsageError(`the file lacks the column ${missing.map(({ name }) => name).join(', ')}`)
-  return named.filter((field) => field !== undefined)
+  if (missingFields.length > 0)
+    throw new UsageError(
+      `the file lacks the column ${missingFields.map(({ name }) => name).join(', ')}`,
+    )
+  return columns.filter((field) => field !== undefined)
 }
 
 /** The call of a line. Each cell is converted to its field's type; an empty cell leaves its field out. */

@@ -2,14 +2,13 @@ import type * as v from 'valibot'
 
 /** One field of an action's input, as an operator gives it: `--bank.bank_name`. */
 export type Field = {
-  /** Dotted if the field is inside another one. */
+  /** Dotted if the field is inside another field. */
   readonly name: string
-  /** `null`: a group of fields, which can only be cleared as a whole. */
+  /** `null`: a group of fields that can only be cleared together. */
   readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'null'
   readonly required: boolean
-  /** `null` clears it. */
   readonly nullable: boolean
-  /** Its help: whether it is required, its default, its choices, and the schema's own messages. */
+  /** The field's help: whether it is required, its default, its choices, and the schema's own messages. */
   readonly notes: readonly string[]
 }
 
@@ -46,8 +45,8 @@ export function fieldsOf(schema: v.GenericSchema): readonly Field[] {
 }
 
 function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readonly Field[] {
-  const { node, nullable, byDefault, ...own } = unwrapped(outer)
-  const required = own.required && groupRequired
+  const { node, nullable, defaultValue, required: isRequired } = unwrapNode(outer)
+  const required = isRequired && groupRequired
   const clears = nullable ? ['null clears it'] : []
   if (node.entries) {
     const inner = Object.entries(node.entries).flatMap(([field, entry]) =>
@@ -57,32 +56,32 @@ function fieldsOfNode(name: string, outer: Node, groupRequired: boolean): readon
       ? [{ name, kind: 'null', required: false, nullable, notes: clears }, ...inner]
       : inner
   }
-  const need = own.required && !required ? ['with the others'] : needOf(required, byDefault)
+  const need = isRequired && !required ? ['with the others'] : needOf(required, defaultValue)
   const notes = [...need, ...choicesOf(node), ...clears, ...rulesOf(outer.pipe ? outer : node)]
   return [{ name, kind: kindOf(node), required, nullable, notes }]
 }
 
 /** Removes `optional` and `nullable`, also at the beginning of a pipe. */
-function unwrapped(node: Node): {
+function unwrapNode(node: Node): {
   node: Node
   required: boolean
   nullable: boolean
-  byDefault: Node['default']
+  defaultValue: Node['default']
 } {
   if (node.wrapped === undefined)
-    return { node, required: true, nullable: false, byDefault: undefined }
-  const inner = unwrapped(node.wrapped)
+    return { node, required: true, nullable: false, defaultValue: undefined }
+  const inner = unwrapNode(node.wrapped)
   return {
     node: inner.node,
     required: inner.required && !/optional|nullish/.test(node.type ?? ''),
     nullable: inner.nullable || /nullable|nullish/.test(node.type ?? ''),
-    byDefault: node.default ?? inner.byDefault,
+    defaultValue: node.default ?? inner.defaultValue,
   }
 }
 
-function needOf(required: boolean, byDefault: Node['default']): readonly string[] {
+function needOf(required: boolean, defaultValue: Node['default']): readonly string[] {
   if (required) return ['required']
-  return byDefault === undefined ? [] : [`default ${String(byDefault)}`]
+  return defaultValue === undefined ? [] : [`default ${String(defaultValue)}`]
 }
 
 function choicesOf({

@@ -10,8 +10,8 @@ const PAYMENTS =
   )
 
 /**
- * The columns of the tables of an action's answer, by the name of the list. They fit into a terminal. A list that is not
- * here, and `--json`, shows every field.
+ * The columns of the tables in an action's answer, by the name of the list. They fit into a terminal. A list without
+ * an entry shows every field, and so does `--json`.
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   {

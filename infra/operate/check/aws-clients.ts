@@ -42,8 +42,8 @@ export function awsClients(region: string) {
   }
 }
 
-/** The stack in any state; undefined if there is none. CloudFormation reports that as a ValidationError. */
-export async function describedStack(
+/** The stack in any state; undefined if no stack exists, which CloudFormation reports as a ValidationError. */
+export async function describeStack(
   client: CloudFormationClient,
   StackName: string,
 ): Promise<Stack | undefined> {

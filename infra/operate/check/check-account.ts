@@ -10,13 +10,13 @@ import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { StageDomain } from '../../stack/stage-file.ts'
-import { type AwsClients, describedStack, GLOBAL_REGION, outputOf } from './aws-clients.ts'
+import { type AwsClients, describeStack, GLOBAL_REGION, outputOf } from './aws-clients.ts'
 import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong } from './finding.ts'
 
 /** The oldest version of CDK's bootstrap that our stacks support. A test compares it with the assembly. */
 export const OLDEST_BOOTSTRAP = 8
 
-/** The account and the region. This check comes first, because every other check needs credentials. */
+/** The account and the region. This check runs first, because every other check needs credentials. */
 export async function checkCredentials(sts: STSClient, region: string): Promise<Finding> {
   try {
     const { Account: account, Arn: arn } = await sts.send(new GetCallerIdentityCommand({}))
@@ -27,8 +27,8 @@ export async function checkCredentials(sts: STSClient, region: string): Promise<
 }
 
 /**
- * Whether CDK can publish into each region of a stage. For the front's region CDK would fail only after the API is closed
- * to all other callers.
+ * Whether CDK can publish into each region of a stage. In the front's region CDK would fail too late: the API would
+ * already refuse all callers except the front.
  */
 export function bootstrapChecks(
   {
@@ -50,7 +50,7 @@ export function bootstrapChecks(
 }
 
 async function checkBootstrap(client: CloudFormationClient, what: string): Promise<Finding> {
-  const stack = await describedStack(client, 'CDKToolkit')
+  const stack = await describeStack(client, 'CDKToolkit')
   const version = (stack && outputOf(stack, 'BootstrapVersion')) ?? 'unknown'
   if (Number(version) >= OLDEST_BOOTSTRAP) return ok(what, `version ${version}`)
   const detail = stack ? `version ${version}, needs ${OLDEST_BOOTSTRAP} or later` : 'not done yet'
@@ -63,14 +63,14 @@ export async function checkSpareConcurrency(
   stage: DeployedStage,
 ): Promise<Finding> {
   const what = 'Lambda concurrency'
-  const wanted = reservedRuns(stage)
-  // A new account has a concurrency of ten, all unreserved. That is enough for a stage that reserves none.
-  if (wanted === 0) return ok(what, 'this stage reserves nothing')
+  const runs = reservedRuns(stage)
+  // A new account has a concurrency of ten, all unreserved. That is enough for a stage without reservations.
+  if (runs === 0) return ok(what, 'this stage reserves nothing')
   const { AccountLimit: limit } = await client.send(new GetAccountSettingsCommand({}))
-  const left = (limit?.UnreservedConcurrentExecutions ?? 0) - wanted
-  const figures = `${limit?.ConcurrentExecutions ?? 0} in the account, ${left} left unreserved after this deployment`
+  const unreserved = (limit?.UnreservedConcurrentExecutions ?? 0) - runs
+  const figures = `${limit?.ConcurrentExecutions ?? 0} in the account, ${unreserved} left unreserved after this deployment`
   const todo = `raise quota L-B99A9384 (concurrent executions), or lower reservedConcurrency in infra/stages/STAGE.json: at least ${UNRESERVED_MINIMUM} must be left`
-  return left >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
+  return unreserved >= UNRESERVED_MINIMUM ? ok(what, figures) : wrong(what, figures, todo)
 }
 
 /** Whether the domain's zone is public. Otherwise a deployment would wait hours for its certificate. */
@@ -81,12 +81,12 @@ export async function checkDomain(
   if (domain === undefined) return ok('domain', 'none: API Gateway generates the address')
   const { name, zone } = domain
   const ask = client.send(new GetHostedZoneCommand({ Id: zone.id }))
-  const { HostedZone: found } =
+  const { HostedZone: hostedZone } =
     (await unlessAbsent(['NoSuchHostedZone', 'InvalidInput'], ask)) ?? {}
-  const isPrivate = found?.Config?.PrivateZone === true
-  if (found?.Name === `${zone.name}.` && !isPrivate)
+  const isPrivate = hostedZone?.Config?.PrivateZone === true
+  if (hostedZone?.Name === `${zone.name}.` && !isPrivate)
     return ok(`domain ${name}`, `zone ${zone.name} is there`)
-  const detail = `zone ${zone.id} of this account is ${isPrivate ? 'private' : (found?.Name ?? 'not there')}`
+  const detail = `zone ${zone.id} of this account is ${isPrivate ? 'private' : (hostedZone?.Name ?? 'not there')}`
   const todo = `make it the public zone ${zone.name}, or correct domain in infra/stages/STAGE.json`
   return wrong(`domain ${name}`, detail, todo)
 }
@@ -100,11 +100,11 @@ export async function checkAccountQuotas(
   stage: DeployedStage,
 ): Promise<readonly Finding[]> {
   if (!hasAlarms(stage)) return []
-  const found = await Promise.all([
+  const findings = await Promise.all([
     runCheck('account concurrency', () => checkAccountConcurrency(aws, stage)),
     runCheck('account table units', () => checkTableUnits(aws, stage)),
   ])
-  return found.flat()
+  return findings.flat()
 }
 
 async function checkAccountConcurrency(
@@ -121,15 +121,15 @@ async function checkAccountConcurrency(
 }
 
 function concurrencyRemedy(limit: number, { accountConcurrency }: DeployedStage): string {
-  const set = 'set accountConcurrency in infra/stages/STAGE.json and deploy'
+  const setInFile = 'set accountConcurrency in infra/stages/STAGE.json and deploy'
   return limit > accountConcurrency
-    ? set
-    : `${requestOf('lambda', 'L-B99A9384', accountConcurrency)}, or ${set}`
+    ? setInFile
+    : `${quotaCommand('lambda', 'L-B99A9384', accountConcurrency)}, or ${setInFile}`
 }
 
-/** AWS answers within minutes or days. */
-function requestOf(service: string, code: string, wanted: number): string {
-  return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${wanted}`
+/** AWS answers a request within minutes or days. */
+function quotaCommand(service: string, code: string, value: number): string {
+  return `aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${value}`
 }
 
 async function checkTableUnits(
@@ -139,8 +139,8 @@ async function checkTableUnits(
   const what = 'account table units'
   const limits = await dynamodb.send(new DescribeLimitsCommand({}))
   const { TableMaxReadCapacityUnits: reads = 0, TableMaxWriteCapacityUnits: writes = 0 } = limits
-  const wanted = `the stage needs ${table.maxReadUnits} and ${table.maxWriteUnits}`
-  const detail = `${reads} reads and ${writes} writes a second of one table, and ${wanted}`
+  const need = `the stage needs ${table.maxReadUnits} and ${table.maxWriteUnits}`
+  const detail = `${reads} reads and ${writes} writes a second of one table, and ${need}`
   return reads >= table.maxReadUnits && writes >= table.maxWriteUnits
     ? ok(what, detail)
     : wrong(
@@ -163,12 +163,12 @@ export async function checkApiRequests(
   const { Quota: quota } =
     (await unlessAbsent(['NoSuchResourceException'], ask)) ??
     (await serviceQuotas.send(new GetAWSDefaultServiceQuotaCommand(API_QUOTA)))
-  const wanted = [throttle, ...Object.values(routeThrottles)].reduce(
-    (sum, one) => sum + one.requestsPerSecond,
+  const required = [throttle, ...Object.values(routeThrottles)].reduce(
+    (sum, { requestsPerSecond }) => sum + requestsPerSecond,
     0,
   )
-  const detail = `all APIs: ${quota?.Value ?? 'unknown'} a second; the routes of the stage let through ${wanted}`
-  return (quota?.Value ?? 0) >= wanted
+  const detail = `all APIs: ${quota?.Value ?? 'unknown'} a second; the routes of the stage let through ${required}`
+  return (quota?.Value ?? 0) >= required
     ? ok(what, detail)
-    : wrong(what, detail, requestOf(API_QUOTA.ServiceCode, API_QUOTA.QuotaCode, wanted))
+    : wrong(what, detail, quotaCommand(API_QUOTA.ServiceCode, API_QUOTA.QuotaCode, required))
 }

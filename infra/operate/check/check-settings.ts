@@ -14,7 +14,7 @@ import { errorName, type Finding, ok, wrong } from './finding.ts'
 const FRONT_REMEDY =
   'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s certificate"'
 
-type Lack = readonly [isSo: boolean, detail: string, todo: string]
+type Lack = readonly [isLacking: boolean, detail: string, todo: string]
 
 /** What the stage's settings lack. A stage with protected data takes real money, so it must lack nothing. */
 export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
@@ -45,14 +45,13 @@ export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonl
     ],
     ...certificate.map((problem): Lack => [hasFront, problem, FRONT_REMEDY]),
   ]
-  const findings = lacks.flatMap(([isSo, detail, todo]) =>
-    isSo ? [wrong(what, detail, todo)] : [],
+  const findings = lacks.flatMap(([isLacking, detail, todo]) =>
+    isLacking ? [wrong(what, detail, todo)] : [],
   )
   if (findings.length > 0) return findings
   return [ok(what, `${settings.name} keeps its data; ${alarmRecipients.length} recipients`)]
 }
 
-/** The problems of the front's certificate that this project can see. */
 export function originCertificateProblems(
   { id, authority }: OriginCertificate,
   nowMs: number,
@@ -65,12 +64,12 @@ export function originCertificateProblems(
   ]
 }
 
-const ONE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g
 
 function authorityProblems(authority: string, nowMs: number): readonly string[] {
   try {
     const text = readFileSync(originAuthorityPath(authority), 'utf8')
-    const certificates = (text.match(ONE) ?? []).map((pem) => new X509Certificate(pem))
+    const certificates = (text.match(CERTIFICATE) ?? []).map((pem) => new X509Certificate(pem))
     return [
       ...(text.includes('PRIVATE KEY')
         ? ['holds a private key; remove it, and make a new key']
@@ -86,7 +85,7 @@ function authorityProblems(authority: string, nowMs: number): readonly string[] 
 /** The subject of the authority that the project contains. */
 export const PLACEHOLDER_SUBJECT = 'CN=placeholder'
 
-/** The time to renew it. After its expiry the API cannot be reached. */
+/** When to renew the front's certificate. After its expiry no caller reaches the API. */
 const RENEWED_BEFORE_DAYS = 60
 
 function certificateProblems(

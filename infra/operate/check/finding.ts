@@ -1,12 +1,10 @@
-import { printable } from '../../local/terminal/printable.ts'
+import { printableLine } from '../../local/terminal/printable.ts'
 
-/** One line of a preflight or of the doctor. */
 export type Finding = {
   readonly what: string
-  /** `unclear`: it could not be checked. */
+  /** `unclear`: the check was not possible. */
   readonly state: 'ok' | 'wrong' | 'unclear'
   readonly detail: string
-  /** What to do about it. */
   readonly todo?: string
 }
 
@@ -14,9 +12,11 @@ export function ok(what: string, detail: string): Finding {
   return { what, state: 'ok', detail }
 }
 
-export const wrong = bad('wrong')
+export function wrong(what: string, detail: string, todo: string): Finding {
+  return { what, state: 'wrong', detail, todo }
+}
 
-/** Each finding as a line, with the remedy on the next. `words` are the tool's names of the states. */
+/** Each finding as a line, with the remedy on the next line. `words`: the tool's names of the states. */
 export function renderFindings(
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
@@ -24,8 +24,8 @@ export function renderFindings(
   const width = Math.max(...Object.values(words).map((word) => word.length))
   return findings
     .flatMap(({ what, state, detail, todo }) => [
-      `${words[state].padEnd(width)}  ${printable(`${what}: ${detail}`)}`,
-      ...(todo === undefined ? [] : [`${' '.repeat(width)}    -> ${printable(todo)}`]),
+      `${words[state].padEnd(width)}  ${printableLine(`${what}: ${detail}`)}`,
+      ...(todo === undefined ? [] : [`${' '.repeat(width)}    -> ${printableLine(todo)}`]),
     ])
     .join('\n')
 }
@@ -34,7 +34,7 @@ export function hasWrong(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'wrong')
 }
 
-/** The name of an error. Its message is never shown, because it may quote a secret or a body. */
+/** The name of an error. An error's message is never shown, because it may quote a secret or a body. */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -42,8 +42,7 @@ export function errorName(error: unknown): string {
   return /^(Aggregate)?Error$/.test(error.name) && code !== undefined ? code : error.name
 }
 
-/** The reason why an HTTP request failed. */
-export function lostBy(error: unknown): string {
+export function connectionError(error: unknown): string {
   return errorName((error instanceof Error && error.cause) || error)
 }
 
@@ -79,26 +78,24 @@ function refusedAction(error: unknown): string | undefined {
   )?.[1]
 }
 
-export const unclear = bad('unclear')
+export function unclear(what: string, detail: string, todo: string): Finding {
+  return { what, state: 'unclear', detail, todo }
+}
 
-/** Runs a check. An error becomes a finding, and stops no other check. */
+/** Runs a check. An error becomes a finding and does not stop other checks. */
 export async function runCheck(
   what: string,
   check: () => Promise<Finding | readonly Finding[]>,
 ): Promise<readonly Finding[]> {
   try {
-    const found = await check()
-    return 'what' in found ? [found] : found
+    const result = await check()
+    return 'what' in result ? [result] : result
   } catch (error) {
     return [unclear(what, errorName(error), remedyFor(error))]
   }
 }
 
-function bad(state: 'wrong' | 'unclear') {
-  return (what: string, detail: string, todo: string): Finding => ({ what, state, detail, todo })
-}
-
-/** The answer; undefined if AWS answers one of these errors, which mean that the item does not exist. */
+/** The answer; undefined if AWS answers an error of these names, which mean that the item does not exist. */
 export async function unlessAbsent<T>(
   names: readonly string[],
   ask: Promise<T>,

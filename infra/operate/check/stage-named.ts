@@ -16,14 +16,14 @@ export function stageNamed(name: string | undefined): DeployedStage {
 }
 
 /**
- * The region that CDK will use: from one of two environment variables, or from the profile. Undefined without one; CDK
- * would then choose a region on another continent.
+ * The region that CDK will use: from one of two environment variables, or from the profile. Undefined without a
+ * region; CDK would then choose a region on another continent.
  */
 export async function regionOf(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string | undefined> {
-  const named = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
-  if (named) return named
+  const region = env['AWS_REGION'] || env['AWS_DEFAULT_REGION']
+  if (region) return region
   try {
     return await new LambdaClient({}).config.region()
   } catch {
@@ -31,8 +31,8 @@ export async function regionOf(
   }
 }
 
-/** The same. Throws `UsageError` without a region. */
-export async function regionNamed(
+/** Throws `UsageError` without a region. */
+export async function requireRegion(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   const region = await regionOf(env)

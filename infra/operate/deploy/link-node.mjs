@@ -1,7 +1,7 @@
 /**
- * Runs after every install, on whatever Node installs (20 or newer): puts the pinned Node, which comes as the one
- * optional package that fits this machine, where every script finds it first. npm does so itself, but versions before
- * 11 lose the link when they drop the packages for other machines, which have a `node` too.
+ * Runs after every install, on the Node that installs (20 or newer). Links the pinned Node where every script finds
+ * it first. The pinned Node is the one optional package that fits this machine. npm links it too, but npm versions
+ * before 11 lose the link when they remove the packages for other machines, which also have a `node`.
  */
 import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ if (name === undefined) {
   const bin = join(modules, '.bin')
   mkdirSync(bin, { recursive: true })
   if (process.platform === 'win32') {
-    // A link with this name is found before the command files that npm writes, and needs no rights of its own.
+    // Windows finds a link with this name before the command files of npm. The link needs no extra rights.
     rmSync(join(bin, 'node.exe'), { force: true })
     linkSync(join(modules, name, 'bin/node.exe'), join(bin, 'node.exe'))
   } else {

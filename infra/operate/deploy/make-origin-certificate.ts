@@ -13,13 +13,13 @@ import { type DeployedStage, PLACEHOLDER_CERTIFICATE } from '../../stack/stage.t
 import { PLACEHOLDER_SUBJECT } from '../check/check-settings.ts'
 import { type Finding, ok } from '../check/finding.ts'
 
-/** This tag finds a certificate again if its id never reached the stage's file. */
+/** By this tag a later call finds a certificate whose id never reached the stage's file. */
 const TAG = 'payment-gateway-origin'
 
 /**
- * Makes the certificate that CloudFront shows to the origin, and the authority that the origin trusts. Imports them into
- * ACM and writes them into the project; the stage's file names them. Their keys exist in ACM, and in a directory that is
- * deleted afterwards. After a crash the next call makes both again, and replaces the first import.
+ * Makes the certificate that CloudFront shows to the origin, and the authority that the origin trusts. Imports the
+ * certificate into ACM, and writes its id and the authority into the project. Private keys exist only in ACM, and in
+ * a directory that is deleted at the end. After a crash the next call makes both again and replaces the first import.
  */
 export async function makeOriginCertificate(
   acm: ACMClient,
@@ -32,7 +32,7 @@ export async function makeOriginCertificate(
   if (originCertificate.id !== PLACEHOLDER_CERTIFICATE)
     return ok(what, `is there: ${file} names it`)
   const { authority, certificate, key } = makeKeys(name)
-  const CertificateArn = await importedBefore(acm, name)
+  const CertificateArn = await earlierImport(acm, name)
   const imported = await acm.send(
     new ImportCertificateCommand({
       Certificate: certificate,
@@ -44,7 +44,7 @@ export async function makeOriginCertificate(
     }),
   )
   const id = imported.CertificateArn?.split('/').at(-1) ?? PLACEHOLDER_CERTIFICATE
-  believe(resolve(root, originCertificate.authority), authority)
+  trustAuthority(resolve(root, originCertificate.authority), authority)
   const settings = readFileSync(join(root, file), 'utf8')
   writeFileSync(join(root, file), settings.replace(PLACEHOLDER_CERTIFICATE, id))
   return ok(what, `made: commit ${file} and ${originCertificate.authority}`)
@@ -55,13 +55,13 @@ const TEN_YEARS = ['-days', '3650']
 const EXTENSIONS =
   'basicConstraints=CA:FALSE\nkeyUsage=critical,digitalSignature\nextendedKeyUsage=clientAuth\n'
 
-/** ACM issues none for clients: docs/operations.md, "The front's certificate". */
+/** ACM issues no client certificates: docs/operations.md, "The front's certificate". */
 function makeKeys(stage: string) {
-  // Only its owner can read it.
+  // Only the directory's owner can read it.
   const cwd = mkdtempSync(join(tmpdir(), 'gateway-origin-'))
   const openssl = (...args: readonly string[]) =>
     execFileSync('openssl', args, { cwd, stdio: 'ignore' })
-  const made = (file: string) => readFileSync(join(cwd, file))
+  const readMade = (file: string) => readFileSync(join(cwd, file))
   try {
     const authority = [
       '-subj',
@@ -102,21 +102,21 @@ function makeKeys(stage: string) {
     ]
     openssl('x509', '-req', '-in', 'front.csr', ...signed, ...TEN_YEARS, '-out', 'front.pem')
     return {
-      authority: made('authority.pem'),
-      certificate: made('front.pem'),
-      key: made('front.key'),
+      authority: readMade('authority.pem'),
+      certificate: readMade('front.pem'),
+      key: readMade('front.key'),
     }
   } finally {
     rmSync(cwd, { recursive: true })
   }
 }
 
-async function importedBefore(client: ACMClient, stage: string): Promise<string | undefined> {
-  for await (const { CertificateSummaryList: found = [] } of paginateListCertificates(
+async function earlierImport(client: ACMClient, stage: string): Promise<string | undefined> {
+  for await (const { CertificateSummaryList: certificates = [] } of paginateListCertificates(
     { client },
     {},
   )) {
-    for (const { CertificateArn } of found) {
+    for (const { CertificateArn } of certificates) {
       const { Tags = [] } = await client.send(new ListTagsForCertificateCommand({ CertificateArn }))
       if (Tags.some(({ Key, Value }) => Key === TAG && Value === stage)) return CertificateArn
     }
@@ -124,9 +124,9 @@ async function importedBefore(client: ACMClient, stage: string): Promise<string 
   return undefined
 }
 
-/** Another stage may trust the existing authority, unless it is the placeholder. */
-function believe(path: string, authority: Buffer): void {
-  const before = readFileSync(path)
-  const isPlaceholder = new X509Certificate(before).subject === PLACEHOLDER_SUBJECT
-  writeFileSync(path, isPlaceholder ? authority : Buffer.concat([before, authority]))
+/** Keeps an existing authority, because another stage may trust it. Replaces the placeholder. */
+function trustAuthority(path: string, authority: Buffer): void {
+  const existing = readFileSync(path)
+  const isPlaceholder = new X509Certificate(existing).subject === PLACEHOLDER_SUBJECT
+  writeFileSync(path, isPlaceholder ? authority : Buffer.concat([existing, authority]))
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
-import { awsClients, describedStack, wasCreated } from '../check/aws-clients.ts'
+import { awsClients, describeStack, wasCreated } from '../check/aws-clients.ts'
 import {
   bootstrapChecks,
   checkCredentials,
@@ -26,34 +26,34 @@ export type Preflight = {
 }
 
 /**
- * Finds faults that `cdk deploy` would report too late or never: missing settings of a production stage, wrong packages
- * or account, a first deployment that CloudFormation would roll back. It only reads.
+ * Finds faults that `cdk deploy` would report too late or never: missing settings of a production stage, wrong
+ * packages or account, a first deployment that CloudFormation would roll back. Changes nothing.
  */
 export async function preflight({ stage, region, root }: PreflightInput): Promise<Preflight> {
-  const here = [
+  const localFindings = [
     ...checkSettings(stage),
     ...(await runCheck('packages', async () => checkInstalled(root))),
   ]
   if (region === undefined) {
     const todo = 'set AWS_REGION, or a region in the profile; for Indonesia it is ap-southeast-3'
-    return { findings: [...here, wrong('region', 'none is set', todo)], first: false }
+    return { findings: [...localFindings, wrong('region', 'none is set', todo)], first: false }
   }
   const aws = awsClients(region)
   const credentials = await checkCredentials(aws.sts, region)
-  if (credentials.state !== 'ok') return { findings: [...here, credentials], first: false }
+  if (credentials.state !== 'ok') return { findings: [...localFindings, credentials], first: false }
   let first = false
-  const found = await Promise.all([
+  const accountFindings = await Promise.all([
     ...bootstrapChecks(aws, stage, region).map(({ what, check }) => runCheck(what, check)),
     runCheck('domain', () => checkDomain(aws.route53, stage.domain)),
     runCheck('stack', async () => {
-      const stack = await describedStack(aws.cloudFormation, stackNameOf(stage))
+      const stack = await describeStack(aws.cloudFormation, stackNameOf(stage))
       const status = stack && wasCreated(stack) ? stack.StackStatus : undefined
       first = status === undefined || status === 'CREATE_FAILED'
       if (status !== undefined) return ok('stack', `${stackNameOf(stage)} is ${status}`)
       return [ok('stack', 'is not there yet'), await checkSpareConcurrency(aws.lambda, stage)]
     }),
   ])
-  return { findings: [...here, credentials, ...found.flat()], first }
+  return { findings: [...localFindings, credentials, ...accountFindings.flat()], first }
 }
 
 const MAY_BE_MISSING = ['optional', 'devOptional', 'peer'] as const
@@ -68,10 +68,10 @@ export function checkInstalled(root: string): Finding {
   }
   const [first, ...others] = Object.entries(packagesIn(join(root, 'package-lock.json'))).filter(
     ([path, locked]) => {
-      const found = installed[path]?.version
+      const version = installed[path]?.version
       // Only a package for another platform may be missing.
-      if (found === undefined && MAY_BE_MISSING.some((kind) => locked[kind])) return false
-      return path !== '' && found !== locked.version
+      if (version === undefined && MAY_BE_MISSING.some((kind) => locked[kind])) return false
+      return path !== '' && version !== locked.version
     },
   )
   if (first === undefined) return ok('packages', 'as the lock file says')

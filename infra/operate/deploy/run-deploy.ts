@@ -10,8 +10,11 @@ import { regionOf, stageNamed } from '../check/stage-named.ts'
 import { initStage } from './init-stage.ts'
 import { preflight } from './preflight.ts'
 
-/** Flags that `cdk deploy` gets unchanged. It ignores unknown flags, so a typing mistake such as --chek would deploy. */
-const PASSED_ON = {
+/**
+ * Flags that `cdk deploy` gets unchanged. cdk ignores unknown flags, so a typing mistake such as
+ * --chek would deploy.
+ */
+const CDK_FLAGS = {
   'require-approval': { type: 'string' },
   'import-existing-resources': { type: 'boolean' },
   'no-rollback': { type: 'boolean' },
@@ -26,7 +29,7 @@ const OPTIONS = {
   stage: { type: 'string' },
   check: { type: 'boolean', default: false },
   init: { type: 'boolean', default: false },
-  ...PASSED_ON,
+  ...CDK_FLAGS,
 } as const
 
 const DEPLOY_HELP = `npm run deploy -- --stage NAME [--check | --init] [flags of cdk deploy]
@@ -38,7 +41,7 @@ Checks what a deployment needs, in one line each. If nothing is missing, it runs
                  steps. After those, run it again: it runs the rare schedules and the doctor
   --help, -h     this text
 AWS_PROFILE and AWS_REGION choose account and region. cdk deploy gets only these flags:
-  --${Object.keys(PASSED_ON).join(' --')}
+  --${Object.keys(CDK_FLAGS).join(' --')}
 Exit code: 0 done, 1 something is missing, 2 wrong arguments, otherwise the code of cdk or the doctor.`
 
 export type DeployIo = {
@@ -50,7 +53,6 @@ export type DeployIo = {
   ) => Promise<number>
   readonly preflight?: typeof preflight
   readonly initStage?: typeof initStage
-  /** The last steps of a first deployment, after the manual steps. Answers the exit code. */
   readonly finish: (stage: string, env: NodeJS.ProcessEnv) => Promise<number>
 }
 
@@ -63,7 +65,9 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
     const cdk = (args: readonly string[]) => io.runCdk(args, env)
     if (init && region !== undefined) {
       const stage = stageNamed(name)
-      show(await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }))
+      printFindings(
+        await (io.initStage ?? initStage)({ stage, region, root: PROJECT_ROOT, runCdk: cdk }),
+      )
     }
     // Reads the stage's file again, because --init may have changed it.
     const stage = stageNamed(name)
@@ -72,10 +76,10 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       region,
       root: PROJECT_ROOT,
     })
-    show(findings)
+    printFindings(findings)
     if (hasWrong(findings)) {
       console.error('\nNothing was deployed.')
-      if (init) console.log(leftToDo(stage))
+      if (init) console.log(manualSteps(stage))
       return 1
     }
     if (checkOnly) return 0
@@ -88,23 +92,23 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
       ...flags,
     ])
     if (code !== 0 || flags.includes('prepare-change-set')) return code
-    if (first) console.log(leftToDo(stage))
+    if (first) console.log(manualSteps(stage))
     return init && !first ? io.finish(stage.settings.name, env) : 0
   })
 }
 
-/** Splits our own flags from those of `cdk deploy`. Throws `UsageError` on everything else. */
+/** Splits our own flags from the flags of `cdk deploy`. Throws `UsageError` for any other argument. */
 export function parseDeployCommand(argv: readonly string[]) {
-  const { stage, check, init, ...passed } = readOptions(argv, OPTIONS)
+  const { stage, check, init, ...cdkFlags } = readOptions(argv, OPTIONS)
   if (check && init)
     throw new UsageError('give --check or --init, not both: --check changes nothing')
-  const flags = Object.entries(passed).flatMap(([name, value]) =>
+  const flags = Object.entries(cdkFlags).flatMap(([name, value]) =>
     typeof value === 'string' ? [`--${name}`, value] : [`--${name}`],
   )
   return { stage, checkOnly: check, init, flags }
 }
 
-function show(findings: readonly Finding[]): void {
+function printFindings(findings: readonly Finding[]): void {
   console.log(
     printableLines(
       renderFindings(findings, { ok: 'ok', wrong: 'missing', unclear: 'could not look' }),
@@ -112,18 +116,18 @@ function show(findings: readonly Finding[]): void {
   )
 }
 
-function leftToDo({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
-  const domainLeft =
+function manualSteps({ settings: { name }, domain, alarmRecipients }: DeployedStage): string {
+  const domainStep =
     domain && `enter the servers of zone ${domain.zone.id} at the registrar of ${domain.zone.name}`
-  const left = [
-    ...(domainLeft ? [domainLeft] : []),
+  const steps = [
+    ...(domainStep ? [domainStep] : []),
     `in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets ${providerSecretName(name)} and ${callbackSecretName(name)}`,
     ...(alarmRecipients.length > 0
       ? [`have ${alarmRecipients.join(', ')} confirm each subscription`]
       : []),
     `then run the rare schedules and the doctor: npm run deploy -- --stage ${name} --init`,
   ]
-  return `\nManual steps, each described in docs/operations.md, section 1:\n${left.map((one, at) => `  ${at + 1}. ${one}`).join('\n')}`
+  return `\nManual steps, each described in docs/operations.md, section 1:\n${steps.map((step, at) => `  ${at + 1}. ${step}`).join('\n')}`
 }
 
 /** Runs CDK as a process with our terminal, because it may ask for an approval. */

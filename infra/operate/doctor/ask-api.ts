@@ -1,4 +1,4 @@
-import { lostBy } from '../check/finding.ts'
+import { connectionError } from '../check/finding.ts'
 
 /** The gateway answers within a second. API Gateway would wait thirty. */
 const TIMEOUT_MS = 10_000
@@ -7,7 +7,7 @@ export type ApiAnswer =
   | { readonly status: number; readonly body: unknown }
   | { readonly lost: string }
 
-/** Sends one request to the API. Answers its status and its JSON body, or what broke the connection. */
+/** Sends one request to the API. Answers the status and the JSON body, or the error that broke the connection. */
 export async function askApi(
   url: string,
   request: RequestInit,
@@ -22,6 +22,6 @@ export async function askApi(
     const body: unknown = await response.json().catch(() => undefined)
     return { status: response.status, body }
   } catch (error) {
-    return { lost: lostBy(error) }
+    return { lost: connectionError(error) }
   }
 }

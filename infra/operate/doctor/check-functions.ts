@@ -25,31 +25,35 @@ const ROUTES = [
   { method: 'GET', path: '/v1/gateway-doctor', answers: '404 not_found' },
 ]
 
-/** Whether each route leads to a function that can read its table. It answers 401 to a key that was never issued. */
+/** Whether each route leads to a function that can read its table: it answers 401 to a key that was never issued. */
 export async function checkRoutes(apiUrl: string, stage: string): Promise<readonly Finding[]> {
   const headers = { authorization: `Bearer ${unknownKey(stage)}` }
-  const found = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
+  const findings = await mapInChunks(ROUTES, AT_ONCE, async ({ method, path, answers }) => {
     const answer = await askApi(`${apiUrl}${path.replace('{id}', 'gateway-doctor')}`, {
       method,
       headers,
     })
-    const said =
+    const outcome =
       'lost' in answer
         ? `no answer (${answer.lost})`
         : `${answer.status} ${v.is(Envelope, answer.body) ? answer.body.code : 'without our envelope'}`
     const todo = 'read the log of its function'
-    return said === answers
+    return outcome === answers
       ? []
-      : [wrong(`route ${method} ${path}`, `${said}, not ${answers}`, todo)]
+      : [wrong(`route ${method} ${path}`, `${outcome}, not ${answers}`, todo)]
   })
-  return orOk(found.flat(), 'routes', `functions answer all ${ROUTES.length}`)
+  return findingsOrOk(findings.flat(), 'routes', `functions answer all ${ROUTES.length}`)
 }
 
-function orOk(findings: readonly Finding[], what: string, detail: string): readonly Finding[] {
+function findingsOrOk(
+  findings: readonly Finding[],
+  what: string,
+  detail: string,
+): readonly Finding[] {
   return findings.length > 0 ? findings : [ok(what, detail)]
 }
 
-/** The prover waits up to 23 s for a function that does not answer. Both may have to start first. */
+/** The prover waits up to 23 s for a function that does not answer. Prover and function may have to start first. */
 const PROOF_MS = 40_000
 
 /** Whether operators' functions work. The prover asks, because no person may invoke all of them (design section 11). */
@@ -60,8 +64,8 @@ export async function checkOperatorFunctions(
   const FunctionName = stackNameOf(stage, PROVER)
   const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator')
   const names = operated.map((spec) => functionName(stage.settings.name, spec))
-  const found = await mapInChunks(chunks(names, AT_ONCE), 1, async (some) => {
-    const Payload = Buffer.from(JSON.stringify({ asks: some.map((target) => ({ target })) }))
+  const answers = await mapInChunks(chunks(names, AT_ONCE), 1, async (targets) => {
+    const Payload = Buffer.from(JSON.stringify({ asks: targets.map((target) => ({ target })) }))
     const answer = await lambda.send(new aws.InvokeCommand({ FunctionName, Payload }), {
       requestTimeout: PROOF_MS,
     })
@@ -70,13 +74,13 @@ export async function checkOperatorFunctions(
     return v.parse(Proof, Buffer.from(answer.Payload ?? []).toString()).problems
   })
   const todo = 'read its log; roll the release back'
-  const problems = found.flat().map((problem) => wrong('operator function', problem, todo))
-  return orOk(problems, 'operator functions', `all ${names.length} work`)
+  const problems = answers.flat().map((problem) => wrong('operator function', problem, todo))
+  return findingsOrOk(problems, 'operator functions', `all ${names.length} work`)
 }
 
 /**
- * The reserved concurrency of functions. After a restore one may be left at zero, and then nothing starts it. If the stage
- * reserves nothing, CloudFormation has nothing to compare.
+ * Whether each function has its reserved concurrency. After a restore a function may be left at zero, and then
+ * nothing starts it. CloudFormation cannot find that fault in a stage that reserves nothing.
  */
 export async function checkConcurrency(
   lambda: aws.LambdaClient,
@@ -87,7 +91,7 @@ export async function checkConcurrency(
     expected: reservedConcurrency(spec, stage).reservedConcurrentExecutions,
   }))
   const all = [...functions, { FunctionName: stackNameOf(stage, PROVER), expected: undefined }]
-  const found = await mapInChunks(all, AT_ONCE, ({ FunctionName, expected = 'none' }) => {
+  const findings = await mapInChunks(all, AT_ONCE, ({ FunctionName, expected = 'none' }) => {
     const what = `function ${FunctionName}`
     return runCheck(what, async () => {
       const answer = await lambda.send(new aws.GetFunctionConcurrencyCommand({ FunctionName }))
@@ -97,7 +101,11 @@ export async function checkConcurrency(
       return wrong(what, detail, 'docs/operations.md, section 7, step 8')
     })
   })
-  return orOk(found.flat(), 'functions', 'all have the reserved concurrency of the stage')
+  return findingsOrOk(
+    findings.flat(),
+    'functions',
+    'all have the reserved concurrency of the stage',
+  )
 }
 
 const REMEDY = 'restore the setting in infra/stack/triggers/event-sources.ts'
@@ -118,22 +126,24 @@ export async function checkEventSources(
         const command = new aws.ListEventSourceMappingsCommand({
           FunctionName: liveName(spec, stage),
         })
-        const { EventSourceMappings: all = [] } = await lambda.send(command)
-        // A mapping from another queue is compared with the first one.
+        const { EventSourceMappings: mappings = [] } = await lambda.send(command)
+        // A mapping from an unknown queue is compared with the first source.
         const isStray = (source: string | undefined) =>
-          at === 0 && !sources.some((own) => own.name === source)
-        const found = all.filter((one) => queueNameOf(one) === name || isStray(queueNameOf(one)))
-        if (found.length === 0) return wrong(what, 'is missing', REMEDY)
-        return found.map((one) =>
-          comparison(what, [
-            ['source', name, queueNameOf(one)],
-            ['state', 'Enabled', one.State],
-            ['batch size', batchSize, one.BatchSize],
-            ['maximum concurrency', maxConcurrency, one.ScalingConfig?.MaximumConcurrency],
+          at === 0 && !sources.some(({ name: queueName }) => queueName === source)
+        const compared = mappings.filter(
+          (mapping) => queueNameOf(mapping) === name || isStray(queueNameOf(mapping)),
+        )
+        if (compared.length === 0) return wrong(what, 'is missing', REMEDY)
+        return compared.map((mapping) =>
+          compareSettings(what, [
+            ['source', name, queueNameOf(mapping)],
+            ['state', 'Enabled', mapping.State],
+            ['batch size', batchSize, mapping.BatchSize],
+            ['maximum concurrency', maxConcurrency, mapping.ScalingConfig?.MaximumConcurrency],
             [
               'partial batches',
               'ReportBatchItemFailures',
-              one.FunctionResponseTypes?.join() || undefined,
+              mapping.FunctionResponseTypes?.join() || undefined,
             ],
           ]),
         )
@@ -149,7 +159,7 @@ function queueNameOf({ EventSourceArn }: aws.EventSourceMappingConfiguration) {
 
 type Setting = string | number | undefined
 
-function comparison(
+function compareSettings(
   what: string,
   settings: readonly (readonly [string, expected: Setting, actual: Setting])[],
 ) {

@@ -14,19 +14,21 @@ export async function checkAlerts(
   hasAlarms: boolean,
 ): Promise<readonly Finding[]> {
   const outputs = hasAlarms ? ['AlertsTopicArn', 'PagesTopicArn'] : ['AlertsTopicArn']
-  const found = outputs.map(async (output) => {
+  const checks = outputs.map(async (output) => {
     const TopicArn = outputOf(stack, output)
     const what = `topic ${TopicArn?.split(':').at(-1) ?? output}`
     if (TopicArn === undefined)
       return [wrong(what, 'is not an output of the stack', 'npm run deploy')]
     return runCheck(what, async () => {
-      // One page is enough: it holds a hundred subscriptions.
-      const { Subscriptions: all = [] } = await sns.send(
+      // One page is enough: a page has a hundred subscriptions.
+      const { Subscriptions: subscriptions = [] } = await sns.send(
         new ListSubscriptionsByTopicCommand({ TopicArn }),
       )
       // AWS lists a subscription as `Deleted` for some days.
-      const confirmed = all.filter(({ SubscriptionArn: arn }) => arn?.startsWith('arn:')).length
-      const pending = all.filter(
+      const confirmed = subscriptions.filter(({ SubscriptionArn: arn }) =>
+        arn?.startsWith('arn:'),
+      ).length
+      const pending = subscriptions.filter(
         ({ SubscriptionArn }) => SubscriptionArn === 'PendingConfirmation',
       ).length
       const detail = `${confirmed} confirmed, ${pending} waiting for confirmation`
@@ -39,15 +41,15 @@ export async function checkAlerts(
       )
     })
   })
-  return (await Promise.all(found)).flat()
+  return (await Promise.all(checks)).flat()
 }
 
-/** The account does not show these here. */
-const UNSEEN = 'not checked: holders through a group or an assumed role, and copies of the policies'
+const NOT_CHECKED =
+  'not checked: holders through a group or an assumed role, and copies of the policies'
 
 /**
- * No person holds both `admin` and `finance` (design section 11), so no person can change bank details and pay out. It
- * names each user, group and role to which both policies are attached.
+ * Whether no person holds both `admin` and `finance` (design section 11): no person may change bank details and pay
+ * out. Names each user, group and role to which both policies are attached.
  */
 export function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
   const what = 'duties admin and finance'
@@ -58,16 +60,15 @@ export function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Find
     const [admins, financiers] = await Promise.all([holdersOf(iam, admin), holdersOf(iam, finance)])
     const both = [...admins.intersection(financiers)]
     return both.length === 0
-      ? ok(what, `no user, group or role holds both; ${UNSEEN}`)
+      ? ok(what, `no user, group or role holds both; ${NOT_CHECKED}`)
       : wrong(
           what,
-          `both are held by ${both.join(', ')}; ${UNSEEN}`,
+          `both are held by ${both.join(', ')}; ${NOT_CHECKED}`,
           'detach one of the two policies',
         )
   })
 }
 
-/** The users, groups and roles to which a policy is attached. */
 async function holdersOf(client: IAMClient, PolicyArn: string): Promise<Set<string>> {
   const holders = new Set<string>()
   for await (const page of paginateListEntitiesForPolicy(

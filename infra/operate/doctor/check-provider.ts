@@ -13,11 +13,11 @@ import { type Finding, ok, runCheck, unclear, unlessAbsent, wrong } from '../che
 import { type ApiAnswer, askApi } from './ask-api.ts'
 import type { Examination } from './check-stack.ts'
 
-const WHERE = 'docs/operations.md, "3. The provider"'
+const SECRET_HELP = 'docs/operations.md, "3. The provider"'
 
 /**
- * Whether the gateway can call the provider, and the provider the gateway. Without a well-formed secret there is no key,
- * and no token for the callback URL.
+ * Whether the gateway can call the provider, and the provider can call the gateway. Without a well-formed secret the
+ * doctor has no key for its calls, and no token for the callback URL.
  */
 export async function checkProvider(
   { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
@@ -29,14 +29,14 @@ export async function checkProvider(
       name: providerSecretName(settings.name),
       isValid: isProviderSecret,
       form: '{"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
-      where: WHERE,
+      where: SECRET_HELP,
     }),
     checkSecret(secretsManager, {
       what: 'callback secret',
       name: callbackSecretName(settings.name),
       isValid: isCallbackSecret,
       form: '{"callback_tokens": ["..."]}, one or two texts of 16 to 1,024 printable ASCII characters without spaces',
-      where: WHERE,
+      where: SECRET_HELP,
     }),
   ])
   const tokens = callback.text
@@ -44,7 +44,7 @@ export async function checkProvider(
     : []
   const secrets = { get: async () => key.text }
   const provider = chosenProvider({ baseUrl: providerUrl, stage: settings.name, secrets, nowMs })
-  const [knocks, answers] = await Promise.all([
+  const [callbackFindings, keyFindings] = await Promise.all([
     apiUrl === undefined
       ? [wrong('callback URL', 'the stack has no output ApiUrl', 'npm run deploy')]
       : runCheck('callback URL', () =>
@@ -52,10 +52,10 @@ export async function checkProvider(
         ),
     key.text === undefined ? [] : runCheck('provider key', () => checkProviderKey(provider)),
   ])
-  return [...key.findings, ...callback.findings, ...knocks, ...answers]
+  return [...key.findings, ...callback.findings, ...callbackFindings, ...keyFindings]
 }
 
-type FilledSecret = {
+type SecretCheck = {
   readonly what: string
   readonly name: string
   readonly isValid: (text: string) => boolean
@@ -63,21 +63,21 @@ type FilledSecret = {
   readonly where: string
 }
 
-/** Secrets Manager answers the second one for a secret that is scheduled for deletion. */
-const ABSENT = ['ResourceNotFoundException', 'InvalidRequestException']
+/** Secrets Manager answers the second error for a secret that is scheduled for deletion. */
+const ABSENT_ERRORS = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**
- * Whether a secret that a person fills in exists and has the form that functions read. It names the form, never a
- * value. `text` is only for further checks, and only of a well-formed secret.
+ * Whether a secret that a person fills in exists and has the form that functions read. The finding names the form,
+ * never the value. `text`: the value of a well-formed secret, only for further checks.
  */
 export async function checkSecret(
   client: SecretsManagerClient,
-  { what, name, isValid, form, where }: FilledSecret,
+  { what, name, isValid, form, where }: SecretCheck,
 ): Promise<{ readonly findings: readonly Finding[]; readonly text: string | undefined }> {
   let text: string | undefined
   const findings = await runCheck(what, async () => {
     const ask = client.send(new GetSecretValueCommand({ SecretId: name }))
-    const stored = (await unlessAbsent(ABSENT, ask))?.SecretString
+    const stored = (await unlessAbsent(ABSENT_ERRORS, ask))?.SecretString
     const problem = stored === undefined ? 'is missing' : !isValid(stored) && `must be ${form}`
     if (problem) return wrong(what, `${name}: ${problem}`, `put ${form}, there: ${where}`)
     text = stored
@@ -86,8 +86,8 @@ export async function checkSecret(
   return { findings, text }
 }
 
-/** A callback of an unknown kind. The gateway reads it and ignores it, before any call or write. */
-const HARMLESS = JSON.stringify({ event: 'gateway.doctor', data: {} })
+/** A callback of an unknown kind. The gateway ignores this callback before any call or write. */
+const IGNORED_CALLBACK = JSON.stringify({ event: 'gateway.doctor', data: {} })
 
 type CallbackTarget = {
   readonly url: string
@@ -96,7 +96,7 @@ type CallbackTarget = {
   readonly timeoutMs?: number
 }
 
-/** Whether the gateway accepts a callback with each valid token, and refuses one with a wrong token. */
+/** Whether the gateway accepts a callback with each valid token, and refuses a callback with a wrong token. */
 export async function checkCallback({
   url,
   tokens,
@@ -104,14 +104,14 @@ export async function checkCallback({
 }: CallbackTarget): Promise<readonly Finding[]> {
   const post = (token: string) => {
     const headers = { 'content-type': 'application/json', 'x-callback-token': token }
-    return askApi(url, { method: 'POST', headers, body: HARMLESS }, timeoutMs)
+    return askApi(url, { method: 'POST', headers, body: IGNORED_CALLBACK }, timeoutMs)
   }
-  const refused = await post('gateway-doctor-wrong-token')
-  if ('lost' in refused) {
-    const detail = `${url} cannot be reached: ${refused.lost}`
+  const reply = await post('gateway-doctor-wrong-token')
+  if ('lost' in reply) {
+    const detail = `${url} cannot be reached: ${reply.lost}`
     return [wrong('callback URL', detail, 'check domain, front and API of the stage')]
   }
-  const findings = [strangerFinding(url, refused.status)]
+  const findings = [wrongTokenFinding(url, reply.status)]
   for (const [at, token] of tokens.entries()) {
     findings.push(
       tokenFinding(`callback with token ${at + 1} of ${tokens.length}`, await post(token)),
@@ -120,7 +120,7 @@ export async function checkCallback({
   return findings
 }
 
-function strangerFinding(url: string, status: number): Finding {
+function wrongTokenFinding(url: string, status: number): Finding {
   const what = 'callback with a wrong token'
   if (status === 401) return ok(what, 'refused')
   const todo =
@@ -130,11 +130,11 @@ function strangerFinding(url: string, status: number): Finding {
   return wrong(what, `answered ${status}, not 401`, todo)
 }
 
-const Ignored = v.object({ outcome: v.literal('ignored') })
+const IgnoredReply = v.object({ outcome: v.literal('ignored') })
 
 function tokenFinding(what: string, answer: ApiAnswer): Finding {
   if ('lost' in answer) return unclear(what, answer.lost, 'try again')
-  if (answer.status === 200 && v.is(Ignored, answer.body)) return ok(what, 'accepted')
+  if (answer.status === 200 && v.is(IgnoredReply, answer.body)) return ok(what, 'accepted')
   const todo =
     answer.status === 401
       ? 'a function reads a changed secret a minute later: wait and try again'
@@ -142,7 +142,7 @@ function tokenFinding(what: string, answer: ApiAnswer): Finding {
   return wrong(what, `answered ${answer.status}`, todo)
 }
 
-/** An id of the provider's form that no payment has. A query for it shows whether our key may read. */
+/** An id of the provider's form that no payment has. A query for this id shows whether our key may read. */
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
 /** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */

@@ -2,10 +2,9 @@ import * as aws from '@aws-sdk/client-cloudformation'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import type { AwsClients } from '../check/aws-clients.ts'
-import { describedStack, wasCreated } from '../check/aws-clients.ts'
+import { describeStack, wasCreated } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, unclear, wrong } from '../check/finding.ts'
 
-/** How the doctor waits. */
 export type Waiting = {
   readonly nowMs: () => number
   readonly sleep: (ms: number) => Promise<unknown>
@@ -14,7 +13,7 @@ export type Waiting = {
 export type Examination = Waiting & {
   readonly stage: DeployedStage
   readonly aws: AwsClients
-  /** The provider's address; undefined is the one the functions use. */
+  /** The provider's address; undefined: the address that the functions use. */
   readonly providerUrl?: string
 }
 
@@ -22,14 +21,14 @@ const POLL_MS = 5_000
 /** CloudFormation takes a minute or two for a few hundred resources. */
 const DEADLINE_MS = 600_000
 
-const MEND =
+const REPAIR =
   'repair what its events name, then aws cloudformation continue-update-rollback or rollback-stack; if the stack was never created: docs/operations.md, section 1'
 const RESTORE = 'docs/operations.md, "7. Restoring the table"'
 const REVERT =
   'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
 const MAY_NOT_READ = 'use credentials that may read every resource of the stack'
 
-/** Whether a stack exists and has not drifted. Answers the stack only if it was ever created. */
+/** Whether a stack exists and has not drifted. Answers the stack if its creation succeeded. */
 export async function checkStack(
   { stage, aws: clients, ...waiting }: Examination,
   what: string,
@@ -39,16 +38,16 @@ export async function checkStack(
   const StackName = stackNameOf(stage, part)
   let stack: aws.Stack | undefined
   const findings = await runCheck(what, async () => {
-    const found = await describedStack(client, StackName)
-    if (!found)
+    const described = await describeStack(client, StackName)
+    if (!described)
       return wrong(what, `${StackName} is not deployed here`, 'npm run deploy, or another region')
-    const status: string = found.StackStatus ?? '?'
+    const status: string = described.StackStatus ?? '?'
     const detail = `${StackName} is ${status}`
     // Checks of a stage during its deployment prove nothing.
     if (status.endsWith('_IN_PROGRESS'))
       return unclear(what, detail, 'wait until the deployment is over')
-    if (wasCreated(found)) stack = found
-    return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, MEND) : ok(what, detail)
+    if (wasCreated(described)) stack = described
+    return /FAILED|^ROLLBACK/.test(status) ? wrong(what, detail, REPAIR) : ok(what, detail)
   })
   if (!stack) return { stack, findings }
   const drift = await runCheck(`drift of ${StackName}`, () =>
@@ -58,15 +57,15 @@ export async function checkStack(
 }
 
 /**
- * Manual changes that CloudFormation can see, of properties that the template sets. It names properties, never their
- * values, because a value may be secret.
+ * Finds manual changes of properties that the template sets. Names the properties, never their values, because a
+ * value may be secret.
  */
 async function checkDrift(client: aws.CloudFormationClient, StackName: string, waiting: Waiting) {
   const what = `drift of ${StackName}`
   const { StackDriftDetectionId: id } = await client.send(
     new aws.DetectStackDriftCommand({ StackName }),
   )
-  const status = await endOf(client, id, waiting)
+  const status = await waitForDetection(client, id, waiting)
   if (status === undefined)
     return unclear(what, 'CloudFormation has not compared everything yet', 'try again later')
   const findings: Finding[] = []
@@ -81,7 +80,7 @@ async function checkDrift(client: aws.CloudFormationClient, StackName: string, w
   return findings.length > 0 ? findings : ok(what, 'none')
 }
 
-async function endOf(
+async function waitForDetection(
   client: aws.CloudFormationClient,
   id: string | undefined,
   { nowMs, sleep }: Waiting,
@@ -107,14 +106,14 @@ function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
   if (status === 'DELETED') return [wrong(what, 'is missing', todo)]
   if (status === 'UNKNOWN') return [unclear(what, 'could not be compared', MAY_NOT_READ)]
   const paths = differences
-    .filter((one) => !isTheSame(one))
+    .filter((difference) => !isSameKey(difference))
     .map(({ PropertyPath: path = '?' }) => path)
   if (paths.length === 0 && differences.length > 0) return []
   return [wrong(what, `was changed: ${paths.join(', ')}`, todo)]
 }
 
-/** DynamoDB answers a key's id where the template has its ARN: CloudFormation calls every such table changed. */
-function isTheSame({
+/** DynamoDB answers a key's id where the template has the key's ARN. CloudFormation reports that as a change. */
+function isSameKey({
   ExpectedValue: expected = '',
   ActualValue: actual = '?',
 }: aws.PropertyDifference): boolean {

@@ -18,7 +18,7 @@ import { checkAlerts, checkDuties } from './check-people.ts'
 import { checkProvider, checkSecret } from './check-provider.ts'
 import { checkStack, type Examination } from './check-stack.ts'
 
-/** Checks a deployed stage from outside, for faults that raise no alarm and for drift. */
+/** Checks a deployed stage from outside: for drift, and for faults that raise no alarm. */
 export async function examineStage(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws } = examination
   const [data, gateway, operators] = await Promise.all([
@@ -26,7 +26,7 @@ export async function examineStage(examination: Examination): Promise<readonly F
     checkStack(examination, 'stack'),
     checkStack(examination, 'stack of operators', 'operators'),
   ])
-  const findings = [data, gateway, operators].flatMap((examined) => examined.findings)
+  const findings = [data, gateway, operators].flatMap((result) => result.findings)
   const [dataStack, gatewayStack, operatorsStack] = [data.stack, gateway.stack, operators.stack]
   if (!dataStack || !gatewayStack || !operatorsStack) return findings
   const apiUrl = outputOf(gatewayStack, 'ApiUrl')
@@ -39,14 +39,14 @@ export async function examineStage(examination: Examination): Promise<readonly F
     checkDuties(aws.iam, operatorsStack),
     runCheck('event sources', () => checkEventSources(aws.lambda, stage)),
     runCheck('topics', () => checkAlerts(aws.sns, dataStack, hasAlarms(stage))),
-    checkStack(examination, 'watch stack', 'watch').then((examined) => examined.findings),
+    checkStack(examination, 'watch stack', 'watch').then((result) => result.findings),
     checkTable(aws.dynamodb, stage),
     stage.front === 'cloudfront' ? checkFront(examination) : [],
   ])
   return [...findings, ...groups.flat()]
 }
 
-/** Finds a stage that is still closed, and missing settings of a restored table. No stack detects that table's drift. */
+/** Finds a stage that is still closed, and missing settings of a restored table, whose drift no stack detects. */
 export async function checkTable(
   client: DynamoDBClient,
   stage: DeployedStage,
@@ -60,8 +60,8 @@ export async function checkTable(
   const TableName = tableNameOf(stage)
   const what = `table ${TableName}`
   const table = await runCheck(what, async () => {
-    const missing = await missingSettings({ client, stage, TableName })
-    const lacks = missing.map((one) => one.what).join(', ')
+    const settings = await missingSettings({ client, stage, TableName })
+    const lacks = settings.map((setting) => setting.what).join(', ')
     return lacks === ''
       ? ok(what, 'as the stage’s file says')
       : wrong(what, `lacks: ${lacks}`, `npm run restore -- --stage ${name} --finish`)

@@ -22,7 +22,6 @@ export type DoctorIo = Waiting & {
   readonly providerUrl?: string
 }
 
-/** The doctor's command line. */
 export function runDoctor(argv: readonly string[], { env, ...io }: DoctorIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
     const { json, stage: name } = readOptions(argv, OPTIONS)

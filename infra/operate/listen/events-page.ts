@@ -2,14 +2,14 @@ import * as v from 'valibot'
 import { EventIdSchema } from '../../../shared/ids.ts'
 import { memberText, partTexts } from '../../../shared/json.ts'
 import { GatewayRefusal } from '../../local/terminal/call-gateway.ts'
-import { lostBy } from '../check/finding.ts'
+import { connectionError } from '../check/finding.ts'
 
 /** The gateway answers within 30 seconds. */
 const TIMEOUT_MS = 35_000
 const PER_PAGE = '100'
 
 /** A temporary failure: the same call may be retried. */
-export class Unreached extends GatewayRefusal {}
+export class UnreachableError extends GatewayRefusal {}
 
 const Page = v.object({ data: v.array(v.unknown()), next: v.string(), has_more: v.boolean() })
 const Event = v.object({
@@ -28,13 +28,16 @@ export type EventsPage = {
 
 export type Feed = { readonly stage: string; readonly url: string; readonly apiKey: string }
 
-/** The next page of the feed, each event with the bytes that its webhook has. Throws `Unreached` or `GatewayRefusal`. */
+/**
+ * The next page of the feed, each event with the bytes that its webhook has. Throws
+ * `UnreachableError` or `GatewayRefusal`.
+ */
 export async function eventsPage(
   feed: Feed,
   position: { readonly after: string } | { readonly since: string },
   signal: AbortSignal,
 ): Promise<EventsPage> {
-  const { status, text } = await ask(
+  const { status, text } = await requestPage(
     feed,
     new URLSearchParams({ ...position, limit: PER_PAGE }),
     signal,
@@ -46,8 +49,8 @@ export async function eventsPage(
   const { data, next, has_more: hasMore } = page.output
   const bodies = partTexts(memberText(text, 'data') ?? '')
   return {
-    events: data.map((one, at) => ({
-      ...v.parse(Event, one),
+    events: data.map((event, at) => ({
+      ...v.parse(Event, event),
       body: Buffer.from(bodies[at] ?? ''),
     })),
     next,
@@ -55,7 +58,11 @@ export async function eventsPage(
   }
 }
 
-async function ask({ stage, url, apiKey }: Feed, query: URLSearchParams, signal: AbortSignal) {
+async function requestPage(
+  { stage, url, apiKey }: Feed,
+  query: URLSearchParams,
+  signal: AbortSignal,
+) {
   try {
     const answer = await fetch(`${url}/v1/events?${query.toString()}`, {
       headers: { authorization: `Bearer ${apiKey}` },
@@ -68,7 +75,7 @@ async function ask({ stage, url, apiKey }: Feed, query: URLSearchParams, signal:
       stage === 'local'
         ? 'npm start starts it, and PORT says where it is'
         : 'check the network and the stage'
-    throw new Unreached(`${url} cannot be reached (${lostBy(error)}): ${todo}`)
+    throw new UnreachableError(`${url} cannot be reached (${connectionError(error)}): ${todo}`)
   }
 }
 
@@ -80,8 +87,10 @@ function refusalOf({ stage, url }: Feed, status: number, text: string): GatewayR
     )
   }
   const refusal = v.safeParse(Refusal, readJson(text))
-  const said = `${url} answered ${status}${refusal.success ? `: ${refusal.output.message}` : ''}`
-  return status === 429 || status >= 500 ? new Unreached(said) : new GatewayRefusal(said)
+  const message = `${url} answered ${status}${refusal.success ? `: ${refusal.output.message}` : ''}`
+  return status === 429 || status >= 500
+    ? new UnreachableError(message)
+    : new GatewayRefusal(message)
 }
 
 function readJson(text: string): unknown {

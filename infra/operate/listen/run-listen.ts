@@ -8,15 +8,15 @@ import {
   runCommand,
   UsageError,
 } from '../../local/terminal/command-line.ts'
-import { printable, printableLines } from '../../local/terminal/printable.ts'
+import { printableLine, printableLines } from '../../local/terminal/printable.ts'
 import { PROJECT_ROOT } from '../../stack/project-root.ts'
 import { stackNameOf } from '../../stack/stack-name-of.ts'
 import { LOCAL_STAGE } from '../admin/action-command.ts'
-import { awsClients, describedStack, outputOf } from '../check/aws-clients.ts'
+import { awsClients, describeStack, outputOf } from '../check/aws-clients.ts'
 import { errorName, remedyFor } from '../check/finding.ts'
-import { regionNamed, stageNamed } from '../check/stage-named.ts'
+import { requireRegion, stageNamed } from '../check/stage-named.ts'
 import { followEvents } from './follow-events.ts'
-import { followedName, listeningSecret, postEvent } from './post-event.ts'
+import { listeningSecret, postEvent, progressName } from './post-event.ts'
 
 const USAGE = `npm run listen -- --stage NAME --forward URL [--since TIME]
 
@@ -43,8 +43,8 @@ const OPTIONS = {
 
 const LOOPBACK: readonly string[] = ['127.0.0.1', 'localhost', '[::1]']
 
-/** `npm ci` empties it: the next run then begins with what happens now. */
-const KEPT = join(PROJECT_ROOT, 'node_modules/.cache/listen')
+/** `npm ci` empties this folder. The next run then begins with new events. */
+const PROGRESS_FOLDER = join(PROJECT_ROOT, 'node_modules/.cache/listen')
 
 const ProgressSchema = v.object({ next: v.optional(v.string()), posted: v.array(v.string()) })
 
@@ -53,7 +53,6 @@ export type ListenIo = {
   readonly readInput: () => Promise<string>
   readonly sleep: (ms: number) => Promise<void>
   readonly signal: AbortSignal
-  /** Where progress is kept. */
   readonly directory?: string
 }
 
@@ -63,15 +62,18 @@ export function runListen(argv: readonly string[], io: ListenIo): Promise<number
     const { stage, forward, since } = readOptions(argv, OPTIONS)
     if (stage === undefined) throw new UsageError('name the stage with --stage NAME')
     const target = localUrl(forward)
-    const apiKey = await keyFrom(io)
+    const apiKey = await readKey(io)
     const warn = (text: string) => console.error(printableLines(text))
     return exitCodeOf(async () => {
       const feed = { stage, url: await apiUrl(stage, io.env), apiKey }
       const signingSecret = listeningSecret(apiKey)
-      const file = join(io.directory ?? KEPT, `${followedName(feed.url, apiKey, target)}.json`)
-      const kept = readJsonFile(file, ProgressSchema)
+      const file = join(
+        io.directory ?? PROGRESS_FOLDER,
+        `${progressName(feed.url, apiKey, target)}.json`,
+      )
+      const stored = readJsonFile(file, ProgressSchema)
       const progress =
-        since === undefined && kept ? { next: kept.next, posted: kept.posted } : undefined
+        since === undefined && stored ? { next: stored.next, posted: stored.posted } : undefined
       console.log(
         printableLines(`Events of ${stage} (${feed.url}) go to ${target}, ${progress ? 'after the last run’s' : `since ${since ?? 'now'}`}.
 Signing secret: ${signingSecret}`),
@@ -83,7 +85,7 @@ Signing secret: ${signingSecret}`),
         keep: (next) => writeJsonFile(file, next),
         post: async (event) => {
           const answer = await postEvent({ url: target, signingSecret }, event)
-          console.log([event.event, event.data.id, answer].map(printable).join('  '))
+          console.log([event.event, event.data.id, answer].map(printableLine).join('  '))
         },
         warn,
         sleep: io.sleep,
@@ -102,7 +104,7 @@ function localUrl(text: string | undefined): string {
   )
 }
 
-async function keyFrom({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
+async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>): Promise<string> {
   const key = (env['GATEWAY_API_KEY'] || (await readInput())).trim()
   if (/^[\x21-\x7e]+$/.test(key)) return key
   throw new UsageError(
@@ -112,7 +114,7 @@ async function keyFrom({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>):
 
 /**
  * The address of a stage's API. The stage's file names the domain. Without a domain only the stack knows the address,
- * and reading it needs AWS credentials.
+ * and reading the stack needs AWS credentials.
  */
 async function apiUrl(
   name: string | undefined,
@@ -121,8 +123,8 @@ async function apiUrl(
   if (name === LOCAL_STAGE) return addressAt(env['PORT'])
   const stage = stageNamed(name)
   if (stage.domain) return `https://${stage.domain.name}`
-  const { cloudFormation } = awsClients(await regionNamed(env))
-  const stack = await describedStack(cloudFormation, stackNameOf(stage)).catch((error: unknown) => {
+  const { cloudFormation } = awsClients(await requireRegion(env))
+  const stack = await describeStack(cloudFormation, stackNameOf(stage)).catch((error: unknown) => {
     throw new GatewayRefusal(
       `the address of ${name} is not known: ${errorName(error)}; ${remedyFor(error)}`,
     )

@@ -4,20 +4,20 @@ import type { DeployedStage } from '../../stack/stage.ts'
 import { tagsOf } from '../../stack/stage-stack.ts'
 import { RECOVERY_DAYS } from '../../stack/storage/gateway-table.ts'
 
-/** A setting that a restore does not carry, and that differs from the stage's file. */
+/** A setting that a restore omits, and that differs from the stage's file. */
 export type MissingSetting = { readonly what: string; readonly put: () => Promise<unknown> }
 
-/** The table that a stage is to have. */
-export type Wanted = {
+/** A table to compare with the stage's file. */
+export type TargetTable = {
   readonly client: aws.DynamoDBClient
   readonly stage: DeployedStage
   readonly TableName: string
 }
 
-/** The settings that a table of the stage lacks, in the order of their repair. It changes nothing. */
-export async function missingSettings(wanted: Wanted): Promise<readonly MissingSetting[]> {
-  const { client, stage, TableName } = wanted
-  const { table, expiry, recovery, tags } = await asked(wanted)
+/** The settings that a table of the stage lacks, in the order of their repair. Changes nothing. */
+export async function missingSettings(target: TargetTable): Promise<readonly MissingSetting[]> {
+  const { client, stage, TableName } = target
+  const { table, expiry, recovery, tags } = await readSettings(target)
   const update = (change: Omit<aws.UpdateTableInput, 'TableName'>) => () =>
     client.send(new aws.UpdateTableCommand({ TableName, ...change }))
   const limits = {
@@ -25,25 +25,25 @@ export async function missingSettings(wanted: Wanted): Promise<readonly MissingS
     MaxWriteRequestUnits: stage.table.maxWriteUnits,
   }
   const hasLimits = ({
-    OnDemandThroughput: now,
+    OnDemandThroughput: throughput,
   }: {
     readonly OnDemandThroughput?: aws.OnDemandThroughput
   }): boolean =>
-    now?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
-    now.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
+    throughput?.MaxReadRequestUnits === limits.MaxReadRequestUnits &&
+    throughput.MaxWriteRequestUnits === limits.MaxWriteRequestUnits
   const { warm } = stage.table
   const WarmThroughput = warm && {
     ReadUnitsPerSecond: warm.readUnits,
     WriteUnitsPerSecond: warm.writeUnits,
   }
   const isWarm = ({
-    WarmThroughput: now,
+    WarmThroughput: current,
   }: {
     readonly WarmThroughput?: aws.TableWarmThroughputDescription
   }): boolean =>
     !warm ||
-    ((now?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
-      (now?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
+    ((current?.ReadUnitsPerSecond ?? 0) >= warm.readUnits &&
+      (current?.WriteUnitsPerSecond ?? 0) >= warm.writeUnits)
   const expires =
     expiry?.TimeToLiveStatus?.startsWith('ENABL') === true &&
     expiry.AttributeName === TABLE_SCHEMA.ttl
@@ -67,7 +67,7 @@ export async function missingSettings(wanted: Wanted): Promise<readonly MissingS
       ],
       ['most units of the table', hasLimits(table), update({ OnDemandThroughput: limits })],
       ['warm units of the table', isWarm(table), update({ WarmThroughput })],
-      // Of the table and of each index: DynamoDB changes one of them at a time.
+      // DynamoDB changes only one of table and indexes at a time.
       ...(table.GlobalSecondaryIndexes ?? []).flatMap((index) => {
         const { IndexName = '?' } = index
         const change = (Update: object) =>
@@ -99,7 +99,7 @@ export async function missingSettings(wanted: Wanted): Promise<readonly MissingS
   return settings.flatMap(([what, isSet, put]) => (isSet ? [] : [{ what, put }]))
 }
 
-async function asked({ client, TableName }: Wanted) {
+async function readSettings({ client, TableName }: TargetTable) {
   const [
     { Table: table = {} },
     { TimeToLiveDescription: expiry },

@@ -6,14 +6,14 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
 import { parseForeignTime, SECOND_MS } from '../../../shared/time.ts'
 import { readOptions, runCommand, UsageError } from '../../local/terminal/command-line.ts'
-import { printable } from '../../local/terminal/printable.ts'
+import { printableLine } from '../../local/terminal/printable.ts'
 import { liveName, stackNameOf, tableNameOf } from '../../stack/stack-name-of.ts'
 import type { DeployedStage } from '../../stack/stage.ts'
 import { encryptsAll } from '../../stack/storage/stage-key.ts'
 import { type AwsClients, awsClients } from '../check/aws-clients.ts'
 import { errorName, remedyFor, unlessAbsent } from '../check/finding.ts'
-import { regionNamed } from '../check/stage-named.ts'
-import { missingSettings, type Wanted } from './missing-settings.ts'
+import { requireRegion } from '../check/stage-named.ts'
+import { missingSettings, type TargetTable } from './missing-settings.ts'
 
 const USAGE = `npm run restore -- --stage NAME (--at TIME | --backup ARN | --finish)
 
@@ -33,7 +33,7 @@ const OPTIONS = {
 } as const
 
 const POLL_MS = 10_000
-/** Twelve hours. The restore continues on AWS, and the same command follows it again. */
+/** The polls of twelve hours. The restore continues on AWS, and the same command waits for it again. */
 const MAX_POLLS = 4_320
 
 export type RestoreIo = {
@@ -45,32 +45,35 @@ export type RestoreIo = {
 type Source = { readonly at: Date } | { readonly backup: string }
 
 /**
- * Restores the stage's table as its next generation, and sets what a restore does not carry (design section 13). Refused
- * while the stage takes traffic, because payments after the restored time would be missing in its books.
+ * Restores the stage's table as its next generation, and sets what a restore omits (design section 13). Refused while
+ * the stage takes traffic, because the books would lack the payments after the restored time.
  */
 export function runRestore(argv: readonly string[], io: RestoreIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
     const { stage: name, at, backup, finish } = readOptions(argv, OPTIONS)
     const stage = io.stageNamed(name)
-    if ([at, backup, finish || undefined].filter((one) => one !== undefined).length !== 1) {
+    if ([at, backup, finish || undefined].filter((option) => option !== undefined).length !== 1) {
       throw new UsageError('give one of --at TIME, --backup ARN and --finish')
     }
-    const source = backup === undefined ? timeOf(at) : { backup }
-    const clients = awsClients(await regionNamed(io.env))
+    const source = backup === undefined ? sourceAt(at) : { backup }
+    const clients = awsClients(await requireRegion(io.env))
     try {
       if (source === undefined) {
-        await complete({ client: clients.dynamodb, stage, TableName: tableNameOf(stage) }, io.sleep)
+        await completeTable(
+          { client: clients.dynamodb, stage, TableName: tableNameOf(stage) },
+          io.sleep,
+        )
         return 0
       }
-      const refused =
+      const refusal =
         (await whyNotClosed(clients, stage)) ??
         (await restore(clients.dynamodb, stage, source, io.sleep))
-      if (refused === undefined) return 0
-      console.error(printable(refused))
+      if (refusal === undefined) return 0
+      console.error(printableLine(refusal))
       return 1
     } catch (error) {
       console.error(
-        printable(
+        printableLine(
           `${errorName(error)}: ${remedyFor(error)}. Run the same command again to continue.`,
         ),
       )
@@ -79,7 +82,7 @@ export function runRestore(argv: readonly string[], io: RestoreIo): Promise<numb
   })
 }
 
-function timeOf(at: string | undefined): Source | undefined {
+function sourceAt(at: string | undefined): Source | undefined {
   if (at === undefined) return undefined
   const time = parseForeignTime(at)
   if (time === undefined)
@@ -87,18 +90,18 @@ function timeOf(at: string | undefined): Source | undefined {
   return { at: new Date(time) }
 }
 
-async function complete(wanted: Wanted, sleep: RestoreIo['sleep']): Promise<void> {
-  await untilActive(wanted, sleep)
-  for (const { what, put } of await missingSettings(wanted)) {
+async function completeTable(target: TargetTable, sleep: RestoreIo['sleep']): Promise<void> {
+  await waitUntilActive(target, sleep)
+  for (const { what, put } of await missingSettings(target)) {
     await put()
-    await untilActive(wanted, sleep)
-    say(`${wanted.TableName}: ${what} set`)
+    await waitUntilActive(target, sleep)
+    printLine(`${target.TableName}: ${what} set`)
   }
-  say(`${wanted.TableName} is as the stage’s file says`)
+  printLine(`${target.TableName} is as the stage’s file says`)
 }
 
-/** Waits for the table and its indexes, because DynamoDB accepts no change before. */
-async function untilActive({ client, TableName }: Wanted, sleep: RestoreIo['sleep']) {
+/** Waits until the table and its indexes are active. Before that DynamoDB accepts no change. */
+async function waitUntilActive({ client, TableName }: TargetTable, sleep: RestoreIo['sleep']) {
   for (let poll = 0; poll < MAX_POLLS; poll++) {
     const { Table } = await client.send(new aws.DescribeTableCommand({ TableName }))
     const states = [
@@ -111,13 +114,13 @@ async function untilActive({ client, TableName }: Wanted, sleep: RestoreIo['slee
   throw new Error(`${TableName} is not active yet`)
 }
 
-function say(text: string): void {
-  console.log(printable(text))
+function printLine(text: string): void {
+  console.log(printableLine(text))
 }
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the version that serves requests. During or after a failed deployment the alias serves an older one. */
+/** Reads the version that serves requests. During or after a failed deployment the alias serves an older version. */
 async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
@@ -127,7 +130,7 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-/** Continues a restore that an earlier call began. Answers why not, if that call had another source. */
+/** Restores the table, or continues the restore of an earlier call. Refuses if that call had another source. */
 async function restore(
   client: aws.DynamoDBClient,
   stage: DeployedStage,
@@ -135,24 +138,26 @@ async function restore(
   sleep: RestoreIo['sleep'],
 ) {
   const generation = stage.table.generation + 1
-  const wanted = { client, stage, TableName: tableNameOf(stage, generation) }
-  const ask = client.send(new aws.DescribeTableCommand({ TableName: wanted.TableName }))
-  const there = await unlessAbsent(['ResourceNotFoundException'], ask)
-  const summary = there?.Table?.RestoreSummary
-  if (there && isFromElsewhere(summary, source)) {
+  const target = { client, stage, TableName: tableNameOf(stage, generation) }
+  const ask = client.send(new aws.DescribeTableCommand({ TableName: target.TableName }))
+  const existing = await unlessAbsent(['ResourceNotFoundException'], ask)
+  const summary = existing?.Table?.RestoreSummary
+  if (existing && hasOtherSource(summary, source)) {
     const from = summary?.SourceBackupArn ?? summary?.RestoreDateTime?.toISOString() ?? 'nothing'
-    return `${wanted.TableName} exists, restored from ${from}: give that source, or delete the table if nothing uses it`
+    return `${target.TableName} exists, restored from ${from}: give that source, or delete the table if nothing uses it`
   }
-  if (there) say(`${wanted.TableName} exists: continuing with it`)
-  else await begin(wanted, source)
-  await complete(wanted, sleep)
+  if (existing) printLine(`${target.TableName} exists: continuing with it`)
+  else await beginRestore(target, source)
+  await completeTable(target, sleep)
   const file = `${stage.settings.name}’s file`
-  say(`Next: set "generation": ${generation} in ${file} and deploy (docs/operations.md, section 7)`)
+  printLine(
+    `Next: set "generation": ${generation} in ${file} and deploy (docs/operations.md, section 7)`,
+  )
   return undefined
 }
 
-/** Whether the table is no copy of the source: another time's, or a table that no restore made. */
-function isFromElsewhere(restored: aws.RestoreSummary | undefined, source: Source) {
+/** Whether the table is no copy of the source: a copy of another time, or a table that no restore made. */
+function hasOtherSource(restored: aws.RestoreSummary | undefined, source: Source) {
   return 'at' in source
     ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)
     : restored?.SourceBackupArn !== source.backup
@@ -162,17 +167,18 @@ function secondOf(time: Date | undefined) {
   return Math.floor(Number(time) / SECOND_MS)
 }
 
-async function begin({ client, stage, TableName: TargetTableName }: Wanted, source: Source) {
+async function beginRestore(
+  { client, stage, TableName: TargetTableName }: TargetTable,
+  source: Source,
+) {
   const SSESpecificationOverride = encryptsAll(stage)
     ? ({ Enabled: true, SSEType: 'KMS', KMSMasterKeyId: `alias/${stackNameOf(stage)}` } as const)
     : undefined
-  const target = { TargetTableName, SSESpecificationOverride }
+  const input = { TargetTableName, SSESpecificationOverride }
   if ('at' in source) {
     const from = { SourceTableName: tableNameOf(stage), RestoreDateTime: source.at }
-    await client.send(new aws.RestoreTableToPointInTimeCommand({ ...target, ...from }))
+    await client.send(new aws.RestoreTableToPointInTimeCommand({ ...input, ...from }))
   } else
-    await client.send(
-      new aws.RestoreTableFromBackupCommand({ ...target, BackupArn: source.backup }),
-    )
-  say(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
+    await client.send(new aws.RestoreTableFromBackupCommand({ ...input, BackupArn: source.backup }))
+  printLine(`${TargetTableName} is being restored; this takes minutes, or hours for a large table`)
 }

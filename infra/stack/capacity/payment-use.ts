@@ -1,18 +1,18 @@
 /**
  * Request units of one payment in its whole life, with one endpoint, rounded up. DynamoDB limits the table and each
- * index separately. A figure is of the life that uses most: paid, or unpaid in one of the ways to pay. `npm run bench
- * -- units` measures them; a test of that bench compares.
+ * index separately. Each figure is that of the life with the most units: a paid life, or an unpaid life by one
+ * method. `npm run bench -- units` measures the figures; a test of that bench compares them.
  */
 export const PAYMENT_UNITS = {
   writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 10 },
   reads: 13.5,
-  /** Of these, in the second in which it is created, by the table. */
+  /** Of these units, those of the table in the second of the create. */
   created: { writes: 7, reads: 2 },
-  /** Of these, for each endpoint that its event goes to. */
+  /** Of these units, those for each endpoint of the event. */
   delivery: { writes: { table: 4, 'by-owner': 2, 'by-due': 3 }, reads: 2.5 },
 } as const
 
-/** Write units of one payment in one kind of key. Slots divide the keys of due work among them. */
+/** Write units of one payment in one kind of key. The slots of due work share its units. */
 export const KEY_UNITS = {
   duePayments: 7,
   dueDeliveries: 3,
@@ -21,8 +21,8 @@ export const KEY_UNITS = {
 } as const
 
 /**
- * Seconds of function time of a payment, the wait for the provider included. They are assumed: replace them by the
- * metric `AWS/Lambda Duration` of your own stage.
+ * Seconds of function time of a payment, with the wait for the provider. The figures are assumed: replace them with
+ * the metric `AWS/Lambda Duration` of your own stage.
  */
 export const RUN_SECONDS = {
   'api-create-payment': 0.9,

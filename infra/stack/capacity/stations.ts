@@ -10,16 +10,16 @@ import { KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 export type Station = {
   readonly name: string
   readonly perSecond: number
-  /** The setting to change so that it carries more. */
+  /** The setting to change so that the station carries more. */
   readonly remedy: string
 }
 
 /** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
 export function stationsOf(stage: DeployedStage): readonly Station[] {
-  return [deliveries(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
+  return [deliveryStation(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
 }
 
-function deliveries(stage: DeployedStage): Station {
+function deliveryStation(stage: DeployedStage): Station {
   const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
     ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
   )
@@ -31,28 +31,30 @@ function deliveries(stage: DeployedStage): Station {
   }
 }
 
-/** Units a second that DynamoDB gives a new on-demand table, and each of its indexes. It doubles what was reached before. */
-const FRESH = { reads: 12_000, writes: 4_000 } as const
+/**
+ * Units a second that DynamoDB gives a new on-demand table, and each of its indexes. DynamoDB
+ * doubles the former peak.
+ */
+const NEW_TABLE_UNITS = { reads: 12_000, writes: 4_000 } as const
 
-/** The table and each index. */
 export function tableStations(
   stage: Pick<DeployedStage, 'table' | 'deliveries'>,
 ): readonly Station[] {
   const carried = carriedUnits(stage)
   const { writes, reads, delivery } = PAYMENT_UNITS
-  const further = stage.deliveries.endpointsAPayment - 1
-  const ofDelivery: Readonly<Record<string, number>> = delivery.writes
-  const written = Object.entries<number>(writes).map(([place, units]) => ({
+  const moreEndpoints = stage.deliveries.endpointsAPayment - 1
+  const deliveryWrites: Readonly<Record<string, number>> = delivery.writes
+  const writeStations = Object.entries<number>(writes).map(([place, units]) => ({
     name: `the write units of ${place === 'table' ? 'the table' : place}`,
-    perSecond: carried.writes / (units + further * (ofDelivery[place] ?? 0)),
-    remedy: `raise table.maxWriteUnits, above ${FRESH.writes} table.warm too`,
+    perSecond: carried.writes / (units + moreEndpoints * (deliveryWrites[place] ?? 0)),
+    remedy: `raise table.maxWriteUnits, above ${NEW_TABLE_UNITS.writes} table.warm too`,
   }))
-  const read = {
+  const readStation = {
     name: 'the read units of the table',
-    perSecond: carried.reads / (reads + further * delivery.reads),
-    remedy: `raise table.maxReadUnits, above ${FRESH.reads} table.warm too`,
+    perSecond: carried.reads / (reads + moreEndpoints * delivery.reads),
+    remedy: `raise table.maxReadUnits, above ${NEW_TABLE_UNITS.reads} table.warm too`,
   }
-  return [...written, read]
+  return [...writeStations, readStation]
 }
 
 /** The units that the table, and each index, carries from its first minute. */
@@ -60,8 +62,8 @@ export function carriedUnits({
   table: { maxReadUnits, maxWriteUnits, warm },
 }: Pick<DeployedStage, 'table'>) {
   return {
-    reads: Math.min(maxReadUnits, Math.max(FRESH.reads, warm?.readUnits ?? 0)),
-    writes: Math.min(maxWriteUnits, Math.max(FRESH.writes, warm?.writeUnits ?? 0)),
+    reads: Math.min(maxReadUnits, Math.max(NEW_TABLE_UNITS.reads, warm?.readUnits ?? 0)),
+    writes: Math.min(maxWriteUnits, Math.max(NEW_TABLE_UNITS.writes, warm?.writeUnits ?? 0)),
   }
 }
 
@@ -69,7 +71,7 @@ export function carriedUnits({
 const KEY_WRITES = 1_000
 
 /**
- * Keys that all clients' payments share, and the ledger of a client that creates as much as its default limit allows.
+ * The hottest of the keys that all clients share, and of the ledger of a client that creates at its default limit.
  */
 function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station {
   const shared = {
@@ -82,20 +84,22 @@ function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedSta
     perSecond: KEY_WRITES / units,
     remedy: 'lower providerCallsPerMinute',
   }))
-  const ofClient = KEY_WRITES / KEY_UNITS.ledgerOfClient
+  const ledgerPerSecond = KEY_WRITES / KEY_UNITS.ledgerOfClient
   const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
-  const remedy = `lower clientCreateLimit to ${Math.floor(ofClient)}; update-client gives a larger client ledger_parts and a limit of its own`
-  if (clientCreateLimit > ofClient)
-    keys.push({ name: 'the ledger of a client', perSecond: ofClient, remedy })
-  const hottest = lowest(keys)
+  const remedy = `lower clientCreateLimit to ${Math.floor(ledgerPerSecond)}; update-client gives a larger client ledger_parts and a limit of its own`
+  if (clientCreateLimit > ledgerPerSecond)
+    keys.push({ name: 'the ledger of a client', perSecond: ledgerPerSecond, remedy })
+  const hottest = lowestOf(keys)
   return { ...hottest, name: `the hottest key (${hottest.name})` }
 }
 
-export function lowest<One extends Pick<Station, 'perSecond'>>(stations: readonly One[]): One {
-  return stations.reduce((one, other) => (other.perSecond < one.perSecond ? other : one))
+export function lowestOf<Bound extends Pick<Station, 'perSecond'>>(
+  bounds: readonly Bound[],
+): Bound {
+  return bounds.reduce((lowest, bound) => (bound.perSecond < lowest.perSecond ? bound : lowest))
 }
 
-/** Functions with reserved runs; all others share the rest of the account. */
+/** Functions with reserved runs; all other functions share the other runs of the account. */
 function runStations(stage: DeployedStage): readonly Station[] {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
@@ -103,20 +107,27 @@ function runStations(stage: DeployedStage): readonly Station[] {
     'check-due-payments': SECONDS_A_PAYMENT.due,
     'sync-slices': SECONDS_A_PAYMENT.listing,
   }
-  const own: Station[] = []
-  let shared = 0
+  const reserved: Station[] = []
+  let sharedSeconds = 0
   for (const spec of MANIFEST) {
-    const needs = seconds[spec.name] ?? 0
+    const runSeconds = seconds[spec.name] ?? 0
     const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, stage)
-    if (runs === undefined) shared += needs
-    // The reserved runs of queues follow the load by themselves.
-    else if (isHttp(spec) && needs > 0) {
+    if (runs === undefined) sharedSeconds += runSeconds
+    // The reserved runs of queues grow with the load.
+    else if (isHttp(spec) && runSeconds > 0) {
       const remedy = 'raise reservedConcurrency and accountConcurrency'
-      own.push({ name: `the runs reserved for ${spec.name}`, perSecond: runs / needs, remedy })
+      reserved.push({
+        name: `the runs reserved for ${spec.name}`,
+        perSecond: runs / runSeconds,
+        remedy,
+      })
     }
   }
-  const left = stage.accountConcurrency - reservedRuns(stage)
-  if (shared === 0) return own
+  const sharedRuns = stage.accountConcurrency - reservedRuns(stage)
+  if (sharedSeconds === 0) return reserved
   const remedy = 'raise accountConcurrency, where the account has as many'
-  return [...own, { name: 'the runs of the account', perSecond: left / shared, remedy }]
+  return [
+    ...reserved,
+    { name: 'the runs of the account', perSecond: sharedRuns / sharedSeconds, remedy },
+  ]
 }

@@ -16,7 +16,7 @@ import type { DeployedStage } from '../stage.ts'
 import type { StageDomain } from '../stage-file.ts'
 import type { GatewayHttpApi } from '../triggers/gateway-http-api.ts'
 
-/** The zone by its attributes: looking it up would need the account at synth. */
+/** The zone by its attributes, because a lookup of the zone would need the account at synth. */
 export function hostedZone(scope: Construct, id: string, { zone }: StageDomain): IHostedZone {
   return HostedZone.fromHostedZoneAttributes(scope, id, {
     hostedZoneId: zone.id,
@@ -24,7 +24,7 @@ export function hostedZone(scope: Construct, id: string, { zone }: StageDomain):
   })
 }
 
-/** It renews itself, because its proof stays in the zone. */
+/** A certificate that renews itself, because its proof stays in the zone. */
 export function certificateOf(
   scope: Construct,
   domainName: string,
@@ -36,12 +36,15 @@ export function certificateOf(
   })
 }
 
-/** The domain name of API Gateway. With a front it is the front's origin, and the stage's name belongs to the front. */
+/**
+ * The domain name of API Gateway. With a front, API Gateway is the front's origin and the front has
+ * the stage's name.
+ */
 export function apiDomainName({ name }: StageDomain, front: DeployedStage['front']): string {
   return front === 'cloudfront' ? `origin.${name}` : name
 }
 
-/** The authority's certificate, which contains no secret. It is part of the code and is uploaded for API Gateway. */
+/** The authority's certificate contains no secret. It is part of the code, and is uploaded for API Gateway. */
 export function originAuthorityPath(authority: string): string {
   return resolve(PROJECT_ROOT, authority)
 }
@@ -67,7 +70,7 @@ export class ApiDomain extends Construct {
       endpointType: apigateway.EndpointType.REGIONAL,
       securityPolicy: apigateway.SecurityPolicy.TLS_1_2,
       ipAddressType: apigateway.IpAddressType.DUAL_STACK,
-      ...this.frontOnly(stage),
+      ...this.mutualTls(stage),
     })
     new apigateway.ApiMapping(this, 'Mapping', {
       api: httpApi.api,
@@ -84,10 +87,10 @@ export class ApiDomain extends Construct {
   }
 
   /**
-   * With a front's certificate, a caller without a certificate of its authority gets no TLS connection: no throttle
-   * counts it and no function runs.
+   * With a front's certificate, a caller without a certificate of the same authority gets no TLS connection. No
+   * throttle counts the caller, and no function runs.
    */
-  private frontOnly({
+  private mutualTls({
     front,
     frontSettings,
   }: DeployedStage): Pick<apigateway.DomainNameProps, 'mtls'> {

@@ -22,15 +22,15 @@ const ORIGIN_TIMEOUT = Duration.seconds(30)
 /** Status codes that CloudFront caches whatever the cache policy says. One merchant must not get another's answer. */
 const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
 
-/** A mail while there is time to act, and one when the forecast for the month exceeds the amount. */
+/** A mail while there is time to act, and a mail when the forecast for the month exceeds the amount. */
 const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
 ] as const
 
 /**
- * As in the API's log: no path, query, header or body. Only this log knows the caller's address. CloudWatch bills each
- * byte, so repeated fields are left out.
+ * The fields of the front's log: as in the API's log, no path, query, header or body. Only this log has the caller's
+ * address. CloudWatch bills each byte, so repeated fields are left out.
  */
 export const FRONT_LOG_FIELDS = [
   'date',
@@ -47,8 +47,8 @@ export const FRONT_LOG_FIELDS = [
 ] as const
 
 /**
- * CloudFront and its firewall before the API, in the one region where both are configured. It knows the gateway's stack
- * by names alone (the origin's name, the secret's copy): regions cannot refer to each other. Deploy it after that stack.
+ * CloudFront and its firewall before the API, in the one region where both are configured. It refers to the gateway's
+ * stack only by names, because regions cannot refer to each other. Deploy this stack after the gateway's stack.
  */
 export class FrontStack extends StageStack {
   constructor(scope: App, stage: DeployedStage) {
@@ -75,20 +75,21 @@ export class FrontStack extends StageStack {
         origin: originOf(stage, domain),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
         cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-        // The API expects the origin's name. Everything else that a client sends reaches it, its key included.
+        // The API expects the origin's name as host. It gets everything else that a client sends, with the client's
+        // key.
         originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
-        // A key that was sent in the clear must not seem to work.
+        // A key that a client sent without TLS must not seem to work.
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
         compress: false,
       },
     })
-    showCertificate(distribution, stage)
+    setClientCertificate(distribution, stage)
     addFrontLog(this, stage, distribution)
 
     const target = RecordTarget.fromAlias(new CloudFrontTarget(distribution))
     new ARecord(this, 'Ipv4', { zone, recordName: domain.name, target })
 
-    // Here, because CloudFormation has budgets in this region, and not in every stage's region.
+    // CloudFormation has budgets in this region, and not in every stage's region.
     addMonthlyBudget(this, stage)
     new CfnOutput(this, 'DistributionId', {
       value: distribution.distributionId,
@@ -115,8 +116,8 @@ function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
   })
 }
 
-/** As an override: the origin's construct has no certificate yet (aws-cdk, issue 37842). */
-function showCertificate(
+/** An override, because the origin's construct has no certificate yet (aws-cdk, issue 37842). */
+function setClientCertificate(
   distribution: cloudfront.Distribution,
   { frontSettings }: DeployedStage,
 ): void {
@@ -130,7 +131,7 @@ function showCertificate(
   })
 }
 
-/** One JSON line a request at the front, for 14 days. */
+/** Logs one JSON line for each request at the front, for 14 days. */
 function addFrontLog(
   parent: Construct,
   stage: DeployedStage,
@@ -138,7 +139,7 @@ function addFrontLog(
 ): void {
   const scope = new Construct(parent, 'Log')
   const name = stackNameOf(stage, 'front')
-  // If it were kept, its name would prevent a new front.
+  // If the log were kept, its name would prevent a new front.
   const log = addLog(scope, `/aws/vendedlogs/cloudfront/${name}`, RemovalPolicy.DESTROY)
   const origin = { name, resourceArn: distributionArn, logType: 'ACCESS_LOGS' }
   const source = new CfnDeliverySource(scope, 'Source', origin)
@@ -152,8 +153,9 @@ function addFrontLog(
 }
 
 /**
- * A monthly budget, if the stage names an amount. It mails the recipients of alarms directly, because their topic is in
- * another region. It counts the whole account: a tag counts no costs until a person activates it.
+ * Adds a monthly budget, if the stage names an amount. The budget mails the recipients of alarms directly, because
+ * their topic is in another region. It counts the whole account: a tag counts no costs until a person activates the
+ * tag.
  */
 function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage
@@ -167,8 +169,12 @@ function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
       budgetLimit: { amount, unit: 'USD' },
     },
     ...(subscribers.length > 0 && {
-      notificationsWithSubscribers: NOTIFICATIONS.map((one) => ({
-        notification: { ...one, comparisonOperator: 'GREATER_THAN', thresholdType: 'PERCENTAGE' },
+      notificationsWithSubscribers: NOTIFICATIONS.map((notification) => ({
+        notification: {
+          ...notification,
+          comparisonOperator: 'GREATER_THAN',
+          thresholdType: 'PERCENTAGE',
+        },
         subscribers,
       })),
     }),

@@ -8,7 +8,6 @@ import { CREATE_ROUTE, throttleOf } from '../triggers/route-settings.ts'
 /** The firewall's shortest window: an address may use its whole share at once. */
 const WINDOW_SECONDS = 60
 
-/** The path of the provider's callbacks. */
 export const CALLBACK_PATHS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.path.startsWith('/callbacks/') ? [trigger.path] : [],
 )
@@ -17,43 +16,44 @@ type Statement = CfnWebACL.StatementProperty
 
 type RateRule = {
   readonly name: string
-  /** The counted routes. An address gets its share of the one with the lowest throttle. */
+  /** The counted routes. An address gets its share of the route with the lowest throttle. */
   readonly counts: (routeKey: string) => boolean
   readonly scope: () => Statement
   /** Addresses that merchants have registered are not counted. */
-  readonly exceptKnown: boolean
+  readonly exceptMerchants: boolean
 }
 
 /**
- * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the reverse: each refusal
- * delays money by 15 minutes. Creates are counted twice, because their route costs most and has the lowest throttle.
+ * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the reverse. Each
+ * refused callback delays money by 15 minutes. Creates are counted twice, because their route costs most and has the
+ * lowest throttle.
  */
 const RATE_RULES: readonly RateRule[] = [
   {
     name: 'callbacks-per-address',
     counts: isCallback,
-    scope: () => exactly(CALLBACK_PATHS),
-    exceptKnown: false,
+    scope: () => pathStatement(CALLBACK_PATHS),
+    exceptMerchants: false,
   },
   {
     name: 'creates-per-address',
     counts: (routeKey) => routeKey === CREATE_ROUTE,
     scope: () => requestsTo(CREATE_ROUTE),
-    exceptKnown: true,
+    exceptMerchants: true,
   },
   {
     name: 'requests-per-address',
     counts: (routeKey) => routeKey !== CREATE_ROUTE && !isCallback(routeKey),
-    scope: () => not(exactly(CALLBACK_PATHS)),
-    exceptKnown: true,
+    scope: () => notStatement(pathStatement(CALLBACK_PATHS)),
+    exceptMerchants: true,
   },
 ]
 
 /**
- * Refuses an address that sends too many requests, in the envelope of spec section 7. `known`: addresses that merchants
- * have registered; only their clients' limits apply.
+ * Refuses an address that sends too many requests, in the envelope of spec section 7. `merchantSet`: the addresses
+ * of merchants, for which only the limits of clients apply.
  */
-export function rateRules(stage: DeployedStage, known?: string): CfnWebACL.RuleProperty[] {
+export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL.RuleProperty[] {
   return RATE_RULES.map((rule, at) => ({
     name: rule.name,
     priority: at + 1,
@@ -71,10 +71,13 @@ export function rateRules(stage: DeployedStage, known?: string): CfnWebACL.RuleP
         aggregateKeyType: 'IP',
         limit: limitOf(stage, rule),
         evaluationWindowSec: WINDOW_SECONDS,
-        scopeDownStatement: besides(rule.scope(), rule.exceptKnown ? known : undefined),
+        scopeDownStatement: exceptAddresses(
+          rule.scope(),
+          rule.exceptMerchants ? merchantSet : undefined,
+        ),
       },
     },
-    visibilityConfig: visible(rule.name),
+    visibilityConfig: visibility(rule.name),
   }))
 }
 
@@ -82,14 +85,14 @@ function isCallback(routeKey: string): boolean {
   return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
 }
 
-/** The path as it was sent: a callback with another spelling reaches no callback route. */
-export function exactly(paths: readonly string[]): Statement {
-  const [first, ...others] = paths.map((path) => matching({ uriPath: {} }, path, ['NONE']))
+/** The paths as they were sent. A callback with another spelling reaches no callback route. */
+export function pathStatement(paths: readonly string[]): Statement {
+  const [first, ...others] = paths.map((path) => byteMatch({ uriPath: {} }, path, ['NONE']))
   if (!first) throw new Error('the manifest has no callback path')
   return others.length > 0 ? { orStatement: { statements: [first, ...others] } } : first
 }
 
-function matching(
+function byteMatch(
   fieldToMatch: CfnWebACL.FieldToMatchProperty,
   searchString: string,
   transformations: readonly string[],
@@ -104,28 +107,28 @@ function matching(
   }
 }
 
-/** Any spelling of the path: it may count too much, never too little. */
+/** Any spelling of the path. The rule may count too many requests, never too few. */
 function requestsTo(routeKey: string): Statement {
   const [method = '', path = ''] = routeKey.split(' ')
-  const spelled = matching({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
-  return both(matching({ method: {} }, method, ['NONE']), spelled)
+  const spelled = byteMatch({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
+  return allOf(byteMatch({ method: {} }, method, ['NONE']), spelled)
 }
 
-function both(...statements: Statement[]): Statement {
+function allOf(...statements: Statement[]): Statement {
   return { andStatement: { statements } }
 }
 
-export function not(statement: Statement): Statement {
+export function notStatement(statement: Statement): Statement {
   return { notStatement: { statement } }
 }
 
 export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
 
 /**
- * Requests of one address in a window. In production the route of creates takes 88 a second, or 5,280 a minute. An
- * address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten addresses can keep it
- * full. The same tenth of the lowest other route is 1,800 a minute. For callbacks it is 6,000, a hundred a second; the
- * provider calls twice for each payment.
+ * The limit of requests of one address in a window. In production the route of creates takes 88 requests a second, or
+ * 5,280 a minute. An address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten
+ * addresses can keep the route full. The tenth of the lowest other route is 1,800 a minute. For callbacks the limit
+ * is 6,000; the provider calls twice for each payment.
  */
 function limitOf(stage: DeployedStage, { counts }: RateRule): number {
   const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
@@ -134,15 +137,17 @@ function limitOf(stage: DeployedStage, { counts }: RateRule): number {
   return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
 }
 
-function besides(scope: Statement, known: string | undefined): Statement {
-  return known === undefined ? scope : both(scope, not({ ipSetReferenceStatement: { arn: known } }))
+function exceptAddresses(scope: Statement, arn: string | undefined): Statement {
+  return arn === undefined
+    ? scope
+    : allOf(scope, notStatement({ ipSetReferenceStatement: { arn } }))
 }
 
-export function visible(metricName: string) {
+export function visibility(metricName: string) {
   return {
     cloudWatchMetricsEnabled: true,
     metricName,
-    // A sample would show headers, also those that the log leaves out.
+    // A sample would show headers, even headers that the log leaves out.
     sampledRequestsEnabled: false,
   }
 }
@@ -150,17 +155,17 @@ export function visible(metricName: string) {
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /**
- * Refuses a create without a key of this stage's form with the 401 of spec section 5. It costs no function and no read,
- * and counts against no address.
+ * Refuses a create without a key of this stage's form with the 401 of spec section 5. The refusal needs no function
+ * and no read, and counts against no address.
  */
 export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
   return {
     name: CREATES_WITHOUT_KEY,
     priority: 0,
     action: { block: { customResponse: { responseCode: 401, customResponseBodyKey: 'auth' } } },
-    statement: both(
+    statement: allOf(
       requestsTo(CREATE_ROUTE),
-      not({
+      notStatement({
         regexMatchStatement: {
           fieldToMatch: { singleHeader: { Name: 'authorization' } },
           regexString: bearerPattern(settings.name),
@@ -168,6 +173,6 @@ export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RulePr
         },
       }),
     ),
-    visibilityConfig: visible(CREATES_WITHOUT_KEY),
+    visibilityConfig: visibility(CREATES_WITHOUT_KEY),
   }
 }

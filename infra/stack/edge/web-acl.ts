@@ -8,16 +8,17 @@ import { addLog, bareArn } from '../stage-stack.ts'
 import {
   CALLBACK_PATHS,
   createsWithoutKey,
-  exactly,
-  not,
+  notStatement,
+  pathStatement,
   RATE_RULE_NAMES,
   rateRules,
-  visible,
+  visibility,
 } from './rate-rules.ts'
 
 /**
- * Descriptions and metadata may hold any text, in bodies of 64 KB (spec 4.1): nothing here puts it into a page, a shell
- * or a query. Programs need no `User-Agent`. A lookup by a key of 255 characters has a query of up to 3,060 bytes.
+ * Descriptions and metadata may have any text, in bodies of 64 KB (spec 4.1), and the gateway puts no such text into
+ * a page, a shell or a query. Programs need no `User-Agent`. A lookup by a key of 255 characters has a query of up to
+ * 3,060 bytes.
  */
 const ONLY_COUNTED = [
   'SizeRestrictions_QUERYSTRING',
@@ -36,25 +37,10 @@ const MANAGED: readonly { readonly name: string; readonly counted: readonly stri
   { name: 'AWSManagedRulesCommonRuleSet', counted: ONLY_COUNTED },
 ]
 
-function managedRules(): CfnWebACL.RuleProperty[] {
-  return MANAGED.map(({ name, counted }, at) => ({
-    name,
-    priority: 1 + RATE_RULE_NAMES.length + at,
-    overrideAction: { none: {} },
-    statement: {
-      managedRuleGroupStatement: {
-        vendorName: 'AWS',
-        name,
-        // AWS changes these rules without notice, and a refused callback delays money: the token checks callbacks.
-        scopeDownStatement: not(exactly(CALLBACK_PATHS)),
-        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
-      },
-    },
-    visibilityConfig: visible(name),
-  }))
-}
-
-/** Never logged: the caller's key, the provider's token, and the query (design: no path, no query in logs). */
+/**
+ * Fields that are never logged: the caller's key, the provider's token, and the query (design: no
+ * path, no query in logs).
+ */
 const REDACTED = [
   ...['authorization', 'x-callback-token', 'cookie', 'idempotency-key'].map((Name) => ({
     singleHeader: { Name },
@@ -63,7 +49,6 @@ const REDACTED = [
   { queryString: {} },
 ]
 
-/** The rules of the front. */
 export class WebAcl extends Construct {
   readonly arn: string
 
@@ -74,7 +59,7 @@ export class WebAcl extends Construct {
       name,
       scope: 'CLOUDFRONT',
       defaultAction: { allow: {} },
-      visibilityConfig: visible(name),
+      visibilityConfig: visibility(name),
       customResponseBodies: {
         rate_limit: {
           contentType: 'APPLICATION_JSON',
@@ -91,7 +76,7 @@ export class WebAcl extends Construct {
       },
       rules: [
         createsWithoutKey(stage),
-        ...rateRules(stage, this.knownAddresses(stage)),
+        ...rateRules(stage, this.merchantSet(stage)),
         ...managedRules(),
       ],
     })
@@ -99,7 +84,7 @@ export class WebAcl extends Construct {
     this.logRefusals(name, acl)
   }
 
-  private knownAddresses({ settings, frontSettings }: DeployedStage): string | undefined {
+  private merchantSet({ settings, frontSettings }: DeployedStage): string | undefined {
     const addresses = [...frontSettings.merchantAddresses]
     if (addresses.length === 0) return undefined
     const name = `gateway-${settings.name}-merchants`
@@ -111,9 +96,9 @@ export class WebAcl extends Construct {
     }).attrArn
   }
 
-  /** The API's own log has the requests that were let through. */
+  /** Logs refused requests. The API's own log has the requests that reach the API. */
   private logRefusals(name: string, acl: CfnWebACL): void {
-    // The firewall requires this beginning of a log's name. If it were kept, its name would prevent a new front.
+    // The firewall requires this prefix of a log's name. If the log were kept, its name would prevent a new front.
     const log = addLog(this, `aws-waf-logs-${name}`, RemovalPolicy.DESTROY)
     const keep = (action: string) => ({
       Behavior: 'KEEP',
@@ -130,4 +115,22 @@ export class WebAcl extends Construct {
       },
     })
   }
+}
+
+function managedRules(): CfnWebACL.RuleProperty[] {
+  return MANAGED.map(({ name, counted }, at) => ({
+    name,
+    priority: 1 + RATE_RULE_NAMES.length + at,
+    overrideAction: { none: {} },
+    statement: {
+      managedRuleGroupStatement: {
+        vendorName: 'AWS',
+        name,
+        // AWS changes these rules without notice, and a refused callback delays money. The token protects callbacks.
+        scopeDownStatement: notStatement(pathStatement(CALLBACK_PATHS)),
+        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+      },
+    },
+    visibilityConfig: visibility(name),
+  }))
 }

@@ -3,7 +3,7 @@ import type { Construct } from 'constructs'
 
 type Conditions = Record<string, Record<string, unknown>>
 
-/** The statement that allows these actions on these resources; none where there are no actions or no resources. */
+/** The statement that allows these actions on these resources. Without actions or resources there is no statement. */
 export function allow(
   actions: readonly string[],
   resources: readonly string[],
@@ -14,7 +14,7 @@ export function allow(
     : []
 }
 
-/** A role that has its permissions inline: it is never there without them when something is connected to it. */
+/** A role with inline permissions, so that the role never exists without its permissions. */
 export function roleWith(
   scope: Construct,
   assumedBy: IPrincipal,

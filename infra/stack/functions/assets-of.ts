@@ -13,39 +13,39 @@ import type { DeployedStage } from '../stage.ts'
 
 /**
  * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
- * bundled in one call, because the bundler then reads once what they share: that halves a synthesis. NodejsFunction
- * would start npm for every function to find the same bundler.
+ * bundled in one call, because the bundler then reads shared modules once. That halves the time of a synthesis.
+ * NodejsFunction would start npm for every function to find the same bundler.
  *
- * An asset has no source map, because reading one at start costs more than the names in a stack trace are worth. The map
- * is written next to the assets instead, without the sources' text: `npm run trace -- <function>` reads a stack trace
- * with it.
+ * An asset has no source map, because reading a map at start costs more than the names in a stack trace are worth.
+ * The map is written next to the assets instead, without the sources' text. `npm run trace -- <function>` translates
+ * a stack trace with the map.
  */
 export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
-  const made = new Map<string, Uint8Array>()
+  const bundles = new Map<string, Uint8Array>()
   return (spec) =>
     assetFrom(stage, spec.name, () => {
-      if (!made.has(`${spec.name}.js`)) {
+      if (!bundles.has(`${spec.name}.js`)) {
         const literals = literalsOf(spec, stage)
         const alike = MANIFEST.filter((other) =>
           isDeepStrictEqual(literalsOf(other, stage), literals),
         )
-        for (const [file, contents] of bundle(alike, literals)) made.set(file, contents)
+        for (const [file, contents] of bundle(alike, literals)) bundles.set(file, contents)
       }
-      return made
+      return bundles
     })
 }
 
 function assetFrom(
   stage: DeployedStage,
   name: string,
-  bundles: () => ReadonlyMap<string, Uint8Array>,
+  makeBundles: () => ReadonlyMap<string, Uint8Array>,
 ): Code {
   const tryBundle = (outputDir: string) => {
-    const made = bundles()
+    const bundles = makeBundles()
     const maps = join(dirname(outputDir), SOURCE_MAPS)
     mkdirSync(maps, { recursive: true })
-    writeFileSync(join(outputDir, 'index.mjs'), made.get(`${name}.js`) ?? '')
-    writeFileSync(join(maps, `${name}.mjs.map`), made.get(`${name}.js.map`) ?? '')
+    writeFileSync(join(outputDir, 'index.mjs'), bundles.get(`${name}.js`) ?? '')
+    writeFileSync(join(maps, `${name}.mjs.map`), bundles.get(`${name}.js.map`) ?? '')
     return true
   }
   return Code.fromAsset(PROJECT_ROOT, {
@@ -59,14 +59,13 @@ function assetFrom(
   })
 }
 
-/** Everything that the bundler puts into the code of a function. */
 function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<string, string>> {
   return Object.fromEntries([...withheldFrom(spec, stage), ...warmingRead(spec.table)])
 }
 
 /**
- * Dependencies that the manifest gives a function no use for, by their names in shared/runtime/runtime-deps.ts. A
- * literal lets the bundler leave out what only they would load.
+ * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A literal lets the
+ * bundler leave out the modules that only such a port would load.
  */
 function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   const uses = {
@@ -77,7 +76,7 @@ function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
     SECRETS: spec.secrets.length > 0 || (stage.front !== 'none' && isHttp(spec)),
     PROVIDER: spec.secrets.includes('read-provider'),
     MERCHANTS: spec.callsMerchants === true,
-    // Registering an endpoint also checks where its webhooks would go.
+    // A function that registers an endpoint also checks the addresses of its webhooks.
     ADDRESSES: spec.callsMerchants === true || spec.endpointSecrets === 'seal',
   }
   return Object.entries(uses).flatMap(([means, used]) =>
@@ -85,17 +84,17 @@ function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   )
 }
 
-/** The read that warms a function up: a query where it queries, else one by key. It finds nothing. */
+/** The read that warms a function: a query if the function queries, else a read by key. The read finds nothing. */
 function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
   return firstAllowed([
-    ['WARM_QUERY', firstOf(Query ?? QueryFields)],
+    ['WARM_QUERY', firstPrefix(Query ?? QueryFields)],
     ['WARM_INDEX', indexes?.[0]],
-    ['WARM_BATCH_GET', firstOf(BatchGetItem)],
-    ['WARM_GET', firstOf(GetItem)],
+    ['WARM_BATCH_GET', firstPrefix(BatchGetItem)],
+    ['WARM_GET', firstPrefix(GetItem)],
   ])
 }
 
-/** The first of several reads that the role allows, by the name under which shared/runtime/injectable.ts asks for it. */
+/** The first read that the role allows, by the name that shared/runtime/warm-table.ts reads. */
 function firstAllowed(reads: readonly (readonly [name: string, value: string | undefined])[]) {
   return reads
     .flatMap(([name, value]) =>
@@ -104,15 +103,15 @@ function firstAllowed(reads: readonly (readonly [name: string, value: string | u
     .slice(0, 1)
 }
 
-function firstOf(partitions: readonly Partition[] | undefined) {
+function firstPrefix(partitions: readonly Partition[] | undefined) {
   return partitions?.slice(0, 1).map(pkPrefix)[0]
 }
 
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /**
- * How code becomes a bundle in the ordinary way. The SDK is bundled, so that the versions of the lock file run. `npm run
- * bench -- start` compares our bundles with a bare handler that is bundled so.
+ * The options of an ordinary bundle. The SDK is bundled, so that the versions of the lock file run. `npm run bench --
+ * start` compares our bundles with a bare handler that is bundled with these options.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -130,12 +129,12 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions
 
 /**
- * The SDK imports it when a call has an event stream, which no function makes. Bundled, it would put a wrapper around
- * every module that it shares with the rest: 20 KB and a twentieth of a start.
+ * The SDK imports this module for a call with an event stream, which no function makes. In a bundle it would put a
+ * wrapper around every module that it shares with other code: 20 KB and a twentieth of a start.
  */
 const NEVER_LOADED = ['@smithy/core/event-streams']
 
-/** Each bundle has the clients that its function uses, no others. */
+/** Bundles functions. Each bundle has only the clients that its function uses. */
 function bundle(
   specs: readonly Bundled[],
   define: Readonly<Record<string, string>>,
@@ -159,7 +158,10 @@ function bundle(
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
 }
 
-/** The asset of one handler that is no function of the manifest. It may use a client that loads event streams at once. */
+/**
+ * The asset of a handler that is not in the manifest. The handler may use a client that loads event
+ * streams at start.
+ */
 export function assetOf(stage: DeployedStage, handler: Bundled): Code {
   return assetFrom(stage, handler.name, () => bundle([handler], {}, []))
 }

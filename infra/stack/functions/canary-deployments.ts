@@ -19,7 +19,10 @@ import type { GatewayFunctions } from './gateway-functions.ts'
 
 const MINUTE = Duration.minutes(1)
 
-/** A tenth of ten requests a second makes 60 failures a minute if it is broken. A good version has a few too. */
+/**
+ * At ten requests a second, a broken version fails 60 requests a minute with its tenth. A good
+ * version fails a few too.
+ */
 const SERVER_ERRORS_A_MINUTE = 5
 
 type Props = {
@@ -35,10 +38,10 @@ const ONE_MINUTE_IS_ENOUGH = {
 } as const
 
 /**
- * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If it crashes, or
- * the API answers with server errors, CodeDeploy rolls the version back and the deployment fails. An alarm that is
- * already on stops a deployment too. To deploy a fix during an incident use `deployment: 'alias-only'`, which keeps the
- * aliases.
+ * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If the version
+ * crashes, or the API answers with server errors, CodeDeploy rolls the version back and the deployment fails. An
+ * alarm that is already on stops a deployment too. To deploy a fix during an incident use `deployment: 'alias-only'`,
+ * which keeps the aliases.
  */
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
@@ -51,8 +54,9 @@ export class CanaryDeployments extends Construct {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription:
         'Takes back a new version while it is tried: the API answers with server errors',
-      // The specification answers 500 when the provider refuses one payment. That is no fault of a version.
-      metric: cloudWatchMetric(faults(stage, api), 1),
+      // By the specification a create answers 500 when the provider refuses the payment. That is no fault of a
+      // version.
+      metric: cloudWatchMetric(serverErrorMeasure(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
     })
@@ -61,9 +65,9 @@ export class CanaryDeployments extends Construct {
       ...functions.triggeredBy('http'),
       ...functions.triggeredBy('http-default'),
     ]) {
-      // Lookups move to the new version at once: no payment waits for them, and each canary takes two resources.
+      // Lookups move to the new version at once: no payment waits for a lookup, and each canary takes two resources.
       if (!(live instanceof Alias) || spec.lookup) continue
-      const crashes = this.crashes(spec.name, live, stage)
+      const crashes = this.crashAlarm(spec.name, live, stage)
       new LambdaDeploymentGroup(this, spec.name, {
         application,
         alias: live,
@@ -75,8 +79,8 @@ export class CanaryDeployments extends Construct {
     }
   }
 
-  /** Counts runs that failed or never began. An answer with an error does not count. */
-  private crashes(name: string, alias: IFunction, stage: DeployedStage): Alarm {
+  /** An alarm that counts runs that failed or never began. An answer with an error does not count. */
+  private crashAlarm(name: string, alias: IFunction, stage: DeployedStage): Alarm {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,
       alarmDescription: `Takes back a new version while it is tried: ${name} crashes or runs out of time`,
@@ -86,15 +90,15 @@ export class CanaryDeployments extends Construct {
     })
   }
 
-  /** The permissions of AWSCodeDeployRoleForLambdaLimited that this needs, for this stage only. */
+  /** A role with the necessary permissions of AWSCodeDeployRoleForLambdaLimited, for this stage only. */
   private deployerRole(stage: DeployedStage): IRole {
-    const moves = [
+    const aliasActions = [
       'lambda:GetAlias',
       'lambda:GetProvisionedConcurrencyConfig',
       'lambda:UpdateAlias',
     ]
     const role = roleWith(this, new ServicePrincipal('codedeploy.amazonaws.com'), [
-      ...allow(moves, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
+      ...allow(aliasActions, [arnOf(this, 'lambda', `function:${stackNameOf(stage, '*')}`)]),
       // CloudWatch can allow this call only on all alarms.
       ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
     ])
@@ -107,10 +111,10 @@ function alarmPrefix({ settings }: DeployedStage) {
   return `gateway-${settings.name}-canary-`
 }
 
-function faults({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
+function serverErrorMeasure({ settings }: DeployedStage, { apiId }: HttpApi): Measure {
   return {
     formula: `${orZero('errors')} - ${orZero('refused')}`,
-    of: {
+    metrics: {
       errors: awsMetric('AWS/ApiGateway', '5xx', { ApiId: apiId }, 'Sum'),
       refused: ourMetrics(settings.name)('Payments', { outcome: 'create_refused' }, 'Sum'),
     },

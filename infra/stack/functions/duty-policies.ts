@@ -11,37 +11,38 @@ import { arnOf } from '../stage-stack.ts'
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * A managed policy for each duty, to be attached to people, and one for the deployer. Each function belongs to one
- * duty. Policies name functions one by one.
+ * A managed policy for each duty, to be attached to people, and a policy for the deployer. Each function belongs to
+ * one duty. A policy names each of its functions.
  */
 export class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
     super(scope, id)
-    for (const role of ROLES) this.policy(role, props)
+    for (const role of ROLES) this.addPolicy(role, props)
   }
 
-  private policy(role: Role, props: Props): void {
+  private addPolicy(role: Role, props: Props): void {
     const { stage } = props
-    const started = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
-    // The doctor uses it to ask whether operators' functions work. It starts no action.
-    const functions = role === 'deploy' ? [...started, PROVER] : started
+    const names = MANIFEST.filter((spec) => mayInvoke(role, spec)).map((spec) => spec.name)
+    // The doctor asks the prover whether operators' functions work. The prover starts no action.
+    const functions = role === 'deploy' ? [...names, PROVER] : names
     const does =
       role === 'deploy'
         ? 'deploy, hold the secrets of the stage, start what schedules start'
         : DUTIES[role]
     const policy = new ManagedPolicy(this, role, {
-      // No description: CloudFormation replaces a policy to change it, and cannot make two of one name.
+      // No description: to change it, CloudFormation would replace the policy, and cannot make two policies of one
+      // name.
       managedPolicyName: stackNameOf(stage, role),
       statements: [
         {
           sid: 'Invoke',
           actions: ['lambda:InvokeFunction'],
-          resources: functions.map((called) =>
-            arnOf(this, 'lambda', `function:${stackNameOf(stage, called)}`),
+          resources: functions.map((name) =>
+            arnOf(this, 'lambda', `function:${stackNameOf(stage, name)}`),
           ),
         },
-        ...(role === 'deploy' ? this.deploying(props) : []),
-      ].map((allowed) => new PolicyStatement(allowed)),
+        ...(role === 'deploy' ? this.deployStatements(props) : []),
+      ].map((statement) => new PolicyStatement(statement)),
     })
     new CfnOutput(Stack.of(this), `${role.charAt(0).toUpperCase()}${role.slice(1)}PolicyArn`, {
       value: policy.managedPolicyArn,
@@ -49,14 +50,19 @@ export class DutyPolicies extends Construct {
     })
   }
 
-  /** `cdk deploy` works by the roles that `cdk bootstrap` made. The stage's secrets are put, and read by the doctor. */
-  private deploying({ data: { provider, originSecret, key } }: Props): PolicyStatementProps[] {
+  /**
+   * `cdk deploy` uses the roles that `cdk bootstrap` made. A deployer puts the stage's secrets; the
+   * doctor reads them.
+   */
+  private deployStatements({
+    data: { provider, originSecret, key },
+  }: Props): PolicyStatementProps[] {
     const secrets = [provider.key, provider.callbackTokens, ...(originSecret ? [originSecret] : [])]
     const { partition, account, region } = Stack.of(this)
     const conditions = {
       StringEquals: { 'kms:ViaService': `secretsmanager.${region}.amazonaws.com` },
     }
-    const forKey = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
+    const keyStatement = { sid: 'Key', actions: ['kms:Decrypt', 'kms:GenerateDataKey'], conditions }
     return [
       {
         sid: 'Deploy',
@@ -74,7 +80,7 @@ export class DutyPolicies extends Construct {
         ],
         resources: secrets.map(({ secretArn }) => secretArn),
       },
-      ...(key ? [{ ...forKey, resources: [key.keyArn] }] : []),
+      ...(key ? [{ ...keyStatement, resources: [key.keyArn] }] : []),
     ]
   }
 }

@@ -26,13 +26,13 @@ import { allow } from './allow.ts'
 export type GrantedResources = {
   readonly stage: DeployedStage
   readonly data: DataStack
-  /** Only where webhooks leave from fixed addresses. */
+  /** Only in a stage whose webhooks leave from fixed addresses. */
   readonly egress?: WebhookEgress | undefined
 }
 
 const READ_SECRET = ['secretsmanager:GetSecretValue']
 
-/** All permissions of a function: those of its manifest entry, reading from its trigger, and its own log. */
+/** All permissions of a function: for its manifest entry, its trigger and its own log. */
 export function grantsOf(
   spec: FunctionSpec,
   resources: GrantedResources,
@@ -51,7 +51,7 @@ export function grantsOf(
     ...triggerGrants(spec, data),
     ...keyGrants(spec, data.key),
     ...sealGrants(spec, data.sealKey, stage.settings.name),
-    // Every function that answers HTTP compares with this one secret, and no other function can read it.
+    // Every function that answers HTTP compares requests with this secret. No other function can read the secret.
     ...(isHttp(spec) && data.originSecret ? allow(READ_SECRET, [data.originSecret.secretArn]) : []),
     ...egressGrants(spec, resources),
   ]
@@ -62,8 +62,8 @@ export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
 }
 
 /**
- * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which would
- * match "all of them" trivially. An index has other keys, shared by several kinds, so the index itself is the limit.
+ * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which the
+ * first condition would allow. An index has other keys, which several kinds share, so a grant names the index itself.
  */
 function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] {
   return [
@@ -72,7 +72,7 @@ function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): Pol
         ? (access[action] ?? []).flatMap((partition) => fieldGrants(action, partition, table))
         : allow(access[action] ? [iamAction(action)] : [], [table.tableArn], {
             'ForAllValues:StringLike': {
-              'dynamodb:LeadingKeys': (access[action] ?? []).map(anyOf),
+              'dynamodb:LeadingKeys': (access[action] ?? []).map(anyKeyOf),
             },
             Null: { 'dynamodb:LeadingKeys': 'false' },
           }),
@@ -84,30 +84,30 @@ function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): Pol
   ]
 }
 
-/** Only the named attributes are answered. */
-const ANSWERS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
+/** An answer has only the named attributes, or none. */
+const ANSWER_LIMITS: Readonly<Record<FieldAction, Readonly<Record<string, string>>>> = {
   GetFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   QueryFields: { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
   UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
 }
 
-/** The open fields of a kind of items, and its keys. A request for all attributes is refused. */
+/** Grants the open fields of a kind of items, and its keys. A request for all attributes is refused. */
 function fieldGrants(
   action: FieldAction,
   partition: Partition,
   { tableArn }: ITableV2,
 ): PolicyStatement[] {
   return allow([iamAction(action)], [tableArn], {
-    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyOf(partition)] },
+    'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [anyKeyOf(partition)] },
     'ForAllValues:StringEquals': {
       'dynamodb:Attributes': ['pk', 'sk', ...(OPEN_FIELDS[action][partition] ?? [])],
     },
-    StringEqualsIfExists: ANSWERS[action],
+    StringEqualsIfExists: ANSWER_LIMITS[action],
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   })
 }
 
-function anyOf(partition: Partition) {
+function anyKeyOf(partition: Partition) {
   return `${pkPrefix(partition)}*`
 }
 
@@ -116,7 +116,7 @@ function secretOf(access: SecretAccess, { provider }: DataStack): string {
     .secretArn
 }
 
-/** Lambda reads queues with the function's role. */
+/** Lambda reads queues in the function's role. */
 function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): PolicyStatement[] {
   switch (trigger.kind) {
     case 'queue':
@@ -134,7 +134,7 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
   }
 }
 
-/** How a function may use the stage's key: never by itself, only through the services that its entry uses. */
+/** How a function may use the stage's key: never directly, only through the services that its entry uses. */
 function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
   return key === undefined
     ? []
@@ -149,7 +149,7 @@ function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[]
 type Service = 'dynamodb' | 'sqs' | 'sns' | 'secretsmanager'
 
 const READ = ['kms:Decrypt']
-/** A sender gets a data key, and reads the one it may use again. */
+/** A sender gets a data key, or reads a data key that it uses again. */
 const SEND = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 function keyUses(spec: FunctionSpec): Readonly<Record<Service, readonly string[]>> {
@@ -178,7 +178,7 @@ function tableUses({ table }: FunctionSpec): readonly string[] {
   return reads ? READ_TABLE : []
 }
 
-/** The function's code sends, or Lambda does in its name when it gives up on a message or run. */
+/** Whether the function's code sends messages, or Lambda sends failed runs in the function's name. */
 function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
   return sends.length > 0 || kind === 'schedule'
 }
@@ -188,8 +188,8 @@ const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
 const NO_OWNER = { clientId: '', endpointId: '' }
 
 /**
- * Lets a function seal or unseal endpoints' secrets by its own calls. Only the context of these secrets is allowed, so
- * the function cannot read other data that the key encrypts.
+ * Lets a function seal or unseal endpoints' secrets. Only the context of these secrets is allowed, so the function
+ * cannot read other data that the key encrypts.
  */
 function sealGrants(
   { endpointSecrets }: FunctionSpec,

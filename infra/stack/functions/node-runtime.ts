@@ -6,7 +6,7 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
 import { roleWith } from './allow.ts'
 
-/** How a function of a stage runs and logs, with a role and a log of its own. */
+/** How a function of a stage runs and logs, with its own role and log. */
 export function nodeRuntime(
   scope: Construct,
   { stage, functionName }: { readonly stage: DeployedStage; readonly functionName: string },
@@ -24,8 +24,9 @@ export function nodeRuntime(
     applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
     // Lambda writes its own lines only for runs that failed.
     systemLogLevelV2: lambda.SystemLogLevel.WARN,
-    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs take no part in a trace. The log
-    // has one line per outcome with the ids of payment, event and delivery, so a payment can be followed there.
+    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs do not support traces. The log
+    // has one line for each outcome, with the ids of payment, event and delivery, so an operator can follow a payment
+    // there.
     tracing: lambda.Tracing.DISABLED,
   }
 }

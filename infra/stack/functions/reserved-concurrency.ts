@@ -12,13 +12,14 @@ export function reservedConcurrency(
   spec: FunctionSpec,
   stage: DeployedStage,
 ): { readonly reservedConcurrentExecutions?: number } {
-  // Without a reservation runs may overlap. That does no harm, because they claim their work. They only read twice.
+  // Without a reservation runs may overlap. That does no harm, because each run claims its work. Some reads happen
+  // twice.
   const { reservedConcurrency: reserved } = stage
   const runs = reserved && (reserved[spec.name] ?? spec.reservedConcurrency)
   if (runs === undefined) return {}
   // The stage's file reserves runs for the usual load. A larger provider quota adds runs for queues.
-  const more = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
-  return { reservedConcurrentExecutions: runs + more }
+  const extraRuns = runsOfQueues(spec, loadOf(stage)) - runsOfQueues(spec)
+  return { reservedConcurrentExecutions: runs + extraRuns }
 }
 
 function runsOfQueues({ trigger }: FunctionSpec, load?: Load): number {
@@ -38,7 +39,6 @@ export function clientEnvironments(spec: FunctionSpec, stage: DeployedStage): nu
     : undefined
 }
 
-/** All runs at a time that the stage sets aside. */
 export function reservedRuns(stage: DeployedStage): number {
   return MANIFEST.reduce(
     (sum, spec) => sum + (reservedConcurrency(spec, stage).reservedConcurrentExecutions ?? 0),
@@ -50,19 +50,20 @@ export function reservedRuns(stage: DeployedStage): number {
 export const UNRESERVED_MINIMUM = 100
 
 /**
- * Throws if a reservation names no function, if reservations leave too little of the account, or if one has no run more
- * than the function's queues may start. A release probes the function while all of these are busy. With even fewer runs,
- * Lambda's refusals would count as receives, and a message that no worker read would end in the dead-letter queue.
+ * Throws if a reservation names no function, or if the reservations leave too few runs of the account. Also throws if
+ * a reservation has no more runs than the function's queues start: a release probes the function while all of these
+ * runs are busy. With even fewer runs, Lambda's refusals would count as receives, and a message that no worker read
+ * would end in the dead-letter queue.
  */
 export function assertReservable(stage: DeployedStage): void {
   const { reservedConcurrency: reserved = {}, accountConcurrency } = stage
   for (const [name, runs] of Object.entries(reserved)) {
     const spec = MANIFEST.find((candidate) => candidate.name === name)
     if (!spec) throw new Error(`reservedConcurrency: there is no function ${name}`)
-    const started = runsOfQueues(spec)
-    if (runs <= started) {
+    const queueRuns = runsOfQueues(spec)
+    if (runs <= queueRuns) {
       throw new Error(
-        `reservedConcurrency: ${name} needs ${started + 1}, one more than its queues start`,
+        `reservedConcurrency: ${name} needs ${queueRuns + 1}, one more than its queues start`,
       )
     }
   }

@@ -24,7 +24,7 @@ import { serviceOf, withoutGaps } from './alarms/metric-ref.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
 import type { Watched } from './watched-stack.ts'
 
-/** Written by an operator before planned work (docs/runbook.md), never by the gateway. */
+/** An operator writes this metric before planned work (docs/runbook.md). The gateway never does. */
 const QUIET = {
   namespace: 'PaymentGateway/Operators',
   name: 'Quiet',
@@ -33,10 +33,12 @@ const QUIET = {
 /** A quiet period must end by itself, even if no operator ends it. */
 const QUIET_MINUTES = 60
 
+type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }
+
 /**
- * Every alarm of alarms/alarm-table.ts. Each writes to the topic when it goes on and when it goes off.
- * The composite alarms `gateway-<stage>-page-<what>` combine those that page, and write only to the pager's topic.
- * There are several, so that a fault of hours does not hide the next.
+ * Every alarm of alarms/alarm-table.ts. Each alarm writes to the topic when it goes on and when it goes off. The
+ * composite alarms `gateway-<stage>-page-<what>` combine the alarms that page, and write only to the pager's topic.
+ * There are several composite alarms, so that a fault of hours does not hide the next fault.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
@@ -51,20 +53,20 @@ export class GatewayAlarms extends Construct {
     }: { readonly watched: Watched; readonly topic: ITopic; readonly pageTopic: ITopic },
   ) {
     super(scope, id)
-    const made = alarmTable(watched)
+    const entries = alarmTable(watched)
       .flatMap(({ alarms }) => alarms)
-      .map((spec) => ({ page: spec.page, alarm: this.alarm(watched.stage, spec) }))
-    const quiet = this.quiet(watched.stage)
+      .map((spec) => ({ page: spec.page, alarm: this.addAlarm(watched.stage, spec) }))
+    const quiet = this.addQuietAlarm(watched.stage)
     this.pages = PAGES.map((page) => {
-      const alarms = made.filter((one) => one.page === page.id).map(({ alarm }) => alarm)
-      return this.page(watched.stage, page, { alarms, quiet })
+      const alarms = entries.filter((entry) => entry.page === page.id).map(({ alarm }) => alarm)
+      return this.addPage(watched.stage, page, { alarms, quiet })
     })
-    const alarms = made.map(({ alarm }) => alarm)
-    tell(topic, alarms)
-    tell(pageTopic, this.pages)
+    const alarms = entries.map(({ alarm }) => alarm)
+    notifyTopic(topic, alarms)
+    notifyTopic(pageTopic, this.pages)
   }
 
-  private alarm(stage: string, spec: AlarmSpec): Alarm {
+  private addAlarm(stage: string, spec: AlarmSpec): Alarm {
     const { minutes, periods, outOf = periods } = spec.when
     return new Alarm(this, spec.id, {
       alarmName: alarmName(stage, spec),
@@ -80,14 +82,14 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** On while an operator asks for quiet, for at most an hour. */
-  private quiet(stage: string): Alarm {
-    const asked = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
+  /** An alarm that is on while an operator asks for quiet, for at most an hour. */
+  private addQuietAlarm(stage: string): Alarm {
+    const measure = withoutGaps({ ...QUIET, dimensions: { service: serviceOf(stage) } })
     return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
       alarmDescription:
         'On while an operator asks for quiet. The pages of the gateway are suppressed. docs/runbook.md#quiet',
-      metric: cloudWatchMetric(asked, QUIET_MINUTES),
+      metric: cloudWatchMetric(measure, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,
       evaluationPeriods: 1,
@@ -95,8 +97,8 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** Suppressed while an operator asks for quiet. Mails are still sent; the pager gets nothing. */
-  private page(
+  /** A page, suppressed while an operator asks for quiet. Mails are still sent, and the pager gets nothing. */
+  private addPage(
     stage: string,
     { id, summary }: Page,
     { alarms, quiet }: Suppressible,
@@ -114,8 +116,7 @@ export class GatewayAlarms extends Construct {
   }
 }
 
-/** Writes to the topic when an alarm goes on and when it goes off. */
-function tell(topic: ITopic, alarms: readonly AlarmBase[]): void {
+function notifyTopic(topic: ITopic, alarms: readonly AlarmBase[]): void {
   const action = new SnsAction(topic)
   for (const alarm of alarms) {
     alarm.addAlarmAction(action)
@@ -128,5 +129,3 @@ function comparisonOf({ when }: AlarmSpec): ComparisonOperator {
   if ('below' in when) return ComparisonOperator.LESS_THAN_THRESHOLD
   return ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
 }
-
-type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }

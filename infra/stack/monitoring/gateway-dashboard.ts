@@ -16,17 +16,53 @@ import { chunks } from '../../../shared/chunks.ts'
 import { thresholdOf } from './alarms/alarm-spec.ts'
 import { alarmTable } from './alarms/alarm-table.ts'
 import { cloudWatchMetric } from './cloudwatch-metric.ts'
-import { type DashboardRow, type Graph, type Line, numbered } from './dashboard/graph.ts'
+import { type DashboardRow, type Graph, type Line, numberedMeasure } from './dashboard/graph.ts'
 import { machineRows } from './dashboard/machine-rows.ts'
 import { moneyRows } from './dashboard/money-rows.ts'
 import type { Watched } from './watched-stack.ts'
 
-/** Of the 24 columns that a dashboard has. */
 const GRAPHS_A_LINE = 4
+/** A dashboard has 24 columns. */
 const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
-/** The measure of each alarm, with its threshold. A stage without alarms shows them too. */
+/**
+ * Shows "is money moving?" first, then the machines. Every stage has a dashboard: an account's first three dashboards
+ * are free, and stages without alarms need a dashboard most.
+ */
+export class GatewayDashboard extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    props: { readonly watched: Watched; readonly pages: readonly IAlarm[] },
+  ) {
+    super(scope, id)
+    const { watched, pages } = props
+    const status = new AlarmStatusWidget({
+      title: 'Pages',
+      alarms: [...pages],
+      height: 2,
+      width: 24,
+    })
+    new Dashboard(this, 'Dashboard', {
+      dashboardName: `gateway-${watched.stage}`,
+      defaultInterval: Duration.hours(3),
+      // Each graph says its period in its title: "per minute" must stay that, whatever span is shown.
+      periodOverride: PeriodOverride.INHERIT,
+      widgets: [
+        ...(pages.length > 0 ? [[status]] : []),
+        ...[...moneyRows(watched), ...machineRows(watched), ...alarmRows(watched)].flatMap(
+          (row) => [
+            [headingWidget(`## ${row.heading}`)],
+            ...graphLines(row.graphs).map((widgets) => [...widgets]),
+          ],
+        ),
+      ],
+    })
+  }
+}
+
+/** The measure of each alarm, with its threshold. A stage without alarms shows the measures too. */
 function alarmRows(watched: Watched): readonly DashboardRow[] {
   return alarmTable(watched).map((group) => ({
     heading: `Alarms: ${group.heading}`,
@@ -40,11 +76,11 @@ function alarmRows(watched: Watched): readonly DashboardRow[] {
   }))
 }
 
-function heading(markdown: string): IWidget {
+function headingWidget(markdown: string): IWidget {
   return new TextWidget({ markdown, width: 24, height: 1 })
 }
 
-function inLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
+function graphLines(graphs: readonly Graph[]): readonly (readonly IWidget[])[] {
   return chunks(graphs, GRAPHS_A_LINE).map((line) => line.map(widgetOf))
 }
 
@@ -77,41 +113,5 @@ function metricOf(line: Line, at: number, periodMinutes: number): IMetric {
         // CloudWatch labels the lines by the dimensions in which they differ.
         label: '',
       })
-    : cloudWatchMetric(numbered(line.measure, at), periodMinutes, line.label)
-}
-
-/**
- * Shows "is money moving?" first, then the machines below. Every stage has one: an account's first three dashboards are
- * free, and stages without alarms need it most.
- */
-export class GatewayDashboard extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    props: { readonly watched: Watched; readonly pages: readonly IAlarm[] },
-  ) {
-    super(scope, id)
-    const { watched, pages } = props
-    const status = new AlarmStatusWidget({
-      title: 'Pages',
-      alarms: [...pages],
-      height: 2,
-      width: 24,
-    })
-    new Dashboard(this, 'Dashboard', {
-      dashboardName: `gateway-${watched.stage}`,
-      defaultInterval: Duration.hours(3),
-      // Each graph says its period in its title: "per minute" must stay that, whatever span is shown.
-      periodOverride: PeriodOverride.INHERIT,
-      widgets: [
-        ...(pages.length > 0 ? [[status]] : []),
-        ...[...moneyRows(watched), ...machineRows(watched), ...alarmRows(watched)].flatMap(
-          (row) => [
-            [heading(`## ${row.heading}`)],
-            ...inLines(row.graphs).map((widgets) => [...widgets]),
-          ],
-        ),
-      ],
-    })
-  }
+    : cloudWatchMetric(numberedMeasure(line.measure, at), periodMinutes, line.label)
 }

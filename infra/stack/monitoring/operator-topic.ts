@@ -17,8 +17,8 @@ type Props = {
 }
 
 /**
- * A topic for operators. AWS asks its recipients once to confirm, by e-mail or at their address. Other subscriptions
- * are made after the deployment.
+ * A topic for operators. AWS asks the topic's recipients once to confirm, by e-mail or at their address. Operators
+ * make other subscriptions after the deployment.
  */
 export function operatorTopic(
   parent: Construct,
@@ -33,7 +33,8 @@ export function operatorTopic(
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })
-  // This policy replaces the default one, which lets the account's alarms publish. Our functions publish by their roles.
+  // This policy replaces the default policy, which lets the account's alarms publish. Our functions publish by their
+  // roles.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
@@ -43,7 +44,7 @@ export function operatorTopic(
     }),
   )
   for (const recipient of recipients) topic.addSubscription(subscriptionOf(recipient))
-  // Found by its name, so that other stacks do not depend on this one.
+  // The topic is found by its name, so that other stacks do not depend on this stack.
   return sns.Topic.fromTopicArn(scope, 'ByName', arnOf(scope, 'sns', topicName))
 }
 

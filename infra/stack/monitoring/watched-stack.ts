@@ -9,7 +9,7 @@ import { ourMetrics } from './alarms/metric-ref.ts'
 
 /**
  * The names that CloudWatch uses for the stack's resources, because alarms are in another stack. Queues and indexes are
- * enumerated, so new ones are watched automatically.
+ * enumerated, so new queues and indexes are watched.
  */
 export function watchedStack(stage: DeployedStage, apiId: string) {
   return {
@@ -32,22 +32,20 @@ export function watchedStack(stage: DeployedStage, apiId: string) {
       spec,
       functionName: functionName(stage.settings.name, spec),
     })),
-    // Concurrent runs of the account, and those of them that the stage reserves for single functions.
+    // Concurrent runs of the account, and the runs of these that the stage reserves for single functions.
     accountConcurrency: stage.accountConcurrency,
     reservedRuns: reservedRuns(stage),
   }
 }
 
-/** The parts of a stage, by their names in CloudWatch. */
 export type Watched = ReturnType<typeof watchedStack>
 
-/** The name of the one function that an alarm is about. */
 export function functionNameOf(
   { functions }: Watched,
   has: (spec: FunctionSpec) => boolean,
 ): string {
-  const [found, ...others] = functions.filter(({ spec }) => has(spec))
-  if (found === undefined || others.length > 0)
+  const [match, ...others] = functions.filter(({ spec }) => has(spec))
+  if (match === undefined || others.length > 0)
     throw new Error('an alarm must watch exactly one function')
-  return found.functionName
+  return match.functionName
 }

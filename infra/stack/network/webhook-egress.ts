@@ -12,7 +12,7 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog, arnOf } from '../stage-stack.ts'
 
 /**
- * No network is peered with it, and Lambda shares an interface for each subnet among all runs: a small range is enough.
+ * A small range is enough: no network is peered with ours, and all runs of Lambda share one interface in each subnet.
  */
 const RANGE = '10.0.0.0/24'
 const ZONES = 2
@@ -26,48 +26,18 @@ const NOT_PUBLIC = [
   '100.64.0.0/10',
 ]
 
-/** Where a network's resolver also answers. */
+/** The second address of a network's resolver. */
 const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
 
 const EPHEMERAL = [1024, 65_535] as const
 
-/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
-class FlowLogs extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
-  ) {
-    super(scope, id)
-    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
-    const log = addLog(
-      this,
-      `/gateway-${stage.settings.name}/webhook-egress`,
-      removalPolicyBesidesTable(stage),
-    )
-    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
-      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
-    })
-    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
-    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
-    new CfnFlowLog(this, 'FlowLog', {
-      resourceId: vpc.vpcId,
-      resourceType: 'VPC',
-      trafficType: 'ALL',
-      logDestinationType: 'cloud-watch-logs',
-      logGroupName: log.logGroupName,
-      deliverLogsPermissionArn: role.roleArn,
-    })
-  }
-}
-
 /**
- * A separate network for the function that calls merchants' URLs. Its requests leave through one NAT gateway in each of
- * two zones, from fixed addresses that merchants can allow. It reaches nothing inside. The network's own resolver
- * resolves names: `resolveByDns` asks the servers in /etc/resolv.conf. AWS applies neither security groups nor access
- * lists between a network and its resolver; ours allow it anyway.
+ * A separate network for the function that calls merchants' URLs. The function's requests leave through a NAT gateway
+ * in each of two zones, from fixed addresses that merchants can allow. They reach no private address. The network's
+ * own resolver resolves names: `resolveByDns` asks the servers in /etc/resolv.conf. AWS applies neither security
+ * groups nor access lists between a network and its resolver. Our rules allow the resolver anyway.
  *
- * Costs by the hour even when idle: two NAT gateways with an address each; and by the gigabyte sent.
+ * The network costs money by the hour, even when idle (two NAT gateways with an address each), and by the gigabyte.
  */
 export class WebhookEgress extends Construct {
   readonly vpc: ec2.Vpc
@@ -76,7 +46,7 @@ export class WebhookEgress extends Construct {
 
   constructor(scope: Construct, id: string, stage: DeployedStage, table: ITableV2) {
     super(scope, id)
-    const addresses = Array.from({ length: ZONES }, (_, zone) => this.fixedAddress(stage, zone + 1))
+    const addresses = Array.from({ length: ZONES }, (_, zone) => this.addAddress(stage, zone + 1))
     this.vpc = new ec2.Vpc(this, 'Vpc', {
       vpcName: `gateway-${stage.settings.name}-webhooks`,
       ipAddresses: ec2.IpAddresses.cidr(RANGE),
@@ -97,26 +67,29 @@ export class WebhookEgress extends Construct {
       // Emptying the unused default group would need a function outside the manifest.
       restrictDefaultSecurityGroup: false,
     })
-    this.securityGroup = this.outwardOnly()
-    closedSubnets(this, { vpc: this.vpc, subnets: this.subnets, range: RANGE })
+    this.securityGroup = this.addSecurityGroup()
+    closeSubnets(this, { vpc: this.vpc, subnets: this.subnets, range: RANGE })
     new FlowLogs(this, 'FlowLogs', { vpc: this.vpc, stage })
-    this.tableEndpoint(table)
+    this.addTableEndpoint(table)
 
-    const allIn = addresses.map(({ ref }) => ref)
+    const addressTexts = addresses.map(({ ref }) => ref)
     new CfnOutput(this, 'Addresses', {
-      value: Fn.join(',', allIn),
+      value: Fn.join(',', addressTexts),
       description: 'The addresses that webhooks come from, for merchants to allow',
     }).overrideLogicalId('WebhookAddresses')
   }
 
-  /** Kept like the stage's data: merchants have it in their firewalls, and a new address would cut them off. */
-  private fixedAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
+  /**
+   * An address is kept like the stage's data: merchants' firewalls allow the address, and would
+   * refuse a new address.
+   */
+  private addAddress(stage: DeployedStage, zone: number): ec2.CfnEIP {
     const address = new ec2.CfnEIP(this, `Address${zone}`, { domain: 'vpc' })
     address.applyRemovalPolicy(removalPolicyBesidesTable(stage))
     return address
   }
 
-  private outwardOnly(): ec2.SecurityGroup {
+  private addSecurityGroup(): ec2.SecurityGroup {
     const group = new ec2.SecurityGroup(this, 'SecurityGroup', {
       vpc: this.vpc,
       description: 'Webhooks: HTTPS out, and names',
@@ -128,8 +101,8 @@ export class WebhookEgress extends Construct {
     return group
   }
 
-  /** The function reaches this table without the NAT gateways and their price. It reaches no other table. */
-  private tableEndpoint(table: ITableV2): void {
+  /** The function reaches this table, and no other table, without the NAT gateways and their price. */
+  private addTableEndpoint(table: ITableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
     const actions = TABLE_ACTIONS.filter((action) =>
       callers.some(({ table: access }) => access[action]),
@@ -149,40 +122,11 @@ export class WebhookEgress extends Construct {
   }
 }
 
-/** The EC2 permissions of AWSLambdaVPCAccessExecutionRole: Lambda makes the interfaces in the function's name. */
-export const INTERFACE_ACTIONS = [
-  'ec2:AssignPrivateIpAddresses',
-  'ec2:CreateNetworkInterface',
-  'ec2:DeleteNetworkInterface',
-  'ec2:DescribeNetworkInterfaces',
-  'ec2:DescribeSubnets',
-  'ec2:UnassignPrivateIpAddresses',
-]
-
 /**
- * Lets Lambda connect the function to the network. Two of the actions can only be allowed on everything, and interfaces
- * have no names yet; so the function's own code, which talks to strangers, is denied all of them.
+ * Adds an access list: subnets reach public addresses by HTTPS, and their resolver. They reach no private address,
+ * even if a URL passed the checks. A list is stateless, so answers need their own rule.
  */
-export function egressGrants(
-  spec: FunctionSpec,
-  { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
-): PolicyStatement[] {
-  if (!egress || spec.callsMerchants !== true) return []
-  const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
-  const itself = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
-  // The ARN is named only in calls that the function's code makes; Lambda's own come without it.
-  const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': itself } }
-  return [
-    new PolicyStatement(everything),
-    new PolicyStatement({ ...everything, effect: Effect.DENY, conditions }),
-  ]
-}
-
-/**
- * An access list that lets subnets speak HTTPS to public addresses and to their resolver, and to nothing inside, even
- * if a URL passed the checks. A list is stateless, so answers need their own rule.
- */
-function closedSubnets(
+function closeSubnets(
   scope: Construct,
   {
     vpc,
@@ -240,4 +184,63 @@ function closedSubnets(
     direction: INGRESS,
   })
   return list
+}
+
+/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
+class FlowLogs extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
+  ) {
+    super(scope, id)
+    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
+    const log = addLog(
+      this,
+      `/gateway-${stage.settings.name}/webhook-egress`,
+      removalPolicyBesidesTable(stage),
+    )
+    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
+      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
+    })
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
+    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
+    new CfnFlowLog(this, 'FlowLog', {
+      resourceId: vpc.vpcId,
+      resourceType: 'VPC',
+      trafficType: 'ALL',
+      logDestinationType: 'cloud-watch-logs',
+      logGroupName: log.logGroupName,
+      deliverLogsPermissionArn: role.roleArn,
+    })
+  }
+}
+
+/** The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the function's name. */
+export const INTERFACE_ACTIONS = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]
+
+/**
+ * Lets Lambda connect the function to the network. AWS can allow two of the actions only on all resources, and
+ * interfaces have no names yet. The function's own code talks to strangers, so it is denied all these actions.
+ */
+export function egressGrants(
+  spec: FunctionSpec,
+  { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
+): PolicyStatement[] {
+  if (!egress || spec.callsMerchants !== true) return []
+  const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
+  const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
+  // Calls by the function's code have the function's ARN. Lambda's own calls have no ARN.
+  const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } }
+  return [
+    new PolicyStatement(everything),
+    new PolicyStatement({ ...everything, effect: Effect.DENY, conditions }),
+  ]
 }

@@ -26,12 +26,12 @@ import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/** Longer than all rounds of a proof. After the second one CloudFormation takes silence for a failure. */
+/** Both are longer than all rounds of a proof. After `PROOF_TIMEOUT` CloudFormation takes silence for a failure. */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
 
 /**
- * A release proves itself before traffic: each new version is asked whether it can work, and no alias moves before all
- * have answered. A version that cannot work fails the deployment, and CloudFormation rolls it back.
+ * Proves a release before it gets traffic. The prover probes each new version, and no alias moves before every
+ * version has answered. If a version cannot work, the deployment fails and CloudFormation rolls it back.
  */
 export class ReleaseProof extends Construct {
   private readonly proof: CustomResource
@@ -43,36 +43,39 @@ export class ReleaseProof extends Construct {
   ) {
     super(scope, id)
     const proven = functions.all.filter(({ spec }) => runsByItself(spec))
-    const asks = proven.map((one) => ({
-      target: targetOf(one),
-      ...(answersClients(one.spec) && { route: routeKeyOf(one.spec) }),
+    const asks = proven.map((made) => ({
+      target: targetOf(made),
+      ...(answersClients(made.spec) && { route: routeKeyOf(made.spec) }),
     }))
     const targets = asks.map(({ target }) => target)
     this.proof = new CustomResource(this, 'Proof', {
-      serviceToken: this.prover(stage, targets).functionArn,
+      serviceToken: this.addProver(stage, targets).functionArn,
       resourceType: 'Custom::ReleaseProof',
       serviceTimeout: PROOF_TIMEOUT,
       properties: { asks },
     })
-    this.renewWith(proven)
+    this.renewOnChange(proven)
     this.holdBack(...proven.flatMap(({ live }) => (live instanceof Alias ? [live] : [])))
   }
 
-  /** Makes or changes these only after the proof. */
-  holdBack(...later: readonly IConstruct[]): void {
-    for (const one of later) one.node.addDependency(this.proof)
+  /** Lets these constructs change only after the proof. */
+  holdBack(...constructs: readonly IConstruct[]): void {
+    for (const construct of constructs) construct.node.addDependency(this.proof)
   }
 
-  /** Asks the versions of a release, and for the doctor the operators' functions. It can send nothing but probes. */
-  private prover(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
+  /**
+   * The function that probes the versions of a release and, for the doctor, operators' functions.
+   * It sends only probes.
+   */
+  private addProver(stage: DeployedStage, proven: readonly string[]): LambdaFunction {
     // Operators' functions are in a stack that is deployed later.
     const operated = MANIFEST.filter(({ trigger }) => trigger.kind === 'operator').map((spec) =>
       arnOf(this, 'lambda', `function:${functionName(stage.settings.name, spec)}`),
     )
     const invoke = allow(['lambda:InvokeFunction'], [...proven, ...operated])
-    const named = { stage, functionName: stackNameOf(stage, PROVER) }
+    const props = { stage, functionName: stackNameOf(stage, PROVER) }
     return new LambdaFunction(this, 'Function', {
-      ...nodeRuntime(this, named, (log) => [...logGrant(log), ...invoke]),
+      ...nodeRuntime(this, props, (log) => [...logGrant(log), ...invoke]),
       code: assetOf(stage, { name: PROVER, entry: 'shared/runtime/prove-release.ts' }),
       environment: { [ENV.stage]: stage.settings.name },
       memorySize: 256,
@@ -81,13 +84,14 @@ export class ReleaseProof extends Construct {
   }
 
   /**
-   * The proof's name has a digest of all functions and roles, so that a release with another function or role has a proof
-   * of its own. A rollback then only deletes that one. A version alone says nothing of its role.
+   * Puts a digest of all functions and roles into the proof's name, so that a release with a changed function or role
+   * gets a new proof. A rollback then only deletes the new proof. The digest has roles because a version does not
+   * show its role.
    */
-  private renewWith(functions: readonly GatewayFunction[]): void {
+  private renewOnChange(functions: readonly GatewayFunction[]): void {
     const { defaultChild } = this.proof.node
     if (!(defaultChild instanceof CfnResource)) return
-    const digested = () => {
+    const digestedName = () => {
       const parts = functions.flatMap((made) => [
         targetOf(made),
         ...[made.lambda, made.lambda.role].map((part) => templateOf(part?.node.defaultChild)),
@@ -95,15 +99,15 @@ export class ReleaseProof extends Construct {
       const text = JSON.stringify(Stack.of(this).resolve(parts))
       return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     }
-    // Computed once: the name is read at each reference, and a digest takes a tenth of a second.
+    // Computed once, because the CDK reads the name at each reference and a digest takes a tenth of a second.
     let name: string | undefined
     const produce = ({ preparing }: IResolveContext) =>
-      preparing ? 'ReleaseProof' : (name ??= digested())
+      preparing ? 'ReleaseProof' : (name ??= digestedName())
     defaultChild.overrideLogicalId(Lazy.uncachedString({ produce }))
   }
 }
 
-/** The version that the release brings, or the function itself where the stage has no versions. */
+/** The version of the release, or the function itself in a stage without versions. */
 function targetOf({ lambda, live }: GatewayFunction): string {
   return live instanceof Alias ? lambda.currentVersion.functionArn : lambda.functionArn
 }

@@ -7,12 +7,12 @@ import type { DeployedStage } from '../stage.ts'
 
 const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attributeTypes
 
-/** As far back as DynamoDB can restore to any second. */
+/** The longest period for which DynamoDB can restore a table to any second. */
 export const RECOVERY_DAYS = 35
 
 /**
- * The table, from the same schema as in the local gateway and the tests. Answers the table that functions use: the
- * stack's own, or a restored one.
+ * Makes the table, from the same schema as in the local gateway and the tests. Answers the table that functions use:
+ * the stack's own table, or a restored table.
  */
 export function gatewayTable(
   parent: Construct,
@@ -25,8 +25,8 @@ export function gatewayTable(
   const { warmThroughput, ...maximum } = throughputOf(stage)
   const table = new dynamodb.TableV2(scope, adopted === 1 ? 'Table' : `Table${adopted}`, {
     tableName: tableNameOf(stage, adopted),
-    partitionKey: attribute(TABLE_SCHEMA.partitionKey),
-    sortKey: attribute(TABLE_SCHEMA.sortKey),
+    partitionKey: keyAttribute(TABLE_SCHEMA.partitionKey),
+    sortKey: keyAttribute(TABLE_SCHEMA.sortKey),
     globalSecondaryIndexes: Object.entries(TABLE_SCHEMA.indexes).map(([name, index]) =>
       globalIndex(name, index, stage),
     ),
@@ -47,7 +47,7 @@ export function gatewayTable(
   return dynamodb.TableV2.fromTableName(scope, 'ByName', tableNameOf(stage))
 }
 
-/** For the table and for each index, because DynamoDB limits each separately. */
+/** For table and indexes alike, because DynamoDB limits each of them separately. */
 function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: DeployedStage) {
   return {
     maxReadRequestUnits: maxReadUnits,
@@ -59,7 +59,7 @@ function throughputOf({ table: { maxReadUnits, maxWriteUnits, warm } }: Deployed
 }
 
 /** A key attribute with its declared type. Throws if the schema does not declare it. */
-function attribute(name: string): dynamodb.Attribute {
+function keyAttribute(name: string): dynamodb.Attribute {
   const type = ATTRIBUTE_TYPES[name]
   if (type === undefined) throw new Error(`key attribute ${name} has no type in the table's schema`)
   return {
@@ -75,14 +75,14 @@ function globalIndex(
 ): dynamodb.GlobalSecondaryIndexPropsV2 {
   return {
     indexName,
-    partitionKeys: index.partition.map(attribute),
-    sortKeys: index.sort.map(attribute),
+    partitionKeys: index.partition.map(keyAttribute),
+    sortKeys: index.sort.map(keyAttribute),
     projectionType: dynamodb.ProjectionType.KEYS_ONLY,
     ...throughputOf(stage),
   }
 }
 
-/** An override, because the construct accepts a key only in a stack with a fixed region. This stack has none. */
+/** An override, because the construct accepts a key only in a stack with a fixed region, which this stack lacks. */
 function encryptWith(table: dynamodb.TableV2, keyArn: string): void {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable))

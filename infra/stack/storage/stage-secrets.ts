@@ -12,9 +12,10 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
 
 /**
- * The provider's key and the callback tokens are two secrets: many functions read the first, one reads the second. The
- * stack makes each with a random, invalid text. So every provider call and callback fails until an operator puts the
- * real value. Later deployments keep the operator's values, and so does the deletion of a stack that keeps its data.
+ * The provider's key and the callback tokens are two secrets: many functions read the key, one function reads the
+ * tokens. The stack makes each secret with a random, invalid text. So every provider call and callback fails until an
+ * operator puts the real value. Later deployments keep the operator's values. So does the deletion of a stack that
+ * keeps its data.
  */
 export function providerSecrets(
   parent: Construct,
@@ -61,10 +62,10 @@ export function originSecret(parent: Construct, id: string, stage: DeployedStage
       excludePunctuation: true,
       passwordLength: 64,
     },
-    // Deleted with its stack, because a new stack makes a new one.
+    // The secret is deleted with its stack, because a new stack makes a new secret.
     removalPolicy: RemovalPolicy.DESTROY,
   })
-  // A secret cannot be copied to the region it is in.
+  // A secret cannot be copied to its own region.
   const elsewhere = new CfnCondition(scope, 'FrontIsElsewhere', {
     expression: Fn.conditionNot(Fn.conditionEquals(Aws.REGION, FRONT_REGION)),
   })

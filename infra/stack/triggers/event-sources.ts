@@ -39,13 +39,10 @@ export class EventSources extends Construct {
   }
 }
 
-function scheduleOf(spec: ScheduleSpec, times: DailyTimes): Schedule {
-  if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
-  const { hour, minute } = times[spec.dailyAt]
-  return Schedule.cron({ hour: String(hour), minute: String(minute) })
-}
-
-/** Starts functions on schedules. EventBridge may start one twice or late, so each must tolerate that. */
+/**
+ * Starts functions on schedules. EventBridge may start a function twice or late, so each function
+ * must tolerate that.
+ */
 export class Schedules extends Construct {
   constructor(scope: Construct, id: string, { stage, queues, functions }: Props) {
     super(scope, id)
@@ -64,4 +61,10 @@ export class Schedules extends Construct {
       })
     }
   }
+}
+
+function scheduleOf(spec: ScheduleSpec, times: DailyTimes): Schedule {
+  if ('everyMinutes' in spec) return Schedule.rate(Duration.minutes(spec.everyMinutes))
+  const { hour, minute } = times[spec.dailyAt]
+  return Schedule.cron({ hour: String(hour), minute: String(minute) })
 }

@@ -9,12 +9,12 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
 import { routeSettings } from './route-settings.ts'
 
-/** Longer than any function it calls, so that a slow request is answered by our envelope and not by API Gateway's. */
+/** Longer than every function's timeout, so that a slow request gets our envelope and not API Gateway's. */
 const INTEGRATION_TIMEOUT = Duration.seconds(29)
 
 /**
- * One JSON line a request: the route's template and outcomes. Never a path, query, header or body. CloudWatch notes the
- * time of a line itself, and bills each byte.
+ * The fields of a request's JSON line: the route's template and outcomes, never a path, query, header or body.
+ * CloudWatch adds the time of a line, and bills each byte.
  */
 export const ACCESS_LOG_FIELDS = {
   request_id: '$context.requestId',
@@ -45,19 +45,19 @@ export class GatewayHttpApi extends Construct {
       disableExecuteApiEndpoint: stage.domain !== undefined,
     })
     for (const { spec, trigger, live } of functions.triggeredBy('http')) {
-      this.route(
+      this.addRoute(
         spec.name,
         apigateway.HttpRouteKey.with(trigger.path, apigateway.HttpMethod[trigger.method]),
         live,
       )
     }
     for (const { spec, live } of functions.triggeredBy('http-default')) {
-      this.route(spec.name, apigateway.HttpRouteKey.DEFAULT, live)
+      this.addRoute(spec.name, apigateway.HttpRouteKey.DEFAULT, live)
     }
-    this.stage = this.deployOnChange(stage)
+    this.stage = this.addStage(stage)
   }
 
-  private route(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction): void {
+  private addRoute(name: string, routeKey: apigateway.HttpRouteKey, lambda: IFunction): void {
     this.routes.push(
       new apigateway.HttpRoute(this, name, {
         httpApi: this.api,
@@ -70,7 +70,7 @@ export class GatewayHttpApi extends Construct {
     )
   }
 
-  private deployOnChange(stage: DeployedStage): apigateway.HttpStage {
+  private addStage(stage: DeployedStage): apigateway.HttpStage {
     // With this prefix the log needs no resource policy. An account may have only ten.
     const logName = `/aws/vendedlogs/http-api/gateway-${stage.settings.name}`
     const accessLog = addLog(this, logName, removalPolicyBesidesTable(stage), 'AccessLog')

@@ -11,47 +11,42 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from './queue-settings.ts'
 
-/** A dead-lettered message keeps its age, so the dead-letter queue must keep messages longer than the queue. */
+/** A message keeps its age in the dead-letter queue, so that queue must keep messages longer. */
 const RETENTION = Duration.days(4)
 const DEAD_RETENTION = Duration.days(14)
-
-/** Other stacks refer to a queue by its name, so that no stack depends on the data stack. */
-function queueNamed(scope: Construct, name: string): sqs.IQueue {
-  return sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
-}
 
 /** Every queue of the gateway, each with its dead-letter queue. */
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, sqs.IQueue>>
-  /** Runs of schedules that failed, came too late or could not start. The next run does their work. */
+  /** Runs of schedules that failed, were too late or could not start. The next run does their work. */
   readonly deadRuns: sqs.IQueue
   private readonly stage: DeployedStage
-  /** Encrypted at rest and on the way, and kept or removed with its stage. */
-  private readonly secure: sqs.QueueProps
+  /** A queue is encrypted at rest and on the way, and kept or removed with its stage. */
+  private readonly queueProps: sqs.QueueProps
 
   constructor(scope: Construct, id: string, stage: DeployedStage, key?: Key) {
     super(scope, id)
     this.stage = stage
-    this.secure = {
+    this.queueProps = {
       ...(key
         ? { encryption: sqs.QueueEncryption.KMS, encryptionMasterKey: key }
         : { encryption: sqs.QueueEncryption.SQS_MANAGED }),
       enforceSSL: true,
       removalPolicy: removalPolicyBesidesTable(stage),
     }
-    this.byName = byQueue((name) => this.withDeadLetters(name))
+    this.byName = byQueue((name) => this.addQueue(name))
     this.deadRuns = queueNamed(this, stackNameOf(stage, 'schedules-dead'))
-    this.letSchedulesSetAside(this.deadLetterQueue(new Construct(this, 'schedules'), 'schedules'))
+    this.letSchedulesSend(this.addDeadLetterQueue(new Construct(this, 'schedules'), 'schedules'))
   }
 
-  private withDeadLetters(name: QueueName): sqs.IQueue {
+  private addQueue(name: QueueName): sqs.IQueue {
     const scope = new Construct(this, name)
     const queueName = stackNameOf(this.stage, name)
-    // Each of the two queues names the other, which CloudFormation cannot make in any order by reference.
+    // Queue and dead-letter queue name each other. CloudFormation can make such resources only by name.
     const source = queueNamed(scope, queueName)
-    const queue = this.deadLetterQueue(new Construct(scope, 'Dead'), name, source)
+    const queue = this.addDeadLetterQueue(new Construct(scope, 'Dead'), name, source)
     new sqs.Queue(scope, 'Queue', {
-      ...this.secure,
+      ...this.queueProps,
       queueName,
       retentionPeriod: RETENTION,
       visibilityTimeout: Duration.seconds(hiddenSecondsOf(name)),
@@ -60,10 +55,10 @@ export class GatewayQueues extends Construct {
     return source
   }
 
-  /** A dead-letter queue. An operator looks at its messages, and moves them back if they came from a queue. */
-  private deadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
+  /** A dead-letter queue. An operator looks at its messages, and moves messages of a queue back to that queue. */
+  private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
     return new sqs.Queue(scope, 'Queue', {
-      ...this.secure,
+      ...this.queueProps,
       queueName: stackNameOf(this.stage, `${name}-dead`),
       retentionPeriod: DEAD_RETENTION,
       redriveAllowPolicy: source
@@ -72,7 +67,7 @@ export class GatewayQueues extends Construct {
     })
   }
 
-  private letSchedulesSetAside(deadRuns: sqs.Queue): void {
+  private letSchedulesSend(deadRuns: sqs.Queue): void {
     const rules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule').map((spec) =>
       arnOf(this, 'events', `rule/${functionName(this.stage.settings.name, spec)}`),
     )
@@ -85,4 +80,9 @@ export class GatewayQueues extends Construct {
       }),
     )
   }
+}
+
+/** Other stacks refer to a queue by its name, so that no stack depends on the data stack. */
+function queueNamed(scope: Construct, name: string): sqs.IQueue {
+  return sqs.Queue.fromQueueArn(scope, 'ByName', arnOf(scope, 'sqs', name))
 }

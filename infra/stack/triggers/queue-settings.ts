@@ -2,7 +2,6 @@ import { queuesOf } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { QueueName } from '../../../shared/queues.ts'
 
-/** The settings of every queue, on AWS and in the local gateway. */
 type QueueSettings = {
   /** The visibility timeout of a message, for a function with that timeout. */
   readonly hiddenSeconds: (timeoutSeconds: number) => number
@@ -15,15 +14,15 @@ type QueueSettings = {
 
 /**
  * A webhook's message is visible again soon after its worker has ended, so an attempt that died is checked when its
- * claim expires. A second worker that gets the message too early meets the claim and waits. So more receives are
- * allowed, to the same total time as with six timeouts.
+ * claim expires. A second worker that gets the message too early finds the claim and waits. So the queue allows more
+ * receives, with about the same total time as for `HANDED_OUT_ONCE`.
  */
 const RECOVERED_SOON: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2,
   maxReceives: 20,
 }
 
-/** As AWS advises. With less, a second worker could get a batch that Lambda still retries. */
+/** As AWS advises. With a shorter time, a second worker could get a batch that Lambda still retries. */
 const HANDED_OUT_ONCE: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds,
   maxReceives: 5,

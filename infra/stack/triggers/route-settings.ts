@@ -3,7 +3,7 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { DeployedStage } from '../stage.ts'
 import type { Throttle } from '../stage-file.ts'
 
-/** Where payments come in. */
+/** The route that creates payments. */
 export const CREATE_ROUTE = 'POST /v1/payments'
 
 /**
@@ -15,9 +15,9 @@ export function routeSettings({
   routeThrottles: throttles,
 }: DeployedStage): Readonly<Record<string, object>> | undefined {
   const routes = new Set(MANIFEST.map(routeKeyOf))
-  const unknown = Object.keys(throttles).filter((route) => !routes.has(route))
-  if (unknown.length > 0)
-    throw new Error(`routeThrottles: no function answers ${unknown.join(', ')}`)
+  const unknownRoutes = Object.keys(throttles).filter((route) => !routes.has(route))
+  if (unknownRoutes.length > 0)
+    throw new Error(`routeThrottles: no function answers ${unknownRoutes.join(', ')}`)
   const settings = Object.entries(throttles).map(([route, { requestsPerSecond, burst }]) => [
     route,
     {
@@ -30,7 +30,6 @@ export function routeSettings({
   return settings.length > 0 ? Object.fromEntries(settings) : undefined
 }
 
-/** The throttle of a route: its own, or the stage's default. */
 export function throttleOf(
   { throttle, routeThrottles }: Pick<DeployedStage, 'throttle' | 'routeThrottles'>,
   routeKey: string,

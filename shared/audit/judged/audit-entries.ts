@@ -9,7 +9,13 @@ import { recreditEntry, recreditOfEntry } from '../../settlement/close-settlemen
 import type { Settlement } from '../../settlement/settlement.ts'
 import { attributeName } from '../../table/attributes.ts'
 import { paymentKey } from '../../table/keys.ts'
-import { compared, type Difference, differs, madeOf, when } from '../../verdict/difference.ts'
+import {
+  compare,
+  compareAll,
+  type Difference,
+  onlyIf,
+  tryToMake,
+} from '../../verdict/difference.ts'
 import type { ClientBooks } from './client-books.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
@@ -19,17 +25,17 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
   const payments = new Map(paymentIds.map((id, at) => [id, ifValid(PaymentSchema, items[at])]))
-  const seen = new Set<string>()
+  const seenIds = new Set<string>()
   const auditSource = (entry: Entry): readonly Difference[] => {
     const { entryId: id, paymentId, type } = entry
     if (paymentId !== undefined) {
       const payment = payments.get(paymentId)
-      if (payment === undefined) return differs('entry.payment_id', id, 'a payment', paymentId)
+      if (payment === undefined) return compare('entry.payment_id', id, 'a payment', paymentId)
       const expected = entriesOf(payment).find(({ entryId }) => entryId === id)
       return [
-        ...differs('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
+        ...compare('payment.client_id', payment.paymentId, books.clientId, payment.clientId),
         ...(expected === undefined
-          ? differs('entry', id, `one of payment ${payment.paymentId}`, type)
+          ? compare('entry', id, `one of payment ${payment.paymentId}`, type)
           : compareEntries(expected, entry)),
       ]
     }
@@ -37,70 +43,70 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
     const adjustment = books.adjustments.find(({ entryId }) => entryId === id)
     return adjustment
       ? compareAdjustment(adjustment, entry)
-      : differs('entry', id, 'one of an adjustment', type)
+      : compare('entry', id, 'one of an adjustment', type)
   }
   return entries.flatMap((entry) => {
-    const isTwice = seen.has(entry.entryId)
-    seen.add(entry.entryId)
+    const isRepeated = seenIds.has(entry.entryId)
+    seenIds.add(entry.entryId)
     return [
-      ...when(isTwice, differs('entry', entry.entryId, 'once', 'twice')),
-      ...when(
+      ...onlyIf(isRepeated, compare('entry', entry.entryId, 'once', 'twice')),
+      ...onlyIf(
         !isBalanced(entry),
-        differs('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
+        compare('entry.house_minor', entry.entryId, 'equal sides', entry.houseMinor),
       ),
       ...auditSource(entry),
     ]
   })
 }
 
-/** Fields of an entry that differ; another field is named when these are the same. `source`: names a lost one. */
+/** The fields of an entry that differ, or the entry itself. `source`: what a missing entry belongs to. */
 export function compareEntries(
   expected: Entry,
   found: Entry | undefined,
   source?: string,
 ): readonly Difference[] {
-  if (found === undefined) return differs('entry', expected.entryId, source, 'missing')
+  if (found === undefined) return compare('entry', expected.entryId, source, 'missing')
   if (fieldsText(expected) === fieldsText(found)) return []
-  const named = FIELDS.flatMap((field) =>
-    differs(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
+  const differences = FIELDS.flatMap((field) =>
+    compare(`entry.${attributeName(field)}`, found.entryId, expected[field], found[field]),
   )
-  return named.length > 0
-    ? named
-    : differs('entry', found.entryId, 'as its payment says', 'different')
+  return differences.length > 0
+    ? differences
+    : compare('entry', found.entryId, 'as its payment says', 'different')
 }
 
-/** A re-credit replaces a settlement that failed, or an entry that its settlement has noted as left out. */
+/** A re-credit replaces a settlement that failed, or an entry that its settlement lists as left out. */
 function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Difference[] {
   const { entryId: id, standsForEntryId, recreditedSettlementId, postedAt } = entry
   if (standsForEntryId !== undefined) {
-    const noted = settlements.flatMap(({ settlement: { leftOut = [] } }) => leftOut)
-    const isNoted = noted.some(
-      (one) => one.entryId === standsForEntryId && one.recreditedAt === postedAt,
+    const leftOutEntries = settlements.flatMap(({ settlement: { leftOut = [] } }) => leftOut)
+    const isListed = leftOutEntries.some(
+      (listed) => listed.entryId === standsForEntryId && listed.recreditedAt === postedAt,
     )
-    return when(!isNoted, differs('entry', id, 'of an entry left out', entry.type))
+    return onlyIf(!isListed, compare('entry', id, 'of an entry left out', entry.type))
   }
-  const found = settlements.find(
+  const source = settlements.find(
     ({ settlement: { settlementId } }) => settlementId === recreditedSettlementId,
   )
-  const at = found?.settlement.recreditedAt
-  if (found === undefined || at === undefined) {
-    return differs(
+  const at = source?.settlement.recreditedAt
+  if (source === undefined || at === undefined) {
+    return compare(
       'entry.recredited_settlement_id',
       id,
       'a settlement that was re-credited',
       recreditedSettlementId,
     )
   }
-  const expected = madeOf(() => recreditEntry(found.settlement, at))
+  const expected = tryToMake(() => recreditEntry(source.settlement, at))
   return expected
     ? compareEntries(expected, entry)
-    : differs('settlement', found.settlement.settlementId, 'figures that add up', 'different')
+    : compare('settlement', source.settlement.settlementId, 'figures that add up', 'different')
 }
 
 function compareAdjustment({ reference, ...adjustment }: Adjustment, entry: Entry | undefined) {
   return entry === undefined
-    ? differs('entry', adjustment.entryId, `that of adjustment ${reference}`, 'missing')
-    : compared('entry', entry.entryId, [
+    ? compare('entry', adjustment.entryId, `that of adjustment ${reference}`, 'missing')
+    : compareAll('entry', entry.entryId, [
         ['type', adjustment.kind, entry.type],
         ['net_minor', adjustment.amountMinor, entry.netMinor],
         ['eligible_at', adjustment.eligibleAt, entry.eligibleAt],
@@ -113,25 +119,25 @@ export async function auditAdjustments(
   deps: StoreDeps,
   { clientId, adjustments, clientRecords }: ClientBooks,
 ) {
-  const recorded = new Set(
+  const references = new Set(
     clientRecords.flatMap(({ action, after }) => {
       const reference = action === 'adjust-ledger' && after?.['reference']
       return typeof reference === 'string' ? reference : []
     }),
   )
-  const lost = recorded.difference(new Set(adjustments.map(({ reference }) => reference)))
+  const lost = references.difference(new Set(adjustments.map(({ reference }) => reference)))
   const found = await Promise.all(
     adjustments.map(async (adjustment) => [
-      ...when(
-        !recorded.has(adjustment.reference),
-        differs('adjustment', adjustment.reference, 'recorded', 'not recorded'),
+      ...onlyIf(
+        !references.has(adjustment.reference),
+        compare('adjustment', adjustment.reference, 'recorded', 'not recorded'),
       ),
       ...compareAdjustment(adjustment, await findEntry(deps, { clientId }, adjustment)),
     ]),
   )
   return [
     ...found.flat(),
-    ...[...lost].flatMap((reference) => differs('adjustment', reference, 'present', 'missing')),
+    ...[...lost].flatMap((reference) => compare('adjustment', reference, 'present', 'missing')),
   ]
 }
 
@@ -144,12 +150,12 @@ export async function auditLeftOut(
   const { clientId, leftOut = [] } = settlement
   const found = await Promise.all(
     leftOut.map(async ({ entryId, type, netMinor, recreditedAt }) => {
-      const entry = entries.find((one) => one.entryId === entryId)
+      const entry = entries.find(({ entryId: id }) => id === entryId)
       if (entry === undefined) return []
       const expected = recreditOfEntry(settlement, entry, recreditedAt)
       return [
-        ...differs('settlement.left_out.type', entryId, entry.type, type),
-        ...differs('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
+        ...compare('settlement.left_out.type', entryId, entry.type, type),
+        ...compare('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
         ...compareEntries(
           expected,
           await findEntry(deps, { clientId }, expected),

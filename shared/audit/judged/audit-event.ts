@@ -15,7 +15,7 @@ import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
 import { ownerOf, paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
-import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
 import type { ClientBooks } from './client-books.ts'
 
@@ -26,37 +26,39 @@ export function auditEvent(
   now: Timestamp,
 ): readonly Difference[] {
   const { paymentId: id, clientId, part, transitions } = payment
-  const ended = transitions.at(-1)
+  const end = transitions.at(-1)
   if (item === undefined) {
     // Events outlive their deliveries, which are kept for ninety days.
-    const mayBeGone = ended !== undefined && addMs(ended.at, 90 * DAY_MS) <= now
-    return when(!mayBeGone, differs('event', id, name, undefined))
+    const mayBeGone = end !== undefined && addMs(end.at, 90 * DAY_MS) <= now
+    return onlyIf(!mayBeGone, compare('event', id, name, undefined))
   }
   const event = ifValid(EventSchema, item)
-  if (event === undefined) return differs('event', id, 'readable', 'unreadable')
-  // The event has the fee that was known when it fired: the final one, or the estimate.
-  const isOf = [payment, asEstimated(payment)].some((known) => bodyOf(known, event) === event.body)
+  if (event === undefined) return compare('event', id, 'readable', 'unreadable')
+  // The event has the fee that was known when it fired: the final fee, or the estimate.
+  const isBodyOfPayment = [payment, asEstimated(payment)].some(
+    (form) => bodyOf(form, event) === event.body,
+  )
   // The content is never reported.
   return [
-    // Money moves at its own time.
-    ...when(
+    // The event of a movement has its own time.
+    ...onlyIf(
       movementOf(payment, event) === undefined,
-      differs('event.fired_at', id, ended?.at, event.firedAt),
+      compare('event.fired_at', id, end?.at, event.firedAt),
     ),
-    ...differs('event.owner', id, ownerOf(clientId, part), shown(item['owner'])),
-    ...differs('event.entity', id, 'event', shown(item['entity'])),
-    ...when(!isOf, differs('event.body', id, 'as in the payment', 'different')),
+    ...compare('event.owner', id, ownerOf(clientId, part), toValue(item['owner'])),
+    ...compare('event.entity', id, 'event', toValue(item['entity'])),
+    ...onlyIf(!isBodyOfPayment, compare('event.body', id, 'as in the payment', 'different')),
   ]
 }
 
-/** The payment with the fee that was known before its own one. */
+/** The payment with its estimated fee. */
 export function asEstimated(payment: Payment): Payment {
   return { ...payment, ...estimateOf(payment), feeStatus: 'estimated' }
 }
 
 /** The bytes that announce the payment (spec 6.2). Undefined when its figures do not add up. */
 function bodyOf(payment: Payment, event: Event): string | undefined {
-  return madeOf(() => {
+  return tryToMake(() => {
     const movement = movementOf(payment, event)
     const moved = movement && asMovedBy(payment, movement)
     const data = moved ? toReversedData(moved, movement) : toWebhookData(payment)
@@ -86,14 +88,14 @@ export function eventNamesOf({ status, movements }: Payment): readonly string[] 
 }
 
 /** Whether a payment has this event. A payment that is being created or absent has none. */
-export function tellsOf(item: Item | undefined, name: string): boolean {
+export function hasEvent(item: Item | undefined, name: string): boolean {
   const payment = ifValid(PaymentSchema, item)
   return payment !== undefined && eventNamesOf(payment).includes(name)
 }
 
 export const STRAY_EVENT = 'only events that the payment explains'
 
-/** Events that their payments do not show: a restore brought them alone, and no later news changes such a payment. */
+/** Events that their payments do not show: a restore brought back only the events, and no later news changes the payments. */
 export async function auditStrayEvents(
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
@@ -106,10 +108,10 @@ export async function auditStrayEvents(
     )
     const byPk = new Map(items.map((item) => [item?.['pk'], item]))
     const strays = positions.filter(
-      ({ paymentId, name }) => !tellsOf(byPk.get(paymentKey(paymentId).pk), name),
+      ({ paymentId, name }) => !hasEvent(byPk.get(paymentKey(paymentId).pk), name),
     )
     differences.push(
-      ...strays.flatMap(({ paymentId, name }) => differs('event', paymentId, STRAY_EVENT, name)),
+      ...strays.flatMap(({ paymentId, name }) => compare('event', paymentId, STRAY_EVENT, name)),
     )
   }
   return differences

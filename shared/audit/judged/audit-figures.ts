@@ -12,7 +12,7 @@ import { idOf, ownersOf, paymentKey } from '../../table/keys.ts'
 import { queryPages } from '../../table/list-items.ts'
 import { LEDGER_SHARDS } from '../../table/schema.ts'
 import { addMs, DAY_MS, later, MINUTE_MS, type Timestamp } from '../../time.ts'
-import { compared, type Difference, differs, when } from '../../verdict/difference.ts'
+import { compare, compareAll, type Difference, onlyIf } from '../../verdict/difference.ts'
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
@@ -27,19 +27,19 @@ export async function auditFigures(deps: JudgeDeps, books: ClientBooks) {
   const count = parts * LEDGER_SHARDS
   return [
     ...chain,
-    ...differs('ledger.credited_minor', clientId, sums.netMinor, creditedOf(ledger)),
-    ...compared('window', clientId, [
+    ...compare('ledger.credited_minor', clientId, sums.netMinor, creditedOf(ledger)),
+    ...compareAll('window', clientId, [
       ['available_minor', sums.recreditedMinor, window.availableMinor],
       ['in_settlement_minor', sums.inSettlementMinor, window.inSettlementMinor],
       ['paid_out_minor', sums.paidOutMinor, window.paidOutMinor],
       ['written_off_minor', sums.writtenOffMinor, window.writtenOffMinor],
     ]),
     ...Array.from({ length: count }, (_, shard) => shard).flatMap((shard) =>
-      when(!numbers.has(shard), differs('ledger_shard', String(shard), 'present', 'missing')),
+      onlyIf(!numbers.has(shard), compare('ledger_shard', String(shard), 'present', 'missing')),
     ),
-    ...when(
+    ...onlyIf(
       shards.length > count,
-      differs('ledger_shard', clientId, `${count} shards`, shards.length),
+      compare('ledger_shard', clientId, `${count} shards`, shards.length),
     ),
     ...differences,
     ...(await auditAdjustments(deps, books)),
@@ -52,10 +52,10 @@ export function auditChain(books: ClientBooks): readonly Difference[] {
   const { client, clientId, settlements, unsettled, ledger } = books
   const differences = settlements.flatMap(({ settlement }, at) => {
     const { settlementId: id, sweptFrom, sweptUntil, previousId } = settlement
-    const before = settlements[at - 1]?.settlement
-    return compared('settlement', id, [
-      ['swept_from', before?.sweptUntil ?? client.createdAt, sweptFrom],
-      ['previous_id', before?.settlementId, previousId],
+    const previous = settlements[at - 1]?.settlement
+    return compareAll('settlement', id, [
+      ['swept_from', previous?.sweptUntil ?? client.createdAt, sweptFrom],
+      ['previous_id', previous?.settlementId, previousId],
       ['swept_until', sweptUntil > sweptFrom ? sweptUntil : 'after its start', sweptUntil],
     ])
   })
@@ -63,47 +63,49 @@ export function auditChain(books: ClientBooks): readonly Difference[] {
   const lastId = settlements.at(-1)?.settlement.settlementId
   return [
     ...differences,
-    ...differs('window.settled_until', clientId, unsettled.span.start, ledger.window.settledUntil),
-    ...differs('window.last_settlement_id', clientId, lastId, ledger.window.lastSettlementId),
+    ...compare('window.settled_until', clientId, unsettled.span.start, ledger.window.settledUntil),
+    ...compare('window.last_settlement_id', clientId, lastId, ledger.window.lastSettlementId),
   ]
 }
 
-/** Compares entries that are in no settlement yet with their sources. Answers the sums with them and open payments. */
+/** Compares entries outside all settlements with their sources. Answers the sums with these entries and open payments. */
 async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const sums = settledSums(books)
   const differences: Difference[] = []
-  const open = new Map<PaymentId | undefined, Payment>()
+  const openPayments = new Map<PaymentId | undefined, Payment>()
   for await (const page of ownedPayments(deps, books, 'open')) {
     for (const owned of page) {
       const payment = storedPayment(owned)
       if (payment === undefined)
-        differences.push(...differs('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
+        differences.push(...compare('payment', idOf(owned.key.pk), 'readable', 'unreadable'))
       // The index may list a payment that is posted already.
-      else if (payment.openAt !== undefined) open.set(payment.paymentId, payment)
+      else if (payment.openAt !== undefined) openPayments.set(payment.paymentId, payment)
     }
   }
-  const seen = new Set<Payment>()
+  const seenPayments = new Set<Payment>()
   for await (const { entries } of entryPages(deps, books.unsettled)) {
     for (const { type, standsForType = type, netMinor, paymentId } of entries) {
       sums[type === 'recredit' ? 'recreditedMinor' : 'netMinor'] += netMinor
       if (standsForType === 'written_off') sums.writtenOffMinor += netMinor
-      const payment = open.get(paymentId)
-      if (payment) seen.add(payment)
+      const payment = openPayments.get(paymentId)
+      if (payment) seenPayments.add(payment)
     }
     differences.push(...(await auditEntries(deps, books, entries)))
   }
-  // Without payments that were posted meanwhile: the entries' sum already has them.
-  const items = await deps.table.getMany([...seen].map(({ paymentId }) => paymentKey(paymentId)))
-  const posted = new Set(
-    [...seen].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined),
+  // The sum of the entries already includes payments that were posted meanwhile.
+  const items = await deps.table.getMany(
+    [...seenPayments].map(({ paymentId }) => paymentKey(paymentId)),
   )
-  for (const payment of open.values()) {
-    if (!posted.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
+  const postedPayments = new Set(
+    [...seenPayments].filter((_, at) => ifValid(PaymentSchema, items[at])?.openAt === undefined),
+  )
+  for (const payment of openPayments.values()) {
+    if (!postedPayments.has(payment)) sums.netMinor += standingFigures(moneyOf(payment)).netMinor
   }
   return { sums, differences }
 }
 
-/** What the settlements add to the ledger's sums. Plain numbers: tampered ones can exceed the range of money, and are reported. */
+/** What the settlements add to the ledger's sums: plain numbers, because tampered figures can exceed the range of money. */
 function settledSums({ settlements }: ClientBooks) {
   const sums = {
     netMinor: 0,
@@ -125,10 +127,10 @@ function settledSums({ settlements }: ClientBooks) {
   return sums
 }
 
-/** More than the clocks of two functions differ. */
+/** The clocks of two functions differ by less. */
 const SKEW_MS = 5 * MINUTE_MS
 
-/** The times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
+/** Checks the times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
 function auditTimes(
   { client, clientId, settlements }: ClientBooks,
   { window, shards }: Ledger,
@@ -141,10 +143,10 @@ function auditTimes(
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
   const latestFence = later(latest, addMs(settledUntil, SKEW_MS))
   return [
-    ...compared('window', clientId, [
+    ...compareAll('window', clientId, [
       [
         'closed_until',
-        within(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now',
+        timeWithin(settledUntil, latestFence, closedUntil) ?? 'from settled_until to now',
         closedUntil,
       ],
       [
@@ -155,10 +157,10 @@ function auditTimes(
     ]),
     ...shards.flatMap(({ number, closedUntil: fence, creditedAt: at, creditedMinor }) => {
       const rule = 'from settled_until to closed_until of the window'
-      const isPast = at ? within(earliest, latest, at) !== undefined : creditedMinor === 0
+      const isPast = at ? timeWithin(earliest, latest, at) !== undefined : creditedMinor === 0
       const credited = at ?? 'none'
-      return compared('ledger_shard', String(number), [
-        ['closed_until', within(settledUntil, closedUntil, fence) ?? rule, fence],
+      return compareAll('ledger_shard', String(number), [
+        ['closed_until', timeWithin(settledUntil, closedUntil, fence) ?? rule, fence],
         ['credited_at', isPast ? credited : 'a past time', credited],
       ])
     }),
@@ -174,8 +176,7 @@ export function changeTimes(settlements: ClientBooks['settlements']): readonly T
   ])
 }
 
-/** The time, if it is in the span. */
-function within(from: Timestamp, to: Timestamp, time: Timestamp) {
+function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {
   return time < from || time > to ? undefined : time
 }
 
@@ -185,7 +186,7 @@ const KEYS_COUNTED = 5_000
 /** Compares the counts of the shards with the payments that the index lists in each status. */
 export async function auditCounts(deps: StoreDeps, { clientId, parts, ledger }: ClientBooks) {
   if (ledger === undefined) return []
-  const counted = await Promise.all(
+  const differences = await Promise.all(
     PAYMENT_STATUSES.map(async (status) => {
       const lists = ownersOf(clientId, parts).map((owner) => {
         const partition = [owner, 'payment', status]
@@ -198,8 +199,8 @@ export async function auditCounts(deps: StoreDeps, { clientId, parts, ledger }: 
         return Array.fromAsync(pages, ({ count }) => count)
       })
       const expected = (await Promise.all(lists)).flat().reduce((sum, count) => sum + count, 0)
-      return differs(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
+      return compare(`ledger.count_${status}`, clientId, expected, countOf(ledger, status))
     }),
   )
-  return counted.flat()
+  return differences.flat()
 }

@@ -12,32 +12,39 @@ import {
   houseTotals,
 } from '../../journal/house-store.ts'
 import { ZERO } from '../../money.ts'
-import { heldOf, MOVED_CAUSES, type Suspense, SuspenseSchema } from '../../suspense/suspense.ts'
+import {
+  heldAmountOf,
+  MOVED_CAUSES,
+  type Suspense,
+  SuspenseSchema,
+} from '../../suspense/suspense.ts'
 import { idOf, suspenseKey } from '../../table/keys.ts'
 import { itemPages, type KeyedItem, keyedItems } from '../../table/list-items.ts'
 import { GATEWAY_OWNER } from '../../table/schema.ts'
 import { addMs, DAY_MS, msBetween, type Timestamp, TimestampSchema } from '../../time.ts'
-import { compared, type Difference, differs } from '../../verdict/difference.ts'
+import { compare, compareAll, type Difference } from '../../verdict/difference.ts'
 import { readTrail } from './client-books.ts'
 
 type HouseDifference = Difference & { readonly clientId: string | undefined }
 
-/** Compares the house journal with its totals and with suspense, both ways. `unstable`: it changed during the read. */
+/** Compares the house journal with its totals and with suspense, both ways. `unstable`: the journal changed during the read. */
 export async function auditHouse(
   deps: StoreDeps,
 ): Promise<readonly HouseDifference[] | 'unstable'> {
   const { entries, totals } = await readHouse(deps)
   const unequal = entries.flatMap(({ transactionId, type, ...entry }) => {
     const expected = houseOf({ ...entry, netMinor: ZERO })
-    return differs(
+    return compare(
       'house_entry.house_minor',
       `${transactionId}#${type}`,
       expected,
       entry.houseMinor,
     )
   })
-  const own = [...unequal, ...compareTotals(entries, totals)]
-  const found = [...ofClient(undefined, own), ...(await auditItems(deps, entries))]
+  const found = [
+    ...withClient(undefined, [...unequal, ...compareTotals(entries, totals)]),
+    ...(await auditItems(deps, entries)),
+  ]
   if (found.length === 0) return found
   return isDeepStrictEqual((await readHouse(deps)).entries, entries) ? found : 'unstable'
 }
@@ -47,23 +54,26 @@ const SIDE_BY_SIDE = 16
 /** The sync reads rows that are at most 180 days older than the day of booking. */
 const OLDEST_ROW_MS = 200 * DAY_MS
 
-/** The whole house journal: rows without a client, and suspense. Few. */
+/** The whole house journal: the few rows without a client, and suspense. */
 async function readHouse(deps: StoreDeps) {
   const now = deps.now()
   const totals = await houseTotals(deps, { fromDay: '0', untilDay: '9' })
-  const [first] = totals
+  const [firstTotal] = totals
   // A restore may have lost the total of the very first row.
-  const start = startOf(
-    (first ? addMs(startOf(first.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(0, 10),
+  const start = startOfDay(
+    (firstTotal ? addMs(startOfDay(firstTotal.day), -OLDEST_ROW_MS) : addMs(now, -DAY_MS)).slice(
+      0,
+      10,
+    ),
   )
-  // A row may be dated a little ahead of us.
+  // A row's date may be a little ahead of our clock.
   const count = Math.max(0, Math.floor(msBetween(start, addMs(now, DAY_MS)) / DAY_MS) + 1)
   const days = Array.from({ length: count }, (_, at) => addMs(start, at * DAY_MS).slice(0, 10))
   const entries = await mapInChunks(days, SIDE_BY_SIDE, (day) => houseEntriesOf(deps, day))
   return { entries: entries.flat(), totals }
 }
 
-function startOf(day: string): Timestamp {
+function startOfDay(day: string): Timestamp {
   return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 }
 
@@ -74,18 +84,19 @@ function compareTotals(
   const expected = Map.groupBy(entries, ({ postedAt, type }) => `${bookDay(postedAt)} ${type}`)
   const found = new Map(totals.map((total) => [`${total.day} ${total.type}`, total]))
   return [...new Set([...expected.keys(), ...found.keys()])].flatMap((name) => {
-    const [own, total] = [expected.get(name) ?? [], found.get(name)]
-    return compared('house_total', name, [
+    const [rows, total] = [expected.get(name) ?? [], found.get(name)]
+    return compareAll('house_total', name, [
       // Plain numbers, because a tampered side can exceed the range of money.
       ...HOUSE_SIDES.map(
-        (side) => [side, own.reduce((sum, one) => sum + one[side], 0), total?.[side] ?? 0] as const,
+        (side) =>
+          [side, rows.reduce((sum, row) => sum + row[side], 0), total?.[side] ?? 0] as const,
       ),
-      ['count', own.length, total?.count ?? 0],
+      ['count', rows.length, total?.count ?? 0],
     ])
   })
 }
 
-function ofClient(
+function withClient(
   clientId: string | undefined,
   differences: readonly Difference[],
 ): readonly HouseDifference[] {
@@ -96,8 +107,8 @@ async function auditItems(
   deps: StoreDeps,
   entries: readonly HouseEntry[],
 ): Promise<readonly HouseDifference[]> {
-  const of = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
-  const found = new Set([''])
+  const byItem = Map.groupBy(entries, ({ suspenseId }) => suspenseId ?? '')
+  const readIds = new Set([''])
   const differences: HouseDifference[] = []
   const list = {
     kind: 'SUSPENSE',
@@ -108,60 +119,60 @@ async function auditItems(
   const judge = async (owned: readonly KeyedItem[]) => {
     const judged = await mapInChunks(owned, SIDE_BY_SIDE, async ({ key, item: stored }) => {
       const id = idOf(key.pk)
-      found.add(id)
+      readIds.add(id)
       if (stored === undefined)
-        return ofClient(clientOf(id), differs('suspense', id, 'present', 'missing'))
+        return withClient(clientOf(id), compare('suspense', id, 'present', 'missing'))
       const item = ifValid(SuspenseSchema, stored)
       if (item === undefined)
-        return ofClient(undefined, differs('suspense', id, 'readable', 'unreadable'))
-      return ofClient(item.clientId, await auditItem(deps, item, of.get(id) ?? []))
+        return withClient(undefined, compare('suspense', id, 'readable', 'unreadable'))
+      return withClient(item.clientId, await auditItem(deps, item, byItem.get(id) ?? []))
     })
     differences.push(...judged.flat())
   }
   const clientOf = (id: string) =>
-    of.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
+    byItem.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const page of itemPages(deps, list)) await judge(page)
   // The index shows an item later than the journal does: an item that only entries name is read by its key.
-  const named = [...of.keys()].filter((id) => !found.has(id)).map(suspenseKey)
-  await judge(keyedItems(named, await deps.table.getMany(named)))
+  const missingKeys = [...byItem.keys()].filter((id) => !readIds.has(id)).map(suspenseKey)
+  await judge(keyedItems(missingKeys, await deps.table.getMany(missingKeys)))
   return differences
 }
 
-/** Compares an item with its audit record, both ways, and with what the house journal holds for it. */
+/** Compares an item with its audit record, both ways, and with the item's entries in the house journal. */
 async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
-  const booked = entries.find(({ type }) => type === 'suspense')
+  const suspenseEntry = entries.find(({ type }) => type === 'suspense')
   const heldMinor = entries.reduce((sum, { suspenseMinor }) => sum + suspenseMinor, 0)
-  const noted = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
-  const isBack = entries.some(
+  const refundState = refundedMinor !== undefined || item.isVoid === true ? 'booked' : 'none'
+  const hasRefundEntry = entries.some(
     ({ type, transactionId }) => type === 'suspense_refunded' && transactionId !== id,
   )
   const { records, differences } = await readTrail(deps, id)
-  const resolved = records.findLast(({ action }) => action === 'resolve-suspense')?.after
-  const expected = resolved && String(resolved['resolution'])
-  const bookedMinor = booked?.suspenseMinor
-  // Until its own row has settled, no figure of an entry shows what was refunded.
-  const isUnknown = noted === 'none' && isByOperator(item)
+  const change = records.findLast(({ action }) => action === 'resolve-suspense')?.after
+  const expected = change && String(change['resolution'])
+  const bookedMinor = suspenseEntry?.suspenseMinor
+  // Until the item's own row has settled, no figure of an entry shows what was refunded.
+  const isUnknown = refundState === 'none' && isByOperator(item)
   return [
     ...differences,
-    ...differs(
+    ...compare(
       'suspense.resolution',
       id,
       expected,
       isByOperator(item) ? item.resolution : undefined,
     ),
     ...(kind === 'money'
-      ? compared('suspense', id, [
+      ? compareAll('suspense', id, [
           ['posted_minor', bookedMinor, postedMinor],
           [
             'amount_minor',
             refundedMinor === undefined ? (bookedMinor ?? amountMinor) : amountMinor,
             amountMinor,
           ],
-          ['held_minor', heldOf(item), heldMinor],
-          ['refunded_minor', isBack && !isUnknown ? 'booked' : 'none', noted],
+          ['held_minor', heldAmountOf(item), heldMinor],
+          ['refunded_minor', hasRefundEntry && !isUnknown ? 'booked' : 'none', refundState],
         ])
-      : differs('suspense.kind', id, booked ? 'money' : kind, kind)),
+      : compare('suspense.kind', id, suspenseEntry ? 'money' : kind, kind)),
   ]
 }
 
@@ -169,6 +180,6 @@ function isByOperator({ status, resolution, cause }: Suspense): boolean {
   return (
     status === 'resolved' &&
     resolution !== 'refunded' &&
-    !MOVED_CAUSES.some((moved) => moved === cause)
+    !MOVED_CAUSES.some((movedCause) => movedCause === cause)
   )
 }

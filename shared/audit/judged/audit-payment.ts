@@ -18,15 +18,15 @@ import {
   type Timestamp,
 } from '../../time.ts'
 import {
-  compared,
+  compare,
+  compareAll,
   type Difference,
-  differs,
-  madeOf,
-  shown,
-  when,
+  onlyIf,
+  toValue,
+  tryToMake,
 } from '../../verdict/difference.ts'
 
-/** All checks of one payment by itself, in one snapshot. */
+/** Checks one payment by itself, in one snapshot. */
 export function auditPayment(
   payment: Payment,
   item: Item,
@@ -34,21 +34,21 @@ export function auditPayment(
 ): readonly Difference[] {
   const { paymentId: id, status, transitions } = payment
   const last = transitions.at(-1)
-  const [due, paid] = [status === 'pending', status === 'succeeded']
+  const [isDue, isPaid] = [status === 'pending', status === 'succeeded']
   return [
     ...auditAmounts(payment),
-    ...compared('payment', id, [
+    ...compareAll('payment', id, [
       // A wrong owner or index attribute sends money to another ledger, or hides the payment.
       ['client_id', clientId, payment.clientId],
-      ['owner', ownerOf(clientId, payment.part), shown(item['owner'])],
-      ['work', due ? 'payment' : undefined, shown(item['work'])],
-      ['slot', due ? slotOf(id, WORK_SLOTS.payment) : undefined, shown(item['slot'])],
+      ['owner', ownerOf(clientId, payment.part), toValue(item['owner'])],
+      ['work', isDue ? 'payment' : undefined, toValue(item['work'])],
+      ['slot', isDue ? slotOf(id, WORK_SLOTS.payment) : undefined, toValue(item['slot'])],
       ['status', last?.status, status],
-      ['paid_at', paid ? last?.at : undefined, payment.paidAt],
-      ['transitions', due ? 1 : 2, transitions.length],
+      ['paid_at', isPaid ? last?.at : undefined, payment.paidAt],
+      ['transitions', isDue ? 1 : 2, transitions.length],
       [
         'credited_provider_payment_id',
-        paid ? 1 : 0,
+        isPaid ? 1 : 0,
         payment.creditedProviderPaymentId === undefined ? 0 : 1,
       ],
       ['attempt', payment.providerAttempts.at(-1)?.number, payment.attempt],
@@ -60,58 +60,60 @@ export function auditPayment(
 function auditAmounts(payment: Payment): readonly Difference[] {
   const { paymentId: id, notionalMinor, providerFeeMinor, markupMinor, finalFee } = payment
   const estimate = estimateOf(payment)
-  const final = payment.status === 'succeeded' ? finalFee : undefined
-  const assumed = final?.status === 'assumed' ? final.feeMinor : undefined
-  const feeTooEarly = final ? undefined : finalFee?.at
-  return compared('payment', id, [
+  const fee = payment.status === 'succeeded' ? finalFee : undefined
+  const assumedMinor = fee?.status === 'assumed' ? fee.feeMinor : undefined
+  const earlyFeeAt = fee ? undefined : finalFee?.at
+  return compareAll('payment', id, [
     [
       'notional_minor',
       estimate ? notionalMinor : 'an amount and channel with a tariff',
       notionalMinor,
     ],
-    // Plain arithmetic: a tampered amount can exceed the range of money, and must be named anyway.
+    // Plain arithmetic: a tampered amount can exceed the range of money.
     ['net_minor', notionalMinor - providerFeeMinor - markupMinor, payment.netMinor],
     ['markup_minor', estimate?.markupMinor ?? markupMinor, markupMinor],
-    ['fee_status', final?.status ?? 'estimated', payment.feeStatus],
-    ['provider_fee_minor', final?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor],
+    ['fee_status', fee?.status ?? 'estimated', payment.feeStatus],
+    ['provider_fee_minor', fee?.feeMinor ?? estimate?.providerFeeMinor, providerFeeMinor],
     [
       'final_fee',
-      assumed === undefined ? undefined : (estimate?.providerFeeMinor ?? assumed),
-      assumed,
+      assumedMinor === undefined ? undefined : (estimate?.providerFeeMinor ?? assumedMinor),
+      assumedMinor,
     ],
-    ['final_fee', feeTooEarly && 'none before success', feeTooEarly],
+    ['final_fee', earlyFeeAt && 'none before success', earlyFeeAt],
   ])
 }
 
-/** The fee by the tariff in force; undefined when it has none, as for a bank or an invalid amount. */
+/** The fee by the tariff in force; undefined without a tariff, as for a bank or an invalid amount. */
 export function estimateOf(payment: Payment): Pricing | undefined {
-  return madeOf(() => estimatePricing(payment, payment.createdAt))
+  return tryToMake(() => estimatePricing(payment, payment.createdAt))
 }
 
-/** Due work checks it at its expiry at the latest. A claim moves it on by minutes, and daily what never expires. */
+/** Due work checks a payment by its expiry. A claim moves the check by minutes, or by a day if the payment never expires. */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
-/** Clocks differ a little, the provider's times by more. */
+/** Our clocks differ a little; the provider's times differ by more. */
 const SKEW_MS = MINUTE_MS
 
-/** Times that no other item repeats: they must be possible. */
+/** Checks that times which no other item repeats are possible. */
 function auditPlausibility(payment: Payment, now: Timestamp): readonly Difference[] {
   const { paymentId: id, createdAt, expiresAt, cancelRequestedAt, expiryStartedAt } = payment
   const { providerSettledAt, dueAt, finalFee, paidAt, providerAttempts } = payment
   const endedAt = payment.status === 'pending' ? now : (payment.transitions.at(-1)?.at ?? now)
-  // Two times of one payment may come from two machines.
-  const [early, soon, ended] = [
+  const [earliestAt, latestAt, latestEndAt] = [
     addMs(createdAt, -SKEW_MS),
     addMs(now, SKEW_MS),
     addMs(endedAt, SKEW_MS),
   ]
-  const [expired, paid] = [addMs(expiresAt ?? now, -SKEW_MS), addMs(paidAt ?? createdAt, -SKEW_MS)]
+  const [expiredFrom, paidFrom] = [
+    addMs(expiresAt ?? now, -SKEW_MS),
+    addMs(paidAt ?? createdAt, -SKEW_MS),
+  ]
   // A first attempt may be paid and settled days before its payment is shown.
   const begunAt = earlier(providerAttempts[0]?.startedAt ?? createdAt, createdAt)
-  const settled = paidAt === undefined ? END_OF_TIME : addMs(begunAt, -DAY_MS)
+  const settledFrom = paidAt === undefined ? END_OF_TIME : addMs(begunAt, -DAY_MS)
   const lastCheckAt = addMs(later(expiresAt ?? addMs(now, DAY_MS), now), FARTHEST_CHECK_MS)
   const spans = [
-    ['created_at', createdAt, '', soon, 'a past time'],
-    ['transitions', endedAt, early, soon, 'in order, and not in the future'],
+    ['created_at', createdAt, '', latestAt, 'a past time'],
+    ['transitions', endedAt, earliestAt, latestAt, 'in order, and not in the future'],
     [
       'expires_at',
       expiresAt,
@@ -119,27 +121,33 @@ function auditPlausibility(payment: Payment, now: Timestamp): readonly Differenc
       addMs(createdAt, 366 * DAY_MS),
       'within a year of its creation',
     ],
-    ['cancel_requested_at', cancelRequestedAt, early, ended, 'while it was pending'],
-    ['expiry_started_at', expiryStartedAt, expired, ended, 'past its time, while it was pending'],
+    ['cancel_requested_at', cancelRequestedAt, earliestAt, latestEndAt, 'while it was pending'],
+    [
+      'expiry_started_at',
+      expiryStartedAt,
+      expiredFrom,
+      latestEndAt,
+      'past its time, while it was pending',
+    ],
     [
       'provider_settled_at',
       providerSettledAt,
-      settled,
+      settledFrom,
       addMs(now, DAY_MS),
       'after it was paid, and not in the future',
     ],
-    ['final_fee', finalFee?.at, paid, soon, 'after it was paid, and not in the future'],
-    ['due_at', dueAt, early, lastCheckAt, 'by its expiry'],
+    ['final_fee', finalFee?.at, paidFrom, latestAt, 'after it was paid, and not in the future'],
+    ['due_at', dueAt, earliestAt, lastCheckAt, 'by its expiry'],
   ] as const
   return spans.flatMap(([name, time, from, to, rule]) =>
-    when(
+    onlyIf(
       time !== undefined && (time < from || time > to),
-      differs(`payment.${name}`, id, rule, time),
+      compare(`payment.${name}`, id, rule, time),
     ),
   )
 }
 
-/** A payment's money: open or posted, what moved it, and how often. An unpaid payment has none. */
+/** Checks a payment's money: open or posted, what moved it, and how often. An unpaid payment has no money. */
 export function auditMoney(payment: Payment): readonly Difference[] {
   const {
     paymentId: id,
@@ -152,20 +160,20 @@ export function auditMoney(payment: Payment): readonly Difference[] {
     lateRowAt,
   } = payment
   if (status !== 'succeeded') {
-    const found = postedAt ?? openAt
-    return compared('payment', id, [
-      ['posted_at', found && 'never paid', found],
+    const moneyAt = postedAt ?? openAt
+    return compareAll('payment', id, [
+      ['posted_at', moneyAt && 'never paid', moneyAt],
       ['taken_back_minor', ZERO, takenBackMinor],
       ['movements', 0, movements.length],
     ])
   }
   const isPosted = postedAt !== undefined && payment.voidedOpen !== true
-  // How often its money was written: posted, moved, and its late row booked.
+  // How often the payment's money was written: posted, moved, and the late row booked.
   const version = movements.length + (isPosted ? 1 : 0) + (lateRowAt === undefined ? 0 : 1)
-  // Every noted row is applied again: the sum that they took back, and the public reversal.
-  const moved = madeOf(() => {
+  // Applies every movement again, for the sum taken back and the public reversal.
+  const moved = tryToMake(() => {
     const { money, reversal } = replayMovements(payment, moneyOf(payment).price)
-    return compared('payment', id, [
+    return compareAll('payment', id, [
       ['taken_back_minor', money.takenBackMinor, takenBackMinor],
       ['is_void', String(money.isVoid), String(payment.isVoid === true)],
       ['movements', money.applied.length, movements.length],
@@ -175,8 +183,8 @@ export function auditMoney(payment: Payment): readonly Difference[] {
     ])
   })
   return [
-    ...differs('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
-    ...differs('payment.money_version', id, version || undefined, payment.moneyVersion),
-    ...(moved ?? differs('payment.movements', id, 'figures that add up', 'different')),
+    ...compare('payment.open_at', id, postedAt === undefined ? paidAt : undefined, openAt),
+    ...compare('payment.money_version', id, version || undefined, payment.moneyVersion),
+    ...(moved ?? compare('payment.movements', id, 'figures that add up', 'different')),
   ]
 }

@@ -18,7 +18,7 @@ import { type Item, toItem } from '../../table/attributes.ts'
 import { deliveryKey, endpointsPk, entryKey, eventKey, idOf, paymentKey } from '../../table/keys.ts'
 import { type KeyedItem, keyedItems, queryAll } from '../../table/list-items.ts'
 import { addMs } from '../../time.ts'
-import { type Difference, differs, madeOf, shown, when } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { DeliverySchema } from '../../webhook/delivery/delivery.ts'
 import { deliveryItem, newDelivery } from '../../webhook/delivery/delivery-store.ts'
 import { compareEntries } from './audit-entries.ts'
@@ -26,26 +26,29 @@ import { auditEvent, eventNamesOf } from './audit-event.ts'
 import { auditMoney, auditPayment } from './audit-payment.ts'
 import { type ClientBooks, storedPayment } from './client-books.ts'
 
-type OfPayment = { readonly paymentId: PaymentId; readonly differences: readonly Difference[] }
+type PaymentDifferences = {
+  readonly paymentId: PaymentId
+  readonly differences: readonly Difference[]
+}
 
 /** Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if unreadable. */
 export async function judgePayments(
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
-  found: readonly KeyedItem[],
+  items: readonly KeyedItem[],
 ) {
-  const read = found.map((one) => ({ ...one, payment: storedPayment(one) }))
-  const payments = read.flatMap(({ payment }) => (payment ? [payment] : []))
-  const named = payments.flatMap((payment) =>
+  const rows = items.map((row) => ({ ...row, payment: storedPayment(row) }))
+  const payments = rows.flatMap(({ payment }) => (payment ? [payment] : []))
+  const namedEvents = payments.flatMap((payment) =>
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
   const [events, entries] = await Promise.all([
-    deps.table.getMany(named.map(({ payment, name }) => eventKey(payment.paymentId, name))),
+    deps.table.getMany(namedEvents.map(({ payment, name }) => eventKey(payment.paymentId, name))),
     auditExpectedEntries(deps, payments),
   ])
   const deliveries = await auditDeliveries(deps, clientId, events)
   const now = deps.now()
-  const judgedEvents = named.map(({ payment, name }, at) => ({
+  const judgedEvents = namedEvents.map(({ payment, name }, at) => ({
     paymentId: payment.paymentId,
     differences: auditEvent(payment, { name, item: events[at] }, now),
   }))
@@ -53,7 +56,7 @@ export async function judgePayments(
     [...judgedEvents, ...entries, ...deliveries],
     ({ paymentId }) => paymentId,
   )
-  return read.map(({ key, item, payment }) => ({
+  return rows.map(({ key, item, payment }) => ({
     id: v.parse(PaymentIdSchema, idOf(key.pk)),
     payment,
     differences:
@@ -63,27 +66,27 @@ export async function judgePayments(
             ...auditMoney(payment),
             ...(parts.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
           ]
-        : differs('payment', idOf(key.pk), 'readable', 'unreadable'),
+        : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
 }
 
-/** Compares each entry that a payment must have with the one under its key. */
+/** Compares each entry that a payment must have with the stored entry. */
 async function auditExpectedEntries(
   deps: StoreDeps,
   payments: readonly Payment[],
-): Promise<readonly OfPayment[]> {
+): Promise<readonly PaymentDifferences[]> {
   // Altered figures may form no valid entry; `auditMoney` reports that.
-  const wanted = payments.flatMap((payment) =>
-    (madeOf(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
+  const expectedEntries = payments.flatMap((payment) =>
+    (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
   )
   const items = await deps.table.getMany(
-    wanted.map(({ payment, entry }) => entryKey(payment, entry)),
+    expectedEntries.map(({ payment, entry }) => entryKey(payment, entry)),
   )
-  return wanted.map(({ payment: { paymentId }, entry }, at) => {
+  return expectedEntries.map(({ payment: { paymentId }, entry }, at) => {
     const item = items[at]
-    const stored = item && madeOf(() => parseEntry(item))
+    const stored = item && tryToMake(() => parseEntry(item))
     if (item && !stored)
-      return { paymentId, differences: differs('entry', entry.entryId, 'readable', 'unreadable') }
+      return { paymentId, differences: compare('entry', entry.entryId, 'readable', 'unreadable') }
     return {
       paymentId,
       differences: compareEntries(entry, stored, `a ${entry.type} of payment ${paymentId}`),
@@ -91,20 +94,20 @@ async function auditExpectedEntries(
   })
 }
 
-type Announced = {
+type AnnouncedDelivery = {
   readonly event: Event
   readonly endpointId: EndpointId
   readonly deliveryId: DeliveryId
 }
 
-/** Reads the deliveries strongly consistently. Those that a redelivery made later are not included. */
+/** Compares the deliveries that the events wrote, not those of later redeliveries. Strongly consistent. */
 async function auditDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
   events: readonly (Item | undefined)[],
-): Promise<readonly OfPayment[]> {
+): Promise<readonly PaymentDifferences[]> {
   // An unreadable event is reported separately.
-  const announced = events.flatMap((item): readonly Announced[] => {
+  const deliveries = events.flatMap((item): readonly AnnouncedDelivery[] => {
     const event = ifValid(EventSchema, item)
     if (event === undefined) return []
     const { eventId, endpointIds } = event
@@ -114,28 +117,29 @@ async function auditDeliveries(
       deliveryId: deliveryIdFor(eventId, endpointId),
     }))
   })
-  if (announced.length === 0) return []
-  // The place of each endpoint, including deleted ones.
+  if (deliveries.length === 0) return []
+  // The URL of each endpoint, including deleted endpoints.
   const list = { partition: [endpointsPk(clientId)], limit: 100, fields: ['endpointId', 'url'] }
   const [items, endpoints] = await Promise.all([
-    deps.table.getMany(announced.map(({ deliveryId }) => deliveryKey(deliveryId))),
+    deps.table.getMany(deliveries.map(({ deliveryId }) => deliveryKey(deliveryId))),
     queryAll(deps, list),
   ])
   const urls = new Map(endpoints.map(({ endpointId, url }) => [endpointId, String(url)]))
   const now = deps.now()
-  return announced.map((one, at) => {
-    const { paymentId, firedAt } = one.event
-    // Later a delivery may be deleted, and one that a redelivery made in its place has other times.
+  return deliveries.map((delivery, at) => {
+    const { paymentId, firedAt } = delivery.event
+    // Later the delivery may be deleted, and a redelivery may have replaced it with other times.
     const mayBeAnother = addMs(firedAt, RETENTION.deliveryMs) <= now
     return {
       paymentId,
-      differences: mayBeAnother ? [] : auditDelivery(one, items[at], urls.get(one.endpointId)),
+      differences: mayBeAnother
+        ? []
+        : auditDelivery(delivery, items[at], urls.get(delivery.endpointId)),
     }
   })
 }
 
-/** Fields that deliveries and redeliveries change. */
-const CHANGING: ReadonlySet<string> = new Set([
+const CHANGING_FIELDS: ReadonlySet<string> = new Set([
   'attempts',
   'round_start',
   'resends',
@@ -143,19 +147,19 @@ const CHANGING: ReadonlySet<string> = new Set([
   'ttl',
 ])
 
-/** Compares a delivery that its event's transaction wrote with the event and the endpoint. */
+/** Compares a delivery with its event and its endpoint. */
 function auditDelivery(
-  { event, endpointId, deliveryId: id }: Announced,
+  { event, endpointId, deliveryId: id }: AnnouncedDelivery,
   item: Item | undefined,
   url = 'none',
 ): readonly Difference[] {
   if (item === undefined)
-    return differs('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
+    return compare('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
   const delivery = ifValid(DeliverySchema, item)
-  if (delivery === undefined) return differs('delivery', id, 'readable', 'unreadable')
+  if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
-  const fixed = toItem(deliveryItem(newDelivery(event, endpoint, event.firedAt)))
-  const stored = toItem(item)
+  const fixedFields = toItem(deliveryItem(newDelivery(event, endpoint, event.firedAt)))
+  const storedFields = toItem(item)
   const { status, attempts, roundStart, nextAttemptAt } = delivery
   // Fields that change during delivery must be plausible.
   const rules = [
@@ -169,11 +173,13 @@ function auditDelivery(
     ['attempts', status === 'succeeded' && attempts < 1, 'at least one', attempts],
   ] as const
   return [
-    ...Object.entries(fixed).flatMap(([name, value]) =>
-      CHANGING.has(name) ? [] : differs(`delivery.${name}`, id, shown(value), shown(stored[name])),
+    ...Object.entries(fixedFields).flatMap(([name, value]) =>
+      CHANGING_FIELDS.has(name)
+        ? []
+        : compare(`delivery.${name}`, id, toValue(value), toValue(storedFields[name])),
     ),
     ...rules.flatMap(([name, isBroken, rule, found]) =>
-      when(isBroken, differs(`delivery.${name}`, id, rule, found)),
+      onlyIf(isBroken, compare(`delivery.${name}`, id, rule, found)),
     ),
   ]
 }

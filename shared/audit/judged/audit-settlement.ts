@@ -7,17 +7,17 @@ import { PositionSchema } from '../../journal/entry-store.ts'
 import type { AuditRecord } from '../../operator/audit-record-store.ts'
 import { isLeftOut, periodOf, type Settlement } from '../../settlement/settlement.ts'
 import { sweptSpan } from '../../settlement/statement/settlement-entries.ts'
-import { addBlock, EntrySumsSchema, noSums, sumPages } from '../../settlement/sum-entries.ts'
+import { addBlock, EntrySumsSchema, emptySums, sumPages } from '../../settlement/sum-entries.ts'
 import { attributeName, FromItem } from '../../table/attributes.ts'
 import { addMs, MINUTE_MS, type Timestamp, TimestampSchema, timestampOf } from '../../time.ts'
 import {
-  compared,
+  compare,
+  compareAll,
   type Difference,
   DifferenceSchema,
-  differs,
   MAX_DIFFERENCES,
-  shown,
-  when,
+  onlyIf,
+  toValue,
 } from '../../verdict/difference.ts'
 import { readSettlementVerdict } from '../../verdict/settlement-verdict-store.ts'
 import { auditEntries, auditLeftOut } from './audit-entries.ts'
@@ -28,7 +28,7 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 
-/** How far a recount is: the sums of whole blocks, the last entry in them, and what was found so far. */
+/** The progress of a recount: the sums of whole blocks, the last entry in these blocks, and the differences so far. */
 export const RecountSchema = v.object({
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
@@ -36,26 +36,26 @@ export const RecountSchema = v.object({
 })
 export type Recount = v.InferOutput<typeof RecountSchema>
 
-/** Compares a settlement with its entries, the window before, and operators' trails (design section 4, "Audit"). */
+/** Compares a settlement with its entries, the previous window, and operators' audit records (design section 4, "Audit"). */
 export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
-  stored: StoredSettlement,
-  recounted?: Recount,
+  row: StoredSettlement,
+  recount?: Recount,
 ) {
-  const { settlement } = stored
+  const { settlement } = row
   const { settlementId: id } = settlement
   const [trail, verdict, { sums, differences }] = await Promise.all([
     readTrail(deps, id),
     readSettlementVerdict(deps, id),
-    recounted ?? recountSettlement(deps, books, stored),
+    recount ?? recountSettlement(deps, books, row),
   ])
   return [
-    ...auditPlace(stored),
-    // Without a verdict the settlement is never audited, and the payout waits for the audit.
-    ...when(
+    ...auditPlace(row),
+    // Without a verdict the settlement is never audited nor paid out.
+    ...onlyIf(
       settlement.status === 'recorded' && verdict === undefined,
-      differs('settlement.verdict', id, 'present', 'missing'),
+      compare('settlement.verdict', id, 'present', 'missing'),
     ),
     ...compareSums(settlement, sums),
     ...differences,
@@ -66,21 +66,22 @@ export async function auditSettlement(
 }
 
 /**
- * Sums the entries of the window again, in the same blocks, and compares each with its source. `isOver` ends it after a
- * page; then the sums hold whole blocks alone, and another run continues after them.
+ * Sums the entries of the window again, in the same blocks, and compares each entry with its
+ * source. `isOver` ends the recount after a page; then the sums contain only whole blocks, and
+ * another run continues after these blocks.
  */
 export async function recountSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
   { settlement }: StoredSettlement,
-  from: Recount = { sums: noSums(digestBefore(books, settlement)), differences: [] },
+  from: Recount = { sums: emptySums(digestBefore(books, settlement)), differences: [] },
   isOver = () => false,
 ): Promise<Recount & { readonly isWhole: boolean }> {
   const { clientId, parts } = books
   const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
   const differences = [...from.differences]
-  const counted = async (entries: readonly Entry[]) => {
+  const auditPage = async (entries: readonly Entry[]) => {
     const found = [
       ...(await auditEntries(deps, books, entries)),
       ...(await auditLeftOut(deps, settlement, entries)),
@@ -94,7 +95,7 @@ export async function recountSettlement(
     window,
     { ...from, carried: [] },
     isOver,
-    counted,
+    auditPage,
   )
   return {
     ...sum,
@@ -103,7 +104,7 @@ export async function recountSettlement(
   }
 }
 
-/** The digest that a settlement continues; empty for a client's first one. */
+/** The digest that a settlement continues; empty for a client's first settlement. */
 export function digestBefore({ settlements }: ClientBooks, { previousId }: Settlement): string {
   return (
     settlements.find(({ settlement }) => settlement.settlementId === previousId)?.settlement
@@ -111,18 +112,18 @@ export function digestBefore({ settlements }: ClientBooks, { previousId }: Settl
   )
 }
 
-/** Its index attributes: a wrong one hides it from its client or from the payout. */
+/** Checks a settlement's index attributes. A wrong attribute hides the settlement from its client or from the payout. */
 function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
   const { settlementId: id, clientId, status, createdAt } = settlement
   const isDue = status === 'recorded'
-  return compared('settlement', id, [
-    ['owner', clientId, shown(item['owner'])],
-    ['entity', 'settlement', shown(item['entity'])],
-    ['id', id, shown(item['id'])],
+  return compareAll('settlement', id, [
+    ['owner', clientId, toValue(item['owner'])],
+    ['entity', 'settlement', toValue(item['entity'])],
+    ['id', id, toValue(item['id'])],
     ['created_at', timestampOf(timeOfUuid(id)), createdAt],
-    ['due_at', isDue ? createdAt : undefined, shown(item['dueAt'])],
-    ['listed_at', periodOf(settlement).end, shown(item['listedAt'])],
-    ['work', isDue ? 'payout' : undefined, shown(item['work'])],
+    ['due_at', isDue ? createdAt : undefined, toValue(item['dueAt'])],
+    ['listed_at', periodOf(settlement).end, toValue(item['listedAt'])],
+    ['work', isDue ? 'payout' : undefined, toValue(item['work'])],
   ])
 }
 
@@ -131,9 +132,9 @@ const SUMS = v.keyof(EntrySumsSchema).options
 function compareSums(settlement: Settlement, sums: Recount['sums']): readonly Difference[] {
   return SUMS.flatMap((field) => {
     const about = [sumName(field), settlement.settlementId] as const
-    if (field !== 'totals') return differs(...about, sums[field], settlement[field])
+    if (field !== 'totals') return compare(...about, sums[field], settlement[field])
     const isSame = totalsText(sums.totals) === totalsText(settlement.totals)
-    return when(!isSame, differs(...about, 'those of its entries', 'different'))
+    return onlyIf(!isSame, compare(...about, 'those of its entries', 'different'))
   })
 }
 
@@ -152,18 +153,18 @@ type Registration = { readonly at: Timestamp; readonly account: string }
 /** A settlement is paid out to an account that its client was registered with when it was recorded. */
 export function auditBank(
   settlement: Settlement,
-  registered: readonly Registration[],
+  registrations: readonly Registration[],
 ): readonly Difference[] {
   const { settlementId: id, createdAt } = settlement
   // A settlement reads its client shortly before it is recorded, and clocks differ a little.
   const [from, until] = [addMs(createdAt, -15 * MINUTE_MS), addMs(createdAt, MINUTE_MS)]
   // Two records of one millisecond have no order: both count.
-  const endOf = (start: Timestamp) => registered.find(({ at }) => at > start)?.at ?? until
-  const inForce = registered.filter(({ at }) => at <= until && endOf(at) >= from)
-  const expected = inForce.at(-1)
+  const endOf = (start: Timestamp) => registrations.find(({ at }) => at > start)?.at ?? until
+  const accounts = registrations.filter(({ at }) => at <= until && endOf(at) >= from)
+  const expected = accounts.at(-1)
   const found = accountText(settlement.bank)
-  if (expected === undefined || inForce.some(({ account }) => account === found)) return []
-  return differs('settlement.bank', id, expected.account, found)
+  if (expected === undefined || accounts.some(({ account }) => account === found)) return []
+  return compare('settlement.bank', id, expected.account, found)
 }
 
 function accountText(bank: Settlement['bank'] | null): string {
@@ -178,22 +179,25 @@ const BankRecord = v.object({
   bank_is_change: v.boolean(),
 })
 
-/** All accounts that a client was registered with, in the order of the chain, because clocks differ. */
+/** All accounts that a client was registered with, in the order of the audit records, because clocks differ. */
 export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
-  const registered: Registration[] = []
-  for (const { at: written, after } of records.toSorted((a, b) => a.number - b.number)) {
+  const registrations: Registration[] = []
+  for (const { at: writtenAt, after } of records.toSorted((a, b) => a.number - b.number)) {
     const record = ifValid(BankRecord, after)
     if (record === undefined) continue
     const { bank, bank_since: since, bank_is_change: isChange } = record
     const account = accountText(bank && since && { ...bank, since, isChange })
-    const last = registered.at(-1)
-    // A clock that is behind puts no change before its predecessor.
-    registered.push({ at: last && written <= last.at ? addMs(last.at, 1) : written, account })
+    const last = registrations.at(-1)
+    // A slow clock must not put a change before the previous change.
+    registrations.push({
+      at: last && writtenAt <= last.at ? addMs(last.at, 1) : writtenAt,
+      account,
+    })
   }
-  return registered
+  return registrations
 }
 
-/** Operators' actions, both ways: no state without its record, no record without its state. */
+/** Compares operators' actions both ways: no state without its record, no record without its state. */
 function compareTrail(
   settlement: Settlement,
   records: readonly AuditRecord[],
@@ -207,29 +211,29 @@ function compareTrail(
     recreditedAt,
     triggeredBy,
   } = settlement
-  const recordOf = (action: string) => records.find((one) => one.action === action)
-  const [paid, failed] = [
+  const recordOf = (action: string) => records.find((record) => record.action === action)
+  const [paidRecord, failedRecord] = [
     recordOf('mark-settlement-paid')?.after,
     recordOf('mark-settlement-failed')?.after,
   ]
-  const recorded = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
-  const done = {
+  const recordText = (isSo: boolean) => (isSo ? 'recorded' : 'not recorded')
+  const stateActions = {
     'mark-settlement-paid': status === 'manual_paid',
     'mark-settlement-failed': status === 'failed',
     'recredit-settlement': recreditedAt !== undefined,
     'trigger-settlement': triggeredBy === 'manual',
   }
-  return compared('settlement', id, [
-    ['notes', shown((paid ?? failed)?.['notes'] ?? undefined), notes],
-    ['bank_reference', shown(paid?.['bank_reference']), bankReference],
-    ['settled_at', shown(paid?.['settled_at']), settledAt],
-    ...Object.entries(done).map(
+  return compareAll('settlement', id, [
+    ['notes', toValue((paidRecord ?? failedRecord)?.['notes'] ?? undefined), notes],
+    ['bank_reference', toValue(paidRecord?.['bank_reference']), bankReference],
+    ['settled_at', toValue(paidRecord?.['settled_at']), settledAt],
+    ...Object.entries(stateActions).map(
       ([action, isDone]) =>
-        [action, recorded(recordOf(action) !== undefined), recorded(isDone)] as const,
+        [action, recordText(recordOf(action) !== undefined), recordText(isDone)] as const,
     ),
   ])
 }
 
-export function isOfSums({ what }: Difference): boolean {
+export function isAboutSums({ what }: Difference): boolean {
   return SUMS.map(sumName).includes(what)
 }

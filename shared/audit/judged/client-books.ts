@@ -30,7 +30,7 @@ import {
   shareOf,
 } from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
-import { type Difference, differs, shown, when } from '../../verdict/difference.ts'
+import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
 
 export type JudgeDeps = Pick<Deps, 'table' | 'stage' | 'now'>
 
@@ -41,7 +41,7 @@ export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
   readonly parts: number
-  /** Undefined when it cannot be read. */
+  /** Undefined if unreadable. */
   readonly ledger: Ledger | undefined
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
@@ -69,7 +69,7 @@ export async function readableLedger(
 /** Items that are read at the same time. They and their events are the memory that an audit needs. */
 const PAGE = 500
 
-/** A client's settlements, and a difference for each lost or unreadable one. The index may lag, so every named id is read too. */
+/** A client's settlements, and a difference for each missing or unreadable settlement. Settlements that only other items name are read too, because the index may lag. */
 export async function* storedSettlements(
   deps: TableDeps,
   clientId: ClientId,
@@ -78,19 +78,19 @@ export async function* storedSettlements(
   readonly stored: readonly StoredSettlement[]
   readonly differences: readonly Difference[]
 }> {
-  const known = new Set<string>()
-  const named = new Set<SettlementId>(lastId && [lastId])
+  const readIds = new Set<string>()
+  const namedIds = new Set<SettlementId>(lastId && [lastId])
   const read = (page: readonly KeyedItem[]) => {
     const stored: StoredSettlement[] = []
     const differences: Difference[] = []
     for (const { key, item } of page) {
       const id = idOf(key.pk)
-      known.add(id)
+      readIds.add(id)
       const settlement = ifValid(SettlementSchema, item)
-      if (settlement?.previousId) named.add(settlement.previousId)
+      if (settlement?.previousId) namedIds.add(settlement.previousId)
       if (item && settlement?.settlementId === id) stored.push({ settlement, item })
-      else if (item) differences.push(...differs('settlement', id, 'readable', 'unreadable'))
-      else differences.push(...differs('settlement', id, 'present', 'missing'))
+      else if (item) differences.push(...compare('settlement', id, 'readable', 'unreadable'))
+      else differences.push(...compare('settlement', id, 'present', 'missing'))
     }
     return { stored, differences }
   }
@@ -101,60 +101,64 @@ export async function* storedSettlements(
     limit: PAGE,
   } as const
   for await (const page of itemPages(deps, list)) yield read(page)
-  for (let missing = named.difference(known); missing.size > 0; missing = named.difference(known)) {
+  for (
+    let missing = namedIds.difference(readIds);
+    missing.size > 0;
+    missing = namedIds.difference(readIds)
+  ) {
     const ids = [...missing]
     yield read(keyedItems(ids.map(settlementKey), await deps.table.getMany(ids.map(settlementKey))))
   }
 }
 
-/** Reads a client's stored figures. It reads the client again too, because a new audit record may have changed it. */
-export async function readClientBooks(deps: StoreDeps, known: Client): Promise<ClientBooks> {
-  const { clientId } = known
+/** Reads a client's stored figures, and the client again, which an operator may have changed meanwhile. */
+export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
+  const { clientId } = clientBefore
   const ledger = await readableLedger(deps, clientId)
-  const [client = known, pages, trail, adjustments] = await Promise.all([
+  const [client = clientBefore, pages, trail, adjustments] = await Promise.all([
     findClient(deps, clientId),
     Array.fromAsync(storedSettlements(deps, clientId, ledger?.window.lastSettlementId)),
     readTrail(deps, clientId),
     listAdjustments(deps, clientId),
   ])
-  const stored = pages
+  const settlements = pages
     .flatMap((page) => page.stored)
     .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
   const parts = ledger?.window.parts ?? ledgerPartsOf(client)
-  const start = stored.at(-1)?.settlement.sweptUntil ?? client.createdAt
+  const start = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   return {
     client,
     clientId,
     parts,
     ledger,
-    settlements: stored,
+    settlements,
     unsettled: { clientId, parts, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
     adjustments,
     clientRecords: trail.records,
     differences: [
-      ...(ledger ? [] : differs('ledger', clientId, 'readable', 'unreadable')),
+      ...(ledger ? [] : compare('ledger', clientId, 'readable', 'unreadable')),
       ...pages.flatMap(({ differences }) => differences),
       ...trail.differences,
       ...auditClientRecord(client, trail.records),
-      ...stored.flatMap(({ settlement: { settlementId }, item }) => [
-        ...differs('settlement.owner', settlementId, clientId, shown(item['owner'])),
-        ...differs('settlement.client_id', settlementId, clientId, shown(item['clientId'])),
+      ...settlements.flatMap(({ settlement: { settlementId }, item }) => [
+        ...compare('settlement.owner', settlementId, clientId, toValue(item['owner'])),
+        ...compare('settlement.client_id', settlementId, clientId, toValue(item['clientId'])),
       ]),
     ],
   }
 }
 
-/** The audit records of one subject, and a difference if one is missing, changed or unreadable. */
+/** The audit records of one subject, and a difference if a record is missing, changed or unreadable. */
 export async function readTrail(deps: TableDeps, subject: string) {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
     findAuditHead(deps, subject),
   ])
   // A record that is added between the two reads is a difference only in the first check.
-  const broken = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
-  const differences = when(
-    broken !== undefined,
-    differs('audit_record', subject, 'a complete chain', broken),
+  const chainProblem = unreadable > 0 ? `${unreadable} unreadable` : brokenLink(records, head)
+  const differences = onlyIf(
+    chainProblem !== undefined,
+    compare('audit_record', subject, 'a complete chain', chainProblem),
   )
   return { records, differences }
 }
@@ -166,41 +170,41 @@ function auditClientRecord(client: Client, records: readonly AuditRecord[]): rea
     action === 'create-client' || action === 'update-client'
   const last = records.toSorted((a, b) => a.number - b.number).findLast(isChange)
   if (last?.after === undefined)
-    return differs('audit_record', clientId, 'a record of its creation', 'none')
-  const written = last.after
+    return compare('audit_record', clientId, 'a record of its creation', 'none')
+  const recordedFields = last.after
   return Object.entries(toClientDto(client)).flatMap(([field, value]) => {
-    if (isDeepStrictEqual(written[field], value)) return []
+    if (isDeepStrictEqual(recordedFields[field], value)) return []
     // A difference must not show bank details. The audit record has them.
     if (field.startsWith('bank'))
-      return differs(`client.${field}`, clientId, 'as in its audit record', 'different')
-    return differs(
+      return compare(`client.${field}`, clientId, 'as in its audit record', 'different')
+    return compare(
       `client.${field}`,
       clientId,
-      JSON.stringify(written[field]) ?? 'absent',
+      JSON.stringify(recordedFields[field]) ?? 'absent',
       JSON.stringify(value),
     )
   })
 }
 
-/** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable ones. */
+/** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable payments. */
 export function ownedPayments(
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
-  asked: readonly [string, string] | 'open',
+  span: readonly [string, string] | 'open',
 ) {
   const owners = ownersOf(clientId, parts)
   const list =
-    asked === 'open'
+    span === 'open'
       ? ({ index: 'by-open', partitions: owners.map((owner) => [owner]) } as const)
       : ({
           index: 'by-owner',
           partitions: owners.map((owner) => [owner, 'payment']),
-          range: { between: asked },
+          range: { between: span },
         } as const)
   return itemPages(deps, { kind: 'PAYMENT', ...list, limit: shareOf(PAGE, owners) })
 }
 
-/** Undefined if the item cannot be read as the payment of its key. */
+/** An item's payment; undefined if the item cannot be read as the payment of its key. */
 export function storedPayment({ key, item }: KeyedItem): Payment | undefined {
   const payment = ifValid(PaymentSchema, item)
   return payment && paymentKey(payment.paymentId).pk === key.pk ? payment : undefined
@@ -211,7 +215,7 @@ const LATELY_MS = 3 * DAY_MS
 const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
-/** Checks the audit records of a client's recently changed subjects, or of all. Every audit checks the client's own. */
+/** Checks the audit records of a client's recently changed subjects, or of all. `readClientBooks` checks the client's own records. */
 export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,

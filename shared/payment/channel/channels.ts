@@ -14,7 +14,9 @@ type Terms = {
   readonly tariffs: readonly (Dated & { readonly bps: number; readonly flatMinor: number })[]
   readonly timings: readonly (Dated & {
     readonly expiryMs: number
-    /** The provider accepts our expiry. On other channels its own expiry is an upper bound. */
+    /**
+     * The provider accepts our expiry. On other channels the provider's expiry is an upper bound.
+     */
     readonly settable: boolean
     /** The age at which a customer has usually paid or given up, on channels whose provider reports that. */
     readonly usualMs?: number
@@ -25,16 +27,19 @@ type Terms = {
 
 export type Channel = Terms & {
   readonly method: PaymentMethod
-  /** What clients call it (`channel_code`); empty for QRIS. */
+  /** The channel's name for clients (`channel_code`); empty for QRIS. */
   readonly code: string
   /** The fields that the provider requires. It can refuse fields that a channel does not know. */
   readonly needs: {
     readonly displayName?: true
     readonly phone?: true
-    /** Where the customer's browser goes afterwards, by outcome. */
+    /** Where the customer's browser goes after the payment, by outcome. */
     readonly returnUrls?: readonly (keyof ReturnUrls)[]
   }
-  /** Calls the customer's phone at once. An attempt with unknown outcome may be paid for this long. */
+  /**
+   * The provider calls the customer's phone at once. A push with unknown outcome may be paid for
+   * this long.
+   */
   readonly push?: { readonly lifetimeMs: number }
   /** The provider books and settles a payment within minutes; on other channels a business day later or more. */
   readonly settlesAtOnce?: true
@@ -44,16 +49,16 @@ export type Channel = Terms & {
 
 const START: Dated = { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)) }
 
-/** What we charge beside the provider, on every channel. */
+/** Our markup on every channel, besides the provider's fee. */
 export const MARKUPS: readonly (Dated & { readonly bps: number })[] = [{ ...START, bps: 10 }]
 
-/** Asked about after the usual time too: only a callback reports that a customer left the page, and it may be lost. */
+/** With a usual check: only a callback reports that a customer left, and a callback may be lost. */
 const ALL_DAY = [{ ...START, expiryMs: DAY_MS, settable: false, usualMs: 15 * MINUTE_MS }]
 
-/** Also of every wallet before its first own entry. */
+/** The terms of an unknown wallet, and of every wallet before the first entry of its own terms. */
 const ANY_WALLET: Terms = { tariffs: [{ ...START, bps: 200, flatMinor: 500 }], timings: ALL_DAY }
 
-/** It expires so soon that an earlier check would help little. */
+/** A payment expires so soon that an earlier check would help little. */
 const HALF_HOUR = [{ ...START, expiryMs: 30 * MINUTE_MS, settable: false }]
 
 const QRIS: Channel = {
@@ -95,38 +100,41 @@ export type ChannelChoice = {
 
 /** The terms of a channel. An unknown wallet has default terms; an unknown bank has no tariff. */
 export function channelOf({ method, channelCode = '' }: ChannelChoice): Channel {
-  const known = CHANNELS.find(
+  const knownChannel = CHANNELS.find(
     (channel) => channel.method === method && channel.code === channelCode,
   )
   switch (method) {
     case 'qris':
       return QRIS
     case 'virtual_account':
-      return known ?? { ...bank(channelCode), tariffs: [] }
+      return knownChannel ?? { ...bank(channelCode), tariffs: [] }
     case 'ewallet':
-      return known ?? wallet(channelCode, ANY_WALLET)
+      return knownChannel ?? wallet(channelCode, ANY_WALLET)
   }
 }
 
-function bank(code: string, own: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {}): Channel {
+function bank(
+  code: string,
+  settlement: Pick<Channel, 'settlesAtOnce' | 'settlementDays'> = {},
+): Channel {
   return {
     method: 'virtual_account',
     code,
     needs: { displayName: true },
     tariffs: [{ ...START, bps: 0, flatMinor: 4_000 }],
     timings: [{ ...START, expiryMs: DAY_MS, settable: true }],
-    ...own,
+    ...settlement,
   }
 }
 
-function wallet(code: string, { tariffs, timings, ...own }: Terms & Partial<Channel>): Channel {
+function wallet(code: string, { tariffs, timings, ...fields }: Terms & Partial<Channel>): Channel {
   return {
     method: 'ewallet',
     code,
     needs: { returnUrls: ['success', 'failure'] },
     tariffs: [...ANY_WALLET.tariffs, ...tariffs],
     timings: [...ANY_WALLET.timings, ...timings],
-    ...own,
+    ...fields,
   }
 }
 

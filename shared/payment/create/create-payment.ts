@@ -24,13 +24,13 @@ import {
   startDeadline,
   timesOf,
 } from './create-times.ts'
-import { holdBackPush, mayBeSent, type Overtaken } from './hold-back-push.ts'
+import { holdBackPush, mayExistUpstream, type OvertakenCreate } from './hold-back-push.ts'
 import type { ParsedRequest } from './parse-payment-request.ts'
 import {
   COMMIT_FAILED,
   type CreateResult,
-  createFailed,
-  retryCreate,
+  createError,
+  retryError,
   runAttempt,
 } from './run-attempt.ts'
 
@@ -41,7 +41,7 @@ type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotoni
  * shown. After a crash at any point a retry takes over the claim. A concurrent caller waits and gets the same payment.
  */
 export async function createPayment(
-  given: CreateDeps,
+  baseDeps: CreateDeps,
   input: {
     readonly client: Client
     readonly idempotencyKey: string | undefined
@@ -49,14 +49,14 @@ export async function createPayment(
   },
 ): Promise<CreateResult> {
   const { client, idempotencyKey, parsed } = input
-  const deadline = startDeadline(given)
-  const deps = { ...given, provider: providerWithin(given.provider, deadline) }
+  const deadline = startDeadline(baseDeps)
+  const deps = { ...baseDeps, provider: providerWithin(baseDeps.provider, deadline) }
   if (!parsed.ok) {
     const stored =
       idempotencyKey &&
       (await findStoredPayment(deps, paymentIdForKey(client.clientId, idempotencyKey)))
     if (!stored) throw parsed.error
-    return resume(deps, stored, { client, parsed, deadline })
+    return resumeCreate(deps, stored, { client, parsed, deadline })
   }
   const paymentId = idempotencyKey
     ? paymentIdForKey(client.clientId, idempotencyKey)
@@ -65,41 +65,41 @@ export async function createPayment(
   if (retryAfterSeconds !== undefined) {
     const stored = await findStoredPayment(deps, paymentId)
     if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
-    const used = 'provider capacity is limited; your share for this minute is used; retry later'
-    throw new GatewayError('rate_limit', used, { retryAfterSeconds })
+    const message = 'provider capacity is limited; your share for this minute is used; retry later'
+    throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
-  const creating = claim(deps, client, paymentId, parsed.request)
-  const claimed = await claimPayment(deps, creating)
-  return claimed.applied
+  const creating = newCreatingPayment(deps, client, paymentId, parsed.request)
+  const outcome = await claimPayment(deps, creating)
+  return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
-    : resume(deps, parseStored(claimed.item), { client, parsed, deadline })
+    : resumeCreate(deps, parseStored(outcome.item), { client, parsed, deadline })
 }
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
 /**
- * Replays the payment, waits for its running attempt, or takes it over. The rounds are a bound: a caller meets at most
- * its own claim, one running attempt and one lost takeover.
+ * Replays the payment, waits for its running attempt, or takes the payment over. The rounds are a
+ * bound: a caller meets at most its own claim, one running attempt and one lost takeover.
  */
-async function resume(
+async function resumeCreate(
   deps: CreateDeps,
   stored: StoredPayment | undefined,
   call: Call,
   roundsLeft = 5,
 ): Promise<CreateResult> {
   if (stored === undefined || roundsLeft === 0)
-    throw retryCreate('the payment could not be created now')
+    throw retryError('the payment could not be created now')
   if (stored.status !== 'creating') return { payment: stored, replayed: true }
   const { client, parsed, deadline } = call
   if (isUnderLease(stored, deps.now()))
     return { payment: await waitForAttempt(deps, stored, deadline), replayed: true }
-  const taken = await takeOverPayment(deps, stored, parsed)
-  return 'overtakenBy' in taken
-    ? resume(deps, taken.overtakenBy, call, roundsLeft - 1)
-    : runAttempt(deps, client, taken, deadline)
+  const takeover = await takeOverPayment(deps, stored, parsed)
+  return 'overtakenBy' in takeover
+    ? resumeCreate(deps, takeover.overtakenBy, call, roundsLeft - 1)
+    : runAttempt(deps, client, takeover, deadline)
 }
 
-/** A waiting caller gives up after this time, even if its request has more. */
+/** A waiting caller gives up after this time, even if its request has more time. */
 const WAIT_MS = 20_000
 
 /** After the attempt's failure only a new request takes over, so waiting callers never race. */
@@ -116,23 +116,26 @@ export async function waitForAttempt(
     if (stored && stored.status !== 'creating') return stored
     if (!stored || !isUnderLease(stored, deps.now())) {
       throw stored?.failure
-        ? createFailed(stored.failure)
-        : retryCreate('the payment could not be created')
+        ? createError(stored.failure)
+        : retryError('the payment could not be created')
     }
   }
-  throw retryCreate('the payment is still being created')
+  throw retryError('the payment is still being created')
 }
 
-/** Claims the next attempt: of the new request if the provider refused every attempt for good, else of the stored one. */
+/**
+ * Claims the next attempt: of the new request if the provider refused every attempt for good, else
+ * of the stored request.
+ */
 async function takeOverPayment(
   deps: NewsDeps,
   creating: CreatingPayment,
   parsed: ParsedRequest,
-): Promise<CreatingPayment | Overtaken> {
-  const last = creating.providerAttempts.at(-1)
-  const allRefused = !creating.mayExistUpstream && last?.outcome === 'refused'
+): Promise<CreatingPayment | OvertakenCreate> {
+  const lastAttempt = creating.providerAttempts.at(-1)
+  const allRefused = !creating.mayExistUpstream && lastAttempt?.outcome === 'refused'
   if (allRefused && !parsed.ok) throw parsed.error
-  // The lease starts before the question: an older answer says nothing about now.
+  // The lease starts before the provider is asked, because an older answer may be outdated.
   const now = deps.now()
   const { push, needs } = channelOf(creating.request)
   if (push) {
@@ -142,16 +145,16 @@ async function takeOverPayment(
   const attempt = creating.attempt + 1
   const request = allRefused && parsed.ok ? parsed.request : creating.request
   if (needs.phone && request === creating.request && !request.customer?.phone) {
-    throw createFailed(
+    throw createError(
       'the customer of this payment was erased; create it with another Idempotency-Key',
     )
   }
-  const taken: CreatingPayment = {
+  const next: CreatingPayment = {
     ...creating,
     request,
     attempt,
     leaseUntil: addMs(now, ATTEMPT_LEASE_MS),
-    mayExistUpstream: creating.mayExistUpstream || last?.outcome !== 'refused',
+    mayExistUpstream: creating.mayExistUpstream || lastAttempt?.outcome !== 'refused',
     providerAttempts: withAttempt(creating.providerAttempts, {
       number: attempt,
       startedAt: now,
@@ -160,27 +163,30 @@ async function takeOverPayment(
     failure: undefined,
     dueAt: timesOf(request, now).dueAt,
   }
-  const claimed = await claimTakeover(deps, { read: creating, taken }, now)
-  if (!claimed.applied) return { overtakenBy: parseStored(claimed.item) }
+  const outcome = await claimTakeover(deps, { read: creating, next }, now)
+  if (!outcome.applied) return { overtakenBy: parseStored(outcome.item) }
   deps.log.info('payment.create_taken_over', { payment_id: creating.paymentId, attempt })
   // Until now an abandoned commit could still arrive and show this request.
-  const orphan = last?.code === COMMIT_FAILED ? last.paymentRequestId : undefined
+  const orphan = lastAttempt?.code === COMMIT_FAILED ? lastAttempt.paymentRequestId : undefined
   if (orphan !== undefined && !push) await cancelOrphan(deps, orphan, creating.paymentId)
-  return taken
+  return next
 }
 
-/** Adds an attempt. Of more than twenty, the oldest that left nothing at the provider is dropped, else the eleventh. */
+/**
+ * Adds an attempt. Of more than twenty, the oldest attempt without a trace at the provider is
+ * dropped, else the eleventh.
+ */
 export function withAttempt(
   attempts: readonly ProviderAttempt[],
-  attempt: ProviderAttempt,
+  newAttempt: ProviderAttempt,
 ): ProviderAttempt[] {
-  const all = [...attempts, attempt]
-  if (all.length <= 20) return all
-  const unsent = all.findIndex((one) => !mayBeSent(one))
-  return all.toSpliced(unsent === -1 ? 10 : unsent, 1)
+  const allAttempts = [...attempts, newAttempt]
+  if (allAttempts.length <= 20) return allAttempts
+  const unsentIndex = allAttempts.findIndex((attempt) => !mayExistUpstream(attempt))
+  return allAttempts.toSpliced(unsentIndex === -1 ? 10 : unsentIndex, 1)
 }
 
-function claim(
+function newCreatingPayment(
   deps: CreateDeps,
   client: Client,
   paymentId: PaymentId,

@@ -7,7 +7,7 @@ import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 /** Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the gateway's 30 s. */
 const REQUEST_BUDGET_MS = 22_000
 
-/** Longer than a function lives: when the lease has expired, its process is gone. */
+/** Longer than a function lives: when the lease has expired, the attempt's process is gone. */
 export const ATTEMPT_LEASE_MS = 30_000
 
 /** The least time for the create call. A call that we cut short has an unknown outcome. */
@@ -31,7 +31,10 @@ export function timesOfAttempt({ request, providerAttempts, claimedAt }: Creatin
   return timesOf(request, providerAttempts.at(-1)?.startedAt ?? claimedAt)
 }
 
-/** One for a whole request. Every step takes from what is left, so the caller always gets an answer. */
+/**
+ * One deadline covers a whole request. Every step uses the remaining time, so the caller always
+ * gets an answer.
+ */
 export type Deadline = { remainingMs(): number }
 
 export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
@@ -41,16 +44,18 @@ export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
 
 const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const
 
-/** The provider within a request's deadline: no call outlives it, and none begins after it. */
+/** The provider within a request's deadline: no call begins after the deadline or outlives it. */
 export function providerWithin(provider: Provider, deadline: Deadline): Provider {
-  const left = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
+  const limitMs = (ms = PROVIDER_READ_TIMEOUT_MS) => Math.min(ms, deadline.remainingMs())
   return {
     ...provider,
-    getRequest: async (id, ms) => (left() > 0 ? provider.getRequest(id, left(ms)) : NO_TIME_LEFT),
-    getPayment: async (id, ms) => (left() > 0 ? provider.getPayment(id, left(ms)) : NO_TIME_LEFT),
+    getRequest: async (id, ms) =>
+      limitMs() > 0 ? provider.getRequest(id, limitMs(ms)) : NO_TIME_LEFT,
+    getPayment: async (id, ms) =>
+      limitMs() > 0 ? provider.getPayment(id, limitMs(ms)) : NO_TIME_LEFT,
     listTransactions: async (filter, ms) =>
-      left() > 0 ? provider.listTransactions(filter, left(ms)) : NO_TIME_LEFT,
+      limitMs() > 0 ? provider.listTransactions(filter, limitMs(ms)) : NO_TIME_LEFT,
     // An orphan that stays payable is worse than an answer a second after the deadline.
-    cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, left())),
+    cancelRequest: (id) => provider.cancelRequest(id, Math.max(1_000, limitMs())),
   }
 }

@@ -3,58 +3,58 @@ import type { ProviderTransaction } from '../../provider/provider.ts'
 import { addMs } from '../../time.ts'
 import { applyNews } from '../news/apply-news.ts'
 import { askForNews, type NewsDeps, type ProviderNews } from '../news/ask-for-news.ts'
-import { creditCreating } from '../news/succeed-payment.ts'
+import { creditCreatingPayment } from '../news/succeed-payment.ts'
 import type { CreatingPayment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment } from '../payment-store.ts'
 import { ATTEMPT_LEASE_MS } from './create-times.ts'
-import { retryCreate } from './run-attempt.ts'
+import { retryError } from './run-attempt.ts'
 
-/** Another caller was first, or the payment is paid: its present state. */
-export type Overtaken = { readonly overtakenBy: StoredPayment | undefined }
+/** Another caller was first, or the payment is paid. `overtakenBy`: the payment's present state. */
+export type OvertakenCreate = { readonly overtakenBy: StoredPayment | undefined }
 
 /**
- * Prevents a second push while an earlier one can still be paid on the customer's phone. Undefined: all earlier pushes
- * ended without money, and the next may be sent. Throws (500, to be retried) while the outcome of one is unknown. A
- * capture that the payment remembers is left to due work.
+ * Prevents a second push while the customer can still pay an earlier push. Undefined: all earlier
+ * pushes ended without money, and the next push may be sent. Throws (500, to be retried) while the
+ * outcome of a push is unknown. A capture that the payment remembers is left to due work.
  */
 export async function holdBackPush(
   deps: NewsDeps,
   creating: CreatingPayment,
   lifetimeMs: number,
-): Promise<Overtaken | undefined> {
+): Promise<OvertakenCreate | undefined> {
   if (creating.rememberedProviderPaymentIds)
-    throw retryCreate('the provider reports money for an earlier push')
-  const pushes = creating.providerAttempts.filter(mayBeSent)
-  const last = pushes.at(-1)
+    throw retryError('the provider reports money for an earlier push')
+  const pushes = creating.providerAttempts.filter(mayExistUpstream)
+  const lastPush = pushes.at(-1)
   // The call of a process that died had ended with its lease at the latest.
   if (
-    last &&
-    deps.now() < addMs(last.endedAt ?? addMs(last.startedAt, ATTEMPT_LEASE_MS), lifetimeMs)
+    lastPush &&
+    deps.now() < addMs(lastPush.endedAt ?? addMs(lastPush.startedAt, ATTEMPT_LEASE_MS), lifetimeMs)
   ) {
-    throw retryCreate('the customer may still answer the earlier push')
+    throw retryError('the customer may still answer the earlier push')
   }
   for (const { number } of pushes.toReversed()) {
     for (const row of await rowsOf(deps, referenceOf(creating.paymentId, number))) {
       const verdict = await verdictOn(deps, creating, row)
       if (verdict === 'undecided')
-        throw retryCreate('the provider has not decided an earlier push yet')
+        throw retryError('the provider has not decided an earlier push yet')
       if (verdict !== 'no_money') return verdict
     }
   }
   return undefined
 }
 
-/** Whether the provider may have created its request. Refused and unsent attempts left nothing. */
-export function mayBeSent({ outcome }: ProviderAttempt): boolean {
+/** Whether the provider may have created the attempt's request. */
+export function mayExistUpstream({ outcome }: ProviderAttempt): boolean {
   return outcome === 'unknown' || outcome === 'started'
 }
 
 /** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
 async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
-  // A push has one row. More are read, because rows of other references could hide it.
+  // A push has one row. More are read, because rows of other references could hide that row.
   const answer = await deps.provider.listTransactions({ reference, limit: 50 })
   if (answer.kind !== 'found' || answer.value.hasMore || answer.value.unreadableIds?.length) {
-    throw retryCreate('the provider could not say whether a push was paid')
+    throw retryError('the provider could not say whether a push was paid')
   }
   // Later reversals do not say whether a push was paid.
   const { transactions } = answer.value
@@ -64,16 +64,18 @@ async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly Provi
 }
 
 /** `no_money`: the push ended without money that this payment could be credited with. */
-type Verdict = 'no_money' | 'undecided' | Overtaken
+type Verdict = 'no_money' | 'undecided' | OvertakenCreate
 
-/** Of a row that may stand for money the provider's own news decides. It is applied as usual. */
+/**
+ * The provider's own news decides about a row that may stand for money, and is applied as usual.
+ */
 async function verdictOn(
   deps: NewsDeps,
   creating: CreatingPayment,
   row: ProviderTransaction,
 ): Promise<Verdict> {
   const { status, providerPaymentId, paymentRequestId, reference, amountMinor } = row
-  // Declined or reversed. Later money is matched by its reference and credited or held.
+  // Declined or reversed. Money that comes later is matched by its reference, and credited or held.
   if (status === 'failed' || status === 'reversed') return 'no_money'
   const answer = await askForNews(deps, {
     providerPaymentId: providerPaymentId || undefined,
@@ -81,8 +83,10 @@ async function verdictOn(
   })
   if (answer.kind !== 'news' || answer.news.reference !== reference) return 'undecided'
   const { capture } = answer.news
-  if (capture === undefined) return withoutMoney(row, answer.news)
-  const outcome = await applyNews(deps, answer.news, 'create', { onCreating: creditCreating })
+  if (capture === undefined) return verdictWithoutMoney(row, answer.news)
+  const outcome = await applyNews(deps, answer.news, 'create', {
+    onCreating: creditCreatingPayment,
+  })
   const stored = await findStoredPayment(deps, creating.paymentId)
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
     return { overtakenBy: stored }
@@ -92,11 +96,17 @@ async function verdictOn(
   const isOfRow = providerPaymentId
     ? capture.providerPaymentId === providerPaymentId
     : capture.capturedMinor === amountMinor
-  return isOfRow ? 'no_money' : withoutMoney(row, answer.news)
+  return isOfRow ? 'no_money' : verdictWithoutMoney(row, answer.news)
 }
 
-/** This row shows no money yet. If it is booked as paid, its capture will appear; else its request says. */
-function withoutMoney({ status }: ProviderTransaction, { requestStatus }: ProviderNews): Verdict {
+/**
+ * The row shows no money yet. If the row is booked as paid, its capture will appear; else its
+ * request decides.
+ */
+function verdictWithoutMoney(
+  { status }: ProviderTransaction,
+  { requestStatus }: ProviderNews,
+): Verdict {
   const isClosed =
     requestStatus === 'failed' || requestStatus === 'expired' || requestStatus === 'cancelled'
   return status !== 'success' && isClosed ? 'no_money' : 'undecided'

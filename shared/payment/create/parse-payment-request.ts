@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
-import { byField, errorOf, type FieldError, shownField } from '../../field-errors.ts'
+import { errorOf, errorsByField, type FieldError, shownField } from '../../field-errors.ts'
 import {
   isJsonObject,
   isLosslessNumber,
@@ -8,7 +8,7 @@ import {
   type LosslessNumber,
   memberText,
   readBody,
-  scan,
+  scanJson,
   toInteger,
 } from '../../json.ts'
 import { minor } from '../../money.ts'
@@ -37,16 +37,19 @@ const text = v.pipe(
   v.check((value) => value.isWellFormed(), 'must be well-formed Unicode'),
 )
 
-const CustomerBodySchema = v.object({ name: maybe(text), email: maybe(text), phone: maybe(text) })
+const CustomerBodySchema = v.object({
+  name: optionalField(text),
+  email: optionalField(text),
+  phone: optionalField(text),
+})
 
-/** Types only. Unknown fields and the meaning of values are checked elsewhere. */
 export const PaymentBodySchema = v.object({
-  method: maybe(text),
-  channel_code: maybe(text),
-  amount: maybe(integer),
-  currency: maybe(text),
-  external_reference: maybe(text),
-  customer: maybe(
+  method: optionalField(text),
+  channel_code: optionalField(text),
+  amount: optionalField(integer),
+  currency: optionalField(text),
+  external_reference: optionalField(text),
+  customer: optionalField(
     v.pipe(
       v.unknown(),
       v.transform((value) => (isEmptyArray(value) ? {} : value)),
@@ -55,32 +58,33 @@ export const PaymentBodySchema = v.object({
       CustomerBodySchema,
     ),
   ),
-  description: maybe(text),
-  metadata: maybe(v.unknown()),
-  expires_in_seconds: maybe(integer),
+  description: optionalField(text),
+  metadata: optionalField(v.unknown()),
+  expires_in_seconds: optionalField(integer),
 })
 
 /**
- * Parses the body of POST /v1/payments (spec 4.1). A bad one does not throw: its key may have a payment. A field with a
- * wrong type gets no second error; rule errors of the other fields are told too.
+ * Parses the body of POST /v1/payments (spec 4.1). A bad body does not throw, because its key may
+ * have a payment. A field with a wrong type gets no second error; the other fields are checked by
+ * the rules.
  */
 export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRequest {
   const json = readBody(rawBody)
   if (!json.ok) return { ok: false, error: invalid(`invalid JSON body: ${json.reason}`) }
-  const misshapen = misshapenIn(json.value)
-  const unread = new Set(misshapen.map(({ field }) => topOf(field)))
-  const readable = Object.entries(json.value).filter(([field]) => !unread.has(field))
-  const body = v.parse(PaymentBodySchema, Object.fromEntries(readable))
+  const shapeErrors = shapeErrorsIn(json.value)
+  const unreadFields = new Set(shapeErrors.map(({ field }) => topFieldOf(field)))
+  const readableFields = Object.entries(json.value).filter(([field]) => !unreadFields.has(field))
+  const body = v.parse(PaymentBodySchema, Object.fromEntries(readableFields))
   const metadata = readMetadata(body.metadata, json.text)
-  const broken = checkPaymentRules(body, metadata.fault, facts).filter(
-    ({ field }) => !unread.has(topOf(field)),
+  const ruleErrors = checkPaymentRules(body, metadata.fault, facts).filter(
+    ({ field }) => !unreadFields.has(topFieldOf(field)),
   )
-  const errors = [...misshapen.slice(0, 20), ...broken]
+  const errors = [...shapeErrors.slice(0, 20), ...ruleErrors]
   const [first] = errors
   if (first) {
     const message =
-      misshapen.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message
-    return { ok: false, error: invalid(message, byField(errors)) }
+      shapeErrors.length > 0 ? `invalid JSON body: ${first.field}: ${first.message}` : first.message
+    return { ok: false, error: invalid(message, errorsByField(errors)) }
   }
   const { method, amount, customer } = body
   assertInvariant(
@@ -91,7 +95,7 @@ export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRe
     method,
     notionalMinor: minor(amount),
     currency: 'IDR',
-    // An empty channel counts as left out (design section 5), and so does a customer without members.
+    // An empty channel counts as absent (design section 5), and so does a customer without members.
     channelCode: body.channel_code || undefined,
     externalReference: body.external_reference,
     customer:
@@ -106,27 +110,27 @@ export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRe
 }
 
 /** Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong types. */
-function misshapenIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
-  const ofCustomer = keysBeside(body['customer'], CustomerBodySchema.entries).map(
+function shapeErrorsIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
+  const unknownInCustomer = unknownKeys(body['customer'], CustomerBodySchema.entries).map(
     (key) => `customer.${key}`,
   )
-  const unknown = [...keysBeside(body, PaymentBodySchema.entries), ...ofCustomer]
+  const unknownFields = [...unknownKeys(body, PaymentBodySchema.entries), ...unknownInCustomer]
   return [
-    ...unknown.map((field) => ({ field: shownField(field), message: 'unknown field' })),
+    ...unknownFields.map((field) => ({ field: shownField(field), message: 'unknown field' })),
     ...(v.safeParse(PaymentBodySchema, body).issues ?? []).map(errorOf),
   ]
 }
 
-function keysBeside(value: unknown, known: object): readonly string[] {
-  return isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(known, key)) : []
+function unknownKeys(value: unknown, entries: object): readonly string[] {
+  return isJsonObject(value) ? Object.keys(value).filter((key) => !Object.hasOwn(entries, key)) : []
 }
 
-function topOf(field: string) {
+function topFieldOf(field: string) {
   return field.split('.')[0] ?? field
 }
 
 /** An optional field; null counts as absent (design section 5). */
-function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
+function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
   return v.nullish(schema, () => undefined)
 }
 
@@ -144,21 +148,24 @@ function readMetadata(
   if (isEmptyArray(value)) return { text: '{}' }
   if (!isJsonObject(value)) return { fault: 'must be an object' }
   const asSent = memberText(body, 'metadata') ?? ''
-  if (scan(asSent).depth > 32) return { fault: 'nested deeper than 32 levels' }
+  if (scanJson(asSent).depth > 32) return { fault: 'nested deeper than 32 levels' }
   if (!isWellFormedDeep(value)) return { fault: 'a string has a lone surrogate' }
   return Buffer.byteLength(asSent) > 16_384 ? { fault: 'larger than 16 KB' } : { text: asSent }
 }
 
 export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
 
-/** Bounds of design section 5; the API description states them too. */
+/** Bounds of design section 5. */
 export const MAX_AMOUNT = 1_000_000_000_000
 export const MAX_EXPIRY_SECONDS = 365 * 86_400
 export const MAX_REFERENCE = 255
 export const MAX_DESCRIPTION = 1_000
 export const MAX_CUSTOMER_FIELD = 255
 
-/** Checks the values in the order of design section 5. The first error is the message; all are `field_errors`. */
+/**
+ * Checks the values in the order of design section 5. The first error is the message; all errors
+ * are `field_errors`.
+ */
 function checkPaymentRules(
   body: PaymentBody,
   metadataFault: string | undefined,
@@ -167,12 +174,12 @@ function checkPaymentRules(
   const { customer, method, amount = 0, currency, expires_in_seconds: seconds = 0 } = body
   const isKnown = isPaymentMethod(method)
   const checks: readonly (readonly [string, string | false | undefined])[] = [
-    ['method', !isKnown && `unsupported method: ${quoted(method)}`],
+    ['method', !isKnown && `unsupported method: ${excerptOf(method)}`],
     ['method', !isKnown && `must be one of ${PAYMENT_METHODS.join(', ')}`],
     ['channel_code', checkChannel(body, facts)],
     ['amount', amount <= 0 && 'notional_minor must be > 0'],
     ['amount', amount > MAX_AMOUNT && `notional_minor must be <= ${MAX_AMOUNT}`],
-    ['currency', currency !== 'IDR' && `unsupported currency: ${quoted(currency)}`],
+    ['currency', currency !== 'IDR' && `unsupported currency: ${excerptOf(currency)}`],
     [
       'external_reference',
       checkLength('external_reference', body.external_reference, MAX_REFERENCE),
@@ -197,8 +204,8 @@ function checkPaymentRules(
   return checks.flatMap(([field, message]) => (message ? [{ field, message }] : []))
 }
 
-/** Longer client values are cut, so that an error never echoes the body. The cut may split a surrogate pair. */
-function quoted(value = '') {
+/** Longer client values are cut, so that an error never echoes the body. */
+function excerptOf(value = '') {
   return value.slice(0, 64).toWellFormed()
 }
 
@@ -213,10 +220,12 @@ function checkChannel({ method, channel_code: code }: PaymentBody, { now, provid
   if (!isForBank && !CHANNEL_CODE.test(code))
     return 'channel_code must be 1 to 64 of A-Z, 0-9 and _'
   const isSupported = isForBank ? isBank : !isBank && !provider.isNonWalletCode(code)
-  return isSupported ? undefined : `unsupported channel_code for method ${method}: ${quoted(code)}`
+  return isSupported
+    ? undefined
+    : `unsupported channel_code for method ${method}: ${excerptOf(code)}`
 }
 
-/** Characters are code points: an emoji is one. */
+/** Characters are code points, so an emoji counts once. */
 function checkLength(name: string, value: string | undefined, limit: number) {
   return value !== undefined && Array.from(value).length > limit
     ? `${name} must have at most ${limit} characters`
@@ -229,7 +238,7 @@ function checkPhone({ method, channel_code: code, customer }: PaymentBody) {
   return isPaymentMethod(method) &&
     channelOf({ method, channelCode: code }).needs.phone &&
     !PHONE.test(customer?.phone ?? '')
-    ? `customer.phone required for channel ${quoted(code)} (E.164, +62...)`
+    ? `customer.phone required for channel ${excerptOf(code)} (E.164, +62...)`
     : undefined
 }
 

@@ -15,7 +15,7 @@ import type { StageSettings } from '../../stage-settings.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
 import { channelOf, isPushChannel } from '../channel/channels.ts'
-import { commitPending, isUnderLease, putPointers, releaseAttempt } from '../creating-store.ts'
+import { commitPending, isUnderLease, releaseAttempt, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
@@ -27,7 +27,7 @@ type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'log' | '
 
 const RETRY = 'retry with the same Idempotency-Key'
 
-/** Calls the provider's create once for a claimed attempt. If it was overtaken, its request is cancelled. */
+/** Calls the provider's create once. The request of an overtaken attempt is cancelled. */
 export async function runAttempt(
   deps: AttemptDeps,
   client: Client,
@@ -57,7 +57,7 @@ export async function runAttempt(
           { paymentRequestId, destination, expiresAt },
           deadline,
         )
-  // Our commit was applied, or this very request was paid. The destination is the one to show.
+  // Our commit was applied, or this very request was paid. So its destination is shown.
   if (
     typeof stored !== 'string' &&
     stored.status !== 'creating' &&
@@ -84,33 +84,33 @@ async function failAttempt(
   failure: Failure,
 ): Promise<CreateResult> {
   const { message, outcome, code, isAccountWide = false } = failure
-  // Alarms must distinguish a refusal of one payment from a failure of ours.
+  // Alarms must distinguish the refusal of one payment from our failure.
   const isRefusal = outcome === 'refused' && !isAccountWide
   deps.log.warn(isRefusal ? 'payment.create_refused' : 'payment.create_failed', {
     ...loggedPayment({ ...creating, ...creating.request }),
     reason: code ?? outcome,
   })
-  return replayOrFail(await release(deps, creating, failure), message)
+  return replayOrFail(await releaseAfterFailure(deps, creating, failure), message)
 }
 
 /** Answers the payment if another attempt or a capture has made it visible. */
 function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
   if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
-  throw createFailed(failure)
+  throw createError(failure)
 }
 
-/** It is safe to retry with the same key (spec 4.1, rule 4). */
-export function createFailed(failure: string): GatewayError {
+/** After this error a retry with the same key is safe (spec 4.1, rule 4). */
+export function createError(failure: string): GatewayError {
   return new GatewayError('internal_error', failure)
 }
 
-/** The next attempt may take over. Answers the payment if this one was overtaken. */
-async function release(
+/** Lets the next attempt take over. Answers the payment if another attempt was faster. */
+async function releaseAfterFailure(
   deps: AttemptDeps,
   creating: CreatingPayment,
   { message, outcome, code, paymentRequestId }: Failure,
 ): Promise<StoredPayment | undefined> {
-  const released = await releaseAttempt(deps, creating, {
+  const releaseOutcome = await releaseAttempt(deps, creating, {
     failure: message,
     providerAttempts: endAttempt(creating.providerAttempts, {
       outcome,
@@ -120,7 +120,7 @@ async function release(
     }),
     forgettable: outcome === 'refused' && !creating.mayExistUpstream,
   })
-  return released.applied ? undefined : parseStored(released.item)
+  return releaseOutcome.applied ? undefined : parseStored(releaseOutcome.item)
 }
 
 function endAttempt(
@@ -132,10 +132,10 @@ function endAttempt(
   )
 }
 
-/** How an attempt ended when the provider created its request and the table refused it. */
+/** The provider created the attempt's request, but the table refused the payment. */
 export const COMMIT_FAILED = 'commit_failed'
 
-/** Failures of ours. After all but the first, the provider has a request. */
+/** Our failures. After all but the first failure, the provider has a request. */
 const FAILURES = {
   no_time_left: ['not_executed', 'the request took too long before the provider was asked'],
   no_destination: ['unknown', 'the provider gave no payment destination'],
@@ -185,9 +185,10 @@ function failureOf(answer: Exclude<CreateAnswer, { readonly kind: 'created' }>):
     return { outcome, code, isAccountWide, message: `the provider refused the payment: ${code}` }
   }
   const { kind: outcome, reason: code } = answer
-  const unclear = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
-  const what = outcome === 'not_executed' ? 'the provider accepts no payments right now' : unclear
-  return { outcome, code, message: `${what}; ${RETRY}` }
+  const failureText = answer.kind === 'unknown' && answer.answered ? FAILED : DID_NOT_ANSWER
+  const cause =
+    outcome === 'not_executed' ? 'the provider accepts no payments right now' : failureText
+  return { outcome, code, message: `${cause}; ${RETRY}` }
 }
 
 type Destination = {
@@ -196,7 +197,7 @@ type Destination = {
   readonly expiresAt: Timestamp
 }
 
-/** The payment as this or another attempt stored it. `expired_before_commit`: its destination came too late. */
+/** The payment as an attempt stored it. `expired_before_commit`: the destination came too late. */
 type Commit = StoredPayment | 'expired_before_commit'
 
 async function commitOrRelease(
@@ -205,7 +206,7 @@ async function commitOrRelease(
   upstream: Destination,
   deadline: Deadline,
 ): Promise<Commit> {
-  // The item stores the payment's own request once.
+  // The attempt needs no request id, because the payment stores the same id.
   const providerAttempts = endAttempt(creating.providerAttempts, { outcome: 'created' })
   try {
     return await commitAttempt(deps, { ...creating, providerAttempts }, upstream, deadline)
@@ -213,7 +214,7 @@ async function commitOrRelease(
     if (deadline.remainingMs() === 0) throw error
     // A refused release shows whether the commit was applied after all.
     const failure = ourFailure(COMMIT_FAILED, upstream.paymentRequestId)
-    const stored = await release(deps, creating, failure).catch(() => undefined)
+    const stored = await releaseAfterFailure(deps, creating, failure).catch(() => undefined)
     if (stored === undefined) throw error
     return stored
   }
@@ -223,9 +224,10 @@ const MAX_TRIES = 4
 const RETRY_MS = 250
 
 /**
- * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step 5). A failed write
- * is retried while time is left, because its answer may have been lost; the condition tells. When the outcome stays
- * unknown it throws. The provider request then stays, because the payment may show it.
+ * Moves a payment from `creating` to `pending` with its destination (design section 4, Create, step
+ * 5). A failed write is retried while time is left: if only its answer was lost, the condition
+ * refuses the retry. Throws when the outcome stays unknown. The provider's request then stays,
+ * because the payment may show it.
  */
 export async function commitAttempt(
   deps: AttemptDeps,
@@ -237,7 +239,7 @@ export async function commitAttempt(
   for (let tried = 1; ; tried++) {
     try {
       const stored = await tryCommit(deps, current, upstream)
-      if (stored === 'expired_before_commit' || !isStillOurs(stored, creating)) return stored
+      if (stored === 'expired_before_commit' || !isSameClaim(stored, creating)) return stored
       current = { ...current, rememberedProviderPaymentIds: stored.rememberedProviderPaymentIds }
       if (tried >= MAX_TRIES) throw new Error('a payment kept changing while it was committed')
     } catch (error) {
@@ -259,9 +261,9 @@ async function tryCommit(
     return stored
   }
   if (upstream.expiresAt <= now) {
-    // An earlier try may have been applied. Then the payment exists and expires like any other.
+    // If an earlier try was applied, the payment exists, and expires like other payments.
     const stored = await reread()
-    return isStillOurs(stored, creating) ? 'expired_before_commit' : stored
+    return isSameClaim(stored, creating) ? 'expired_before_commit' : stored
   }
   // A capture that came during the create is checked at once.
   const dueAt = creating.rememberedProviderPaymentIds ? now : timesOfAttempt(creating).dueAt
@@ -269,7 +271,7 @@ async function tryCommit(
     ...newPayment(creating, upstream, { createdAt: now, expiresAt: upstream.expiresAt }),
     dueAt,
   }
-  await putPointers(deps, payment)
+  await writePointers(deps, payment)
   const outcome = await deps.table.transact(
     {
       payment: commitPending(payment),
@@ -283,13 +285,13 @@ async function tryCommit(
   return payment
 }
 
-function isStillOurs(
+function isSameClaim(
   stored: StoredPayment,
   { attempt }: CreatingPayment,
 ): stored is CreatingPayment {
   return stored.status === 'creating' && stored.attempt === attempt
 }
 
-export function retryCreate(why: string): GatewayError {
-  return createFailed(`${why}; ${RETRY}`)
+export function retryError(why: string): GatewayError {
+  return createError(`${why}; ${RETRY}`)
 }

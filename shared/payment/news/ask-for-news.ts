@@ -11,7 +11,7 @@ import type { AnnounceDeps } from '../announcement.ts'
 /** What to ask the provider about. Any caller may name it; only the provider's answer is news. */
 export type NewsSubject = Partial<Pick<CallbackSubject, 'paymentRequestId' | 'providerPaymentId'>>
 
-/** As the provider stores it, not as a caller quoted it. */
+/** The state of a payment as the provider stores it, not as a caller quoted it. */
 export type ProviderNews = Pick<
   ProviderRequest,
   'reference' | 'paymentRequestId' | 'failureReason' | 'destination'
@@ -56,24 +56,25 @@ export async function askForNews(
   const answer = await deps.provider.getRequest(paymentRequestId)
   if (answer.kind !== 'found') return answer
   const { status: requestStatus, latestPaymentId, ...request } = answer.value
-  const withoutMoney: NewsAnswer =
+  const answerWithoutMoney: NewsAnswer =
     requestStatus === 'succeeded'
       ? { kind: 'not_shown' }
       : { kind: 'news', news: { ...request, requestStatus, capture: undefined } }
   if (latestPaymentId === undefined || latestPaymentId === subject.providerPaymentId)
-    return withoutMoney
-  const latest = await deps.provider.getPayment(latestPaymentId)
+    return answerWithoutMoney
+  const latestAnswer = await deps.provider.getPayment(latestPaymentId)
   // A closing status may hide a capture. Without an answer about the capture nothing is closed.
-  if (latest.kind === 'unanswered') return latest
-  if (latest.kind !== 'found' || latest.value.status !== 'captured') return withoutMoney
+  if (latestAnswer.kind === 'unanswered') return latestAnswer
+  if (latestAnswer.kind !== 'found' || latestAnswer.value.status !== 'captured')
+    return answerWithoutMoney
   // The capture itself names its payment, whatever request led to it.
-  const { reference, paymentRequestId: paidRequestId } = latest.value
+  const { reference, paymentRequestId: paidRequestId } = latestAnswer.value
   const news = {
     ...request,
     requestStatus,
     reference,
     paymentRequestId: paidRequestId,
-    capture: latest.value,
+    capture: latestAnswer.value,
   }
   return { kind: 'news', news }
 }

@@ -8,59 +8,66 @@ import type { NewsSource, Payment } from '../payment.ts'
 import {
   findPayment,
   markDueNow,
-  noteCancelRequested,
-  noteExpiryStarted,
   parseStored,
+  recordCancelRequest,
+  recordExpiryStart,
 } from '../payment-store.ts'
-import { type ApplyOutcome, applyNewsOfVisible } from './apply-news.ts'
+import { type ApplyOutcome, applyNewsOfVisiblePayment } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 import { closePayment } from './close-payment.ts'
 
 /**
- * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not stay payable. If
- * the customer paid first, the payment succeeds and the cancel is refused. An interrupted cancel answers 200 on a retry
- * and is checked within a minute without one. After its expiry the payment expires instead. `cancelled` has no event.
+ * Cancels a pending payment (spec 4.4), at the provider first, because a cancelled payment must not
+ * stay payable. If the customer paid first, the payment succeeds and the cancel is refused. A retry
+ * of an interrupted cancel answers 200; without a retry, due work checks the payment within a
+ * minute. After its expiry the payment expires instead. `cancelled` has no event.
  */
 export async function cancelPayment(
   deps: NewsDeps,
   { clientId, id }: { readonly clientId: ClientId; readonly id: string },
 ): Promise<Payment> {
   const payment = await findPayment(deps, clientId, id)
-  if (payment.status !== 'pending') throw notCancellable(payment)
+  if (payment.status !== 'pending') throw notCancellableError(payment)
   const now = deps.now()
   if (isPastItsTime(payment, now)) return expireInstead(deps, payment)
   const soon = addMs(now, CANCEL_CHECK_MS)
-  const noted = await noteCancelRequested(
+  const outcome = await recordCancelRequest(
     deps,
     payment.paymentId,
     now,
     earlier(payment.dueAt ?? soon, soon),
   )
-  if (!noted.applied) return whenOvertaken(deps, payment)
+  if (!outcome.applied) return answerOvertakenCancel(deps, payment)
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
   switch (answer.kind) {
     case 'cancelled':
     case 'not_cancellable': {
       const cancelled = await closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
-      return cancelled ?? whenOvertaken(deps, payment)
+      return cancelled ?? answerOvertakenCancel(deps, payment)
     }
     case 'final':
-      return answerAfterNews(deps, payment, await applyNewsOfVisible(deps, payment, 'cancel'))
+      return answerAfterNews(
+        deps,
+        payment,
+        await applyNewsOfVisiblePayment(deps, payment, 'cancel'),
+      )
     case 'not_found':
       await noteNotFoundUpstream(deps, payment)
-      throw unanswered({ reason: 'server_error' })
+      throw unansweredError({ reason: 'server_error' })
     case 'unanswered':
-      throw unanswered(answer)
+      throw unansweredError(answer)
     default:
       return assertNever(answer)
   }
 }
 
-function notCancellable({ status }: Payment) {
+function notCancellableError({ status }: Payment) {
   return invalid(`payment cannot be cancelled in status=${status}`)
 }
 
-/** After the expiry a cancel becomes the expiry. The merchant learns it by the event and by this refusal. */
+/**
+ * A payment past its expiry expires. The merchant gets the event, and this refusal of the cancel.
+ */
 async function expireInstead(deps: NewsDeps, payment: Payment): Promise<Payment> {
   return answerAfterNews(deps, payment, await expirePayment(deps, payment, 'cancel'))
 }
@@ -73,8 +80,8 @@ function answerAfterNews(
 ): Promise<Payment> {
   return answerAsStored(deps, payment, async ({ paymentId }) => {
     await markDueNow(deps, paymentId, deps.now())
-    // Final at the provider, but the capture is not visible yet. Neither answer would be true now.
-    throw unanswered(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
+    // The request is final, but its capture is not visible yet. Neither answer would be true now.
+    throw unansweredError(outcome.kind === 'unanswered' ? outcome : { reason: 'server_error' })
   })
 }
 
@@ -87,17 +94,18 @@ async function answerAsStored(
   const stored = await findPayment(deps, clientId, paymentId)
   if (stored.status === 'pending') return whilePending(stored)
   if (stored.status === 'cancelled') return stored
-  throw notCancellable(stored)
+  throw notCancellableError(stored)
 }
 
-function unanswered(answer: Parameters<typeof providerFailure>[0]): GatewayError {
+function unansweredError(answer: Parameters<typeof providerFailure>[0]): GatewayError {
   return providerFailure(answer, 'the payment is unchanged here, try again')
 }
 
 /**
- * Expires a payment that is past its time (design section 4), at the provider first, because wallets and QRIS ignore
- * our expiry and would stay payable. Its start is stored before our cancel is sent, so that after a crash the next
- * worker recognises that cancel as ours. An unresolved cancel of the merchant is asked about first.
+ * Expires a payment that is past its time (design section 4), at the provider first, because
+ * wallets and QRIS ignore our expiry and would stay payable. The expiry's start is stored before
+ * our cancel is sent, so that after a crash the next worker recognises that cancel as ours. The
+ * provider is first asked about an unresolved cancel of the merchant.
  */
 export async function expirePayment(
   deps: NewsDeps,
@@ -106,19 +114,20 @@ export async function expirePayment(
 ): Promise<ApplyOutcome> {
   if (payment.expiryStartedAt !== undefined) return cancelAndClose(deps, payment, source)
   if (payment.cancelRequestedAt !== undefined) {
-    const outcome = await applyNewsOfVisible(deps, payment, source)
+    const newsOutcome = await applyNewsOfVisiblePayment(deps, payment, source)
     const isOpen =
-      outcome.kind === 'not_found' ||
-      (outcome.kind === 'applied' && outcome.payment?.status === 'pending')
-    if (!isOpen) return outcome
+      newsOutcome.kind === 'not_found' ||
+      (newsOutcome.kind === 'applied' && newsOutcome.payment?.status === 'pending')
+    if (!isOpen) return newsOutcome
   }
-  const started = await noteExpiryStarted(deps, payment, deps.now())
-  if (started.applied) return cancelAndClose(deps, payment, source)
-  const kept = parseStored(started.item)
-  // While it is pending, only a new cancel of its merchant refuses. That happens once, so this does not repeat.
-  return kept?.status === 'pending'
-    ? expirePayment(deps, kept, source)
-    : { kind: 'applied', payment: kept }
+  const outcome = await recordExpiryStart(deps, payment, deps.now())
+  if (outcome.applied) return cancelAndClose(deps, payment, source)
+  const stored = parseStored(outcome.item)
+  // A pending payment refuses only after a new cancel of its merchant. A payment has one such
+  // cancel, so this call does not repeat.
+  return stored?.status === 'pending'
+    ? expirePayment(deps, stored, source)
+    : { kind: 'applied', payment: stored }
 }
 
 async function cancelAndClose(
@@ -127,7 +136,7 @@ async function cancelAndClose(
   source: NewsSource,
 ): Promise<ApplyOutcome> {
   const answer = await deps.provider.cancelRequest(payment.paymentRequestId)
-  if (answer.kind === 'final') return applyNewsOfVisible(deps, payment, source)
+  if (answer.kind === 'final') return applyNewsOfVisiblePayment(deps, payment, source)
   if (answer.kind === 'unanswered') return answer
   if (answer.kind === 'not_found') await noteNotFoundUpstream(deps, payment)
   return {
@@ -144,7 +153,7 @@ export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<
   )
 }
 
-function whenOvertaken(deps: NewsDeps, payment: Payment): Promise<Payment> {
+function answerOvertakenCancel(deps: NewsDeps, payment: Payment): Promise<Payment> {
   return answerAsStored(deps, payment, (stored) => {
     assertInvariant(isPastItsTime(stored, deps.now()), 'a pending payment refused its cancel')
     return expireInstead(deps, stored)

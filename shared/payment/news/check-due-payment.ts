@@ -22,48 +22,52 @@ export type CheckResult = 'checked' | 'not_claimed' | 'not_shown' | 'unanswered'
 /** Which check follows: the next one by the channel's times, or another try within minutes. */
 type FollowUp = 'next_check' | 'retry'
 
-/** The claim stores the time of a follow-up; the result may need the other one. */
+/** The claim stores the time of one follow-up; the result may need the other follow-up. */
 type Claim = {
   readonly nextDueAt: Timestamp
   readonly claimedFor: FollowUp
   readonly beginExpiryAt?: Timestamp
 }
 
-/** Checks one due payment and its remembered captures, and expires it. Only one of two workers claims and asks. */
+/**
+ * Checks one due payment and its remembered captures, and expires the payment past its time. Only
+ * one of two workers claims and asks.
+ */
 export async function checkDuePayment(
   deps: NewsDeps,
   read: Item | undefined,
 ): Promise<CheckResult> {
-  const due = parseStored(read)
-  if (due?.dueAt === undefined || due.dueAt > deps.now()) return 'not_claimed'
-  const claim = claimFor(due, due.dueAt, deps.now())
-  const claimed = await claimCheck(deps, { ...due, dueAt: due.dueAt }, claim)
-  const stored = claimed.applied ? parseStored(claimed.item) : undefined
+  const duePayment = parseStored(read)
+  if (duePayment?.dueAt === undefined || duePayment.dueAt > deps.now()) return 'not_claimed'
+  const claim = claimFor(duePayment, duePayment.dueAt, deps.now())
+  const outcome = await claimCheck(deps, { ...duePayment, dueAt: duePayment.dueAt }, claim)
+  const stored = outcome.applied ? parseStored(outcome.item) : undefined
   if (stored === undefined) return 'not_claimed'
   const result = await (stored.status === 'creating'
-    ? checkCreating(deps, stored, claim)
-    : checkPending(deps, stored, claim))
+    ? checkCreatingPayment(deps, stored, claim)
+    : checkPendingPayment(deps, stored, claim))
   if (result !== 'checked')
-    deps.log.warn('payment.check_failed', { payment_id: due.paymentId, reason: result })
+    deps.log.warn('payment.check_failed', { payment_id: duePayment.paymentId, reason: result })
   return result
 }
 
 /**
- * Claims the check before the expiry, until the expiry: one write. If its process dies, only the report of a failure is
- * late, because the sync finds money. Every other check has a reason that must not be lost.
+ * The claim of a usual check lasts until the expiry, so the check costs one write. If its process
+ * dies, only the report of a failure is late, because the sync finds money. Other checks must not
+ * be lost.
  */
 function claimFor(stored: StoredPayment, dueAt: Timestamp, now: Timestamp): Claim {
   const retry = { nextDueAt: addMs(now, RETRY_CHECK_MS), claimedFor: 'retry' } as const
   if (stored.status !== 'pending') return retry
   if (isPastItsTime(stored, now))
     return stored.cancelRequestedAt ? retry : { ...retry, beginExpiryAt: now }
-  return isUsualLook(stored, dueAt)
+  return isUsualCheck(stored, dueAt)
     ? { nextDueAt: nextCheckAt(stored, now), claimedFor: 'next_check' }
     : retry
 }
 
-/** The one check before the expiry, and nothing else made the payment due. */
-function isUsualLook(payment: Payment, dueAt: Timestamp): boolean {
+/** The payment is due for its usual check, and for no other reason. */
+function isUsualCheck(payment: Payment, dueAt: Timestamp): boolean {
   return (
     dueAt === usualCheckAt(payment) &&
     payment.rememberedProviderPaymentIds === undefined &&
@@ -71,63 +75,73 @@ function isUsualLook(payment: Payment, dueAt: Timestamp): boolean {
   )
 }
 
-async function checkCreating(
+async function checkCreatingPayment(
   deps: NewsDeps,
   creating: CreatingPayment,
   claim: Claim,
 ): Promise<CheckResult> {
-  const outcomes = await askAboutRemembered(deps, creating)
+  const outcomes = await askAboutCaptures(deps, creating)
   const result = resultOf(outcomes)
   const isDeferred = outcomes.some(({ kind }) => kind === 'deferred')
   if (result === 'checked' && !isDeferred) await endCheck(deps, creating.paymentId, claim.nextDueAt)
   return result
 }
 
-async function askAboutRemembered(
+async function askAboutCaptures(
   deps: NewsDeps,
   payment: StoredPayment,
 ): Promise<readonly ApplyOutcome[]> {
-  const isPatient = maySoonBeShown(payment, deps.now())
-  const remembered = [...(payment.rememberedProviderPaymentIds ?? [])]
-  return mapInChunks(remembered, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
+  const mayAppear = maySoonBeShown(payment, deps.now())
+  const captureIds = [...(payment.rememberedProviderPaymentIds ?? [])]
+  return mapInChunks(captureIds, 1, async (providerPaymentId): Promise<ApplyOutcome> => {
     const outcome = await applyProviderNews(deps, { providerPaymentId }, 'due_work')
-    // The provider may refuse to look up an id that is no capture's.
+    // The provider may refuse to look up an id of no capture.
     const isMissing =
       outcome.kind === 'not_found' ||
       (outcome.kind === 'unanswered' && outcome.reason === 'refused')
-    return isMissing ? { kind: isPatient ? 'not_shown' : 'not_found' } : outcome
+    return isMissing ? { kind: mayAppear ? 'not_shown' : 'not_found' } : outcome
   })
 }
 
-/** An hour later the provider has repeated the callback of a capture that it does not show. */
+/**
+ * True within an hour of the attempt: later the provider has repeated the callback of a capture
+ * that it did not show.
+ */
 function maySoonBeShown({ providerAttempts }: StoredPayment, now: Timestamp): boolean {
-  const asked = providerAttempts.at(-1)?.startedAt
-  return asked !== undefined && now < addMs(asked, HOUR_MS)
+  const startedAt = providerAttempts.at(-1)?.startedAt
+  return startedAt !== undefined && now < addMs(startedAt, HOUR_MS)
 }
 
 function resultOf(outcomes: readonly ApplyOutcome[]): CheckResult {
-  const open = outcomes.filter((outcome) => outcome.kind === 'unanswered')
-  if (open.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
-  if (open.length > 0) return 'unanswered'
+  const failures = outcomes.filter((outcome) => outcome.kind === 'unanswered')
+  if (failures.some(({ reason }) => reason === 'rate_limited')) return 'rate_limited'
+  if (failures.length > 0) return 'unanswered'
   return outcomes.some(({ kind }) => kind === 'not_shown') ? 'not_shown' : 'checked'
 }
 
-/** The claim has begun the expiry of a payment past its time. */
-async function checkPending(deps: NewsDeps, payment: Payment, claim: Claim): Promise<CheckResult> {
+/** If the payment is past its time, the claim has begun its expiry. */
+async function checkPendingPayment(
+  deps: NewsDeps,
+  payment: Payment,
+  claim: Claim,
+): Promise<CheckResult> {
   try {
-    const remembered = await askAboutRemembered(deps, payment)
-    // An announced capture may have paid this payment, so its expiry waits for an answer about it.
-    const isWaiting = resultOf(remembered) !== 'checked' && maySoonBeShown(payment, deps.now())
-    const own = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
-    const result = resultOf(own ? [...remembered, own] : remembered)
+    const captureOutcomes = await askAboutCaptures(deps, payment)
+    // An announced capture may have paid this payment, so its expiry waits.
+    const isWaiting = resultOf(captureOutcomes) !== 'checked' && maySoonBeShown(payment, deps.now())
+    const ownOutcome = isWaiting ? undefined : await askAboutOwnRequest(deps, payment)
+    const result = resultOf(ownOutcome ? [...captureOutcomes, ownOutcome] : captureOutcomes)
     // Without a full answer the check is repeated.
     const followUp = result === 'checked' ? 'next_check' : 'retry'
-    const ended =
-      own?.kind === 'applied' && own.payment?.status !== 'pending' ? own.payment : undefined
-    if (ended?.paymentId !== payment.paymentId) await schedule(deps, payment, claim, followUp)
+    const endedPayment =
+      ownOutcome?.kind === 'applied' && ownOutcome.payment?.status !== 'pending'
+        ? ownOutcome.payment
+        : undefined
+    if (endedPayment?.paymentId !== payment.paymentId)
+      await scheduleFollowUp(deps, payment, claim, followUp)
     return result
   } catch (cause) {
-    await schedule(deps, payment, claim, 'retry')
+    await scheduleFollowUp(deps, payment, claim, 'retry')
     throw cause
   }
 }
@@ -143,7 +157,7 @@ async function askAboutOwnRequest(deps: NewsDeps, payment: Payment): Promise<App
   return outcome
 }
 
-async function schedule(
+async function scheduleFollowUp(
   deps: NewsDeps,
   payment: Payment,
   claim: Claim,
@@ -155,17 +169,17 @@ async function schedule(
   await scheduleCheck(deps, payment.paymentId, claim.nextDueAt, at)
 }
 
-/** The check before the expiry when it comes late: expiries need the scarce calls more. */
-export function isLateLook(read: Item, now: Timestamp): boolean {
+/** True for a usual check that comes late: expiries need the scarce calls more. */
+export function isLateUsualCheck(read: Item, now: Timestamp): boolean {
   const stored = ifStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined || isPastItsTime(stored, now))
     return false
-  // Due work runs every minute, and each item is done within the next.
-  return isUsualLook(stored, stored.dueAt) && stored.dueAt < addMs(now, -2 * MINUTE_MS)
+  // Due work runs every minute, and each item is done within the next minute.
+  return isUsualCheck(stored, stored.dueAt) && stored.dueAt < addMs(now, -2 * MINUTE_MS)
 }
 
-/** Skips that check in one write: the next one is at the expiry. */
-export async function skipCheck(deps: StoreDeps, read: Item): Promise<CheckResult> {
+/** Skips a usual check in one write: the next check is at the expiry. */
+export async function skipUsualCheck(deps: StoreDeps, read: Item): Promise<CheckResult> {
   const stored = parseStored(read)
   if (stored?.status !== 'pending' || stored.dueAt === undefined) return 'not_claimed'
   const claim = { nextDueAt: nextCheckAt(stored, deps.now()) }
@@ -174,13 +188,13 @@ export async function skipCheck(deps: StoreDeps, read: Item): Promise<CheckResul
 }
 
 /**
- * The provider calls that checking this payment is expected to make. Each remembered capture costs one more. The check
- * of an unreadable row fails, and must not stop the others.
+ * The provider calls that checking this payment is expected to make. Each remembered capture costs
+ * one more call. The check of an unreadable row fails, and must not stop other checks.
  */
 export function callsOfCheck(read: Item, now: Timestamp): readonly ProviderOperation[] {
   const stored = ifStored(read)
   if (stored === undefined || stored.status === 'creating') return ['getPayment']
   if (!isPastItsTime(stored, now)) return ['getRequest']
-  const isAsked = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
-  return isAsked ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
+  const readsRequest = stored.cancelRequestedAt !== undefined || closesUpstream(stored)
+  return readsRequest ? ['cancelRequest', 'getRequest'] : ['cancelRequest']
 }

@@ -2,10 +2,10 @@ import { countTransition } from '../../ledger/shard-store.ts'
 import type { FailureReason } from '../../payment-status.ts'
 import { reportSuspense } from '../../suspense/record-suspense.ts'
 import type { Suspense } from '../../suspense/suspense.ts'
-import { newSuspense } from '../../suspense/suspense-store.ts'
+import { putSuspense } from '../../suspense/suspense-store.ts'
 import { commitTransition } from '../announcement.ts'
 import type { NewsSource, Payment } from '../payment.ts'
-import { leavePending, transitioned } from '../payment-store.ts'
+import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
 export type End = {
@@ -13,7 +13,7 @@ export type End = {
   readonly source: NewsSource
   /** Money with a wrong amount or currency, which made the payment fail. It is recorded in suspense. */
   readonly held?: Suspense | undefined
-  /** Of a failed payment; `other` when the reason is unknown. */
+  /** Only for a failed payment; `other` when the reason is unknown. */
   readonly failureReason?: FailureReason | undefined
 }
 
@@ -33,19 +33,19 @@ export async function closePayment(
 ): Promise<Payment | undefined> {
   let toHold = held
   for (let tried = 0; tried < MAX_TRIES; tried++) {
-    const closed: Payment = {
-      ...transitioned(payment, status, deps.now(), source),
+    const closedPayment: Payment = {
+      ...withTransition(payment, status, deps.now(), source),
       dueAt: undefined,
       ...(status === 'failed' && { failureReason }),
     }
-    const outcome = await commitTransition(deps, closed, {
-      payment: leavePending(closed),
-      counts: countTransition({ ...closed, from: 'pending', to: status }),
-      suspense: toHold && newSuspense(toHold),
+    const outcome = await commitTransition(deps, closedPayment, {
+      payment: leavePending(closedPayment),
+      counts: countTransition({ ...closedPayment, from: 'pending', to: status }),
+      suspense: toHold && putSuspense(toHold),
     })
     if (outcome.applied) {
       if (toHold) await reportSuspense(deps, toHold)
-      return closed
+      return closedPayment
     }
     if (outcome.refusedBy === 'suspense') toHold = undefined
     else if (outcome.refusedBy !== 'stale') return undefined

@@ -7,9 +7,8 @@ import type { CreatingPayment, Payment, StoredPayment } from '../payment.ts'
 import type { ProviderNews } from './ask-for-news.ts'
 import type { End } from './close-payment.ts'
 
-type Held = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
+type HeldCapture = { readonly capture: ProviderPayment; readonly cause: MoneyCause }
 
-/** What provider news means for a payment in its present state. */
 export type Decision =
   | { readonly do: 'nothing' }
   | { readonly do: 'succeed'; readonly payment: Payment; readonly capture: ProviderPayment }
@@ -18,12 +17,12 @@ export type Decision =
       readonly creating: CreatingPayment
       readonly capture: ProviderPayment
     }
-  | (Held & { readonly do: 'hold' })
+  | (HeldCapture & { readonly do: 'hold' })
   /** `money`: a wrong amount, which fails the payment and is held. */
   | (Pick<End, 'status' | 'failureReason'> & {
       readonly do: 'close'
       readonly payment: Payment
-      readonly money?: Held
+      readonly money?: HeldCapture
     })
 
 const NOTHING: Decision = { do: 'nothing' }
@@ -34,7 +33,7 @@ export function decideOnNews(
   now: Timestamp,
 ): Decision {
   const { capture, paymentRequestId, requestStatus: status, failureReason } = news
-  if (capture) return onCapture(payment, capture, now)
+  if (capture) return decideOnCapture(payment, capture, now)
   if (payment?.status !== 'pending' || paymentRequestId !== payment.paymentRequestId) return NOTHING
   switch (status) {
     case 'failed':
@@ -42,8 +41,8 @@ export function decideOnNews(
     case 'expired':
       return { do: 'close', payment, status }
     case 'cancelled': {
-      // By the client, by our expiry, or by someone at the provider (design section 4). After our expiry has begun, the
-      // provider may be reporting our own cancel.
+      // Cancelled by the client, by our expiry, or by a person at the provider (design section 4).
+      // After our expiry has begun, the provider may be reporting our own cancel.
       const isByClient =
         payment.cancelRequestedAt !== undefined && payment.expiryStartedAt === undefined
       const closedAs = isByClient ? 'cancelled' : isPastItsTime(payment, now) ? 'expired' : 'failed'
@@ -57,15 +56,15 @@ export function decideOnNews(
   }
 }
 
-function onCapture(
+function decideOnCapture(
   payment: StoredPayment | undefined,
   capture: ProviderPayment,
   now: Timestamp,
 ): Decision {
   if (payment === undefined) return { do: 'hold', capture, cause: 'unknown_reference' }
   if (payment.status === 'creating') {
-    const wrong = mismatch(capture, payment.request.notionalMinor)
-    if (wrong !== undefined) return { do: 'hold', capture, cause: wrong }
+    const mismatchCause = mismatch(capture, payment.request.notionalMinor)
+    if (mismatchCause !== undefined) return { do: 'hold', capture, cause: mismatchCause }
     return {
       do: isUnderLease(payment, now) ? 'remember' : 'succeed_creating',
       creating: payment,

@@ -16,10 +16,11 @@ type CallbackDeps = NewsDeps & Pick<Deps, 'memory'>
 type CallbackOutcome = 'applied' | 'ignored' | 'ask_again'
 
 /**
- * Receives a provider callback (design section 4). It only names what to ask about, so a forged one changes nothing.
- * If the provider cannot be asked, or has not caught up with its callback, the payment becomes due at once, because the
- * provider's first retry comes after 15 minutes. While the provider refuses calls, nothing is asked or written. A
- * callback about a reversal wakes the sync, which reads the booked rows.
+ * Receives a provider callback (design section 4). A callback only names what to ask about, so a
+ * forged callback changes nothing. If the provider cannot be asked, or does not show yet what its
+ * callback announced, the payment becomes due at once: the provider's first retry comes after 15
+ * minutes. While the provider refuses calls, nothing is asked or written. A callback about a
+ * reversal wakes the sync, which reads the booked rows.
  */
 export async function receiveCallback(
   deps: CallbackDeps,
@@ -36,22 +37,29 @@ export async function receiveCallback(
     await wakeSync(deps)
     return 'applied'
   }
-  if (callback !== undefined) return apply(deps, callback)
+  if (callback !== undefined) return applyCallback(deps, callback)
   deps.log.info('callback.ignored')
   return 'ignored'
 }
 
-/** The sync's head handles all deferred callbacks, a page at a time. An environment wakes it at most every 30 s. */
+/**
+ * The sync's head handles all deferred callbacks, a page at a time. An environment wakes the sync
+ * at most every 30 s.
+ */
 async function wakeSync(deps: CallbackDeps): Promise<void> {
   const now = deps.now()
-  const { syncWokenAt: last } = deps.memory
-  if (last !== undefined && last <= now && now < addMs(last, 30 * SECOND_MS)) return
+  const { syncWokenAt: lastWokenAt } = deps.memory
+  if (lastWokenAt !== undefined && lastWokenAt <= now && now < addMs(lastWokenAt, 30 * SECOND_MS))
+    return
   deps.memory.syncWokenAt = now
   // The provider needs some time to book what it has announced.
   await deps.queues.send('sync', { body: { woken: true }, delaySeconds: 15, group: 'sync' })
 }
 
-async function apply(deps: CallbackDeps, callback: CallbackSubject): Promise<CallbackOutcome> {
+async function applyCallback(
+  deps: CallbackDeps,
+  callback: CallbackSubject,
+): Promise<CallbackOutcome> {
   const { providerPaymentId } = callback
   const paymentId = paymentIdOf(callback.reference ?? '')
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
@@ -61,31 +69,31 @@ async function apply(deps: CallbackDeps, callback: CallbackSubject): Promise<Cal
       return 'ignored'
   }
   if (await pausedUntil(deps, providerPaymentId === undefined ? 'getRequest' : 'getPayment')) {
-    return putOff(deps, paymentId)
+    return deferCallback(deps, paymentId)
   }
   const outcome = await applyProviderNews(deps, callback, 'callback', stored)
   if (outcome.kind === 'unanswered' && outcome.reason === 'rate_limited') {
     await notePause(deps, ['getPayment', 'getRequest'])
-    return putOff(deps, paymentId)
+    return deferCallback(deps, paymentId)
   }
-  // The provider gave no answer, or its answer does not show yet what its callback announced.
+  // The provider gave no answer, or does not show yet what its callback announced.
   const needsAnotherCheck =
     outcome.kind === 'applied'
       ? providerPaymentId !== undefined &&
         !outcome.held &&
         ['pending', 'creating'].includes(outcome.payment?.status ?? '')
       : outcome.kind !== 'deferred'
-  const unmarked =
+  const unmarkedPayment =
     paymentId && needsAnotherCheck ? await makeDue(deps, paymentId, callback, outcome) : undefined
-  // Only the provider can repeat news of a payment that is being created and does not remember it.
-  const mustBeRepeated = unmarked?.status === 'creating' && providerPaymentId !== undefined
+  // Only the provider can repeat a capture that a payment in creation does not remember.
+  const mustBeRepeated = unmarkedPayment?.status === 'creating' && providerPaymentId !== undefined
   if (outcome.kind === 'applied' && !mustBeRepeated) return 'applied'
   deps.log.warn('callback.deferred', { payment_id: paymentId, outcome: outcome.kind })
   return mustBeRepeated || outcome.kind !== 'not_found' ? 'ask_again' : 'ignored'
 }
 
 /** The provider refuses calls now. Its own retry, or the sync, brings the news. */
-async function putOff(
+async function deferCallback(
   deps: CallbackDeps,
   paymentId: PaymentId | undefined,
 ): Promise<CallbackOutcome> {
@@ -94,7 +102,10 @@ async function putOff(
   return 'ask_again'
 }
 
-/** Makes the payment due at once. Answers one that is terminal, or is being created: that remembers the capture. */
+/**
+ * Makes a pending payment due at once. Answers any other payment; in creation, it remembers the
+ * capture.
+ */
 async function makeDue(
   deps: CallbackDeps,
   paymentId: PaymentId,
@@ -102,9 +113,9 @@ async function makeDue(
   outcome: ApplyOutcome,
 ): Promise<StoredPayment | undefined> {
   const now = deps.now()
-  const marked = await markDueNow(deps, paymentId, now)
-  if (marked.applied) return undefined
-  const stored = parseStored(marked.item)
+  const write = await markDueNow(deps, paymentId, now)
+  if (write.applied) return undefined
+  const stored = parseStored(write.item)
   const isUndecided = outcome.kind === 'not_shown' || outcome.kind === 'unanswered'
   if (stored?.status === 'creating' && isUndecided && providerPaymentId !== undefined) {
     await rememberCapture(deps, stored, providerPaymentId, now)

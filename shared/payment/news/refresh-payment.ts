@@ -24,41 +24,41 @@ export async function refreshPayment(
   const outcomes = await mapInChunks(subjects, 1, (subject) =>
     applyProviderNews(deps, subject, 'operator'),
   )
-  const unanswered = outcomes.find((outcome) => outcome.kind === 'unanswered')
-  if (unanswered) {
-    throw providerFailure(unanswered, `the payment is unchanged (${unanswered.reason})`, {
+  const failure = outcomes.find((outcome) => outcome.kind === 'unanswered')
+  if (failure) {
+    throw providerFailure(failure, `the payment is unchanged (${failure.reason})`, {
       actionHint:
         'Try again. If it fails again, check the provider secret and the status page of the provider.',
     })
   }
-  const refreshed = await findAnyPayment(deps, id)
-  if (refreshed.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
-    await markDueNow(deps, refreshed.paymentId, deps.now())
+  const paymentNow = await findAnyPayment(deps, id)
+  if (paymentNow.status === 'pending' && outcomes.some(({ kind }) => kind === 'not_shown')) {
+    await markDueNow(deps, paymentNow.paymentId, deps.now())
     throw new GatewayError(
       'server_error',
       'the provider reports the payment as paid but does not show the money yet',
       { actionHint: 'No action is needed: the gateway checks the payment again within a minute.' },
     )
   }
-  if (refreshed.status !== payment.status) {
-    // The provider made the transition, and the operator's question brought it here.
-    const { paymentId: subject, clientId } = refreshed
-    const statuses = { before: { status: payment.status }, after: { status: refreshed.status } }
+  if (paymentNow.status !== payment.status) {
+    // The provider made the transition, and the operator's request applied it.
+    const { paymentId: subject, clientId } = paymentNow
+    const statuses = { before: { status: payment.status }, after: { status: paymentNow.status } }
     await recordChange(
       deps,
       { subject, clientId, operator, action: 'refresh-payment', ...statuses },
       {},
     )
   }
-  return refreshed
+  return paymentNow
 }
 
-/** The provider requests of this payment: its own, and those of attempts that never committed. */
+/** The payment's own provider request, and the requests of attempts that never committed. */
 export function requestsOf(payment: StoredPayment): readonly string[] {
-  const attempted = payment.providerAttempts.flatMap(
+  const attemptedRequests = payment.providerAttempts.flatMap(
     ({ paymentRequestId }) => paymentRequestId ?? [],
   )
   return payment.status === 'creating'
-    ? attempted
-    : [...new Set([payment.paymentRequestId, ...attempted])]
+    ? attemptedRequests
+    : [...new Set([payment.paymentRequestId, ...attemptedRequests])]
 }

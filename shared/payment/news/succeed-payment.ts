@@ -1,15 +1,15 @@
-import { credit } from '../../ledger/shard-store.ts'
+import { creditShard } from '../../ledger/shard-store.ts'
 import type { ProviderPayment } from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { commitTransition } from '../announcement.ts'
-import { commitSucceeded, putPointers, rememberCapture } from '../creating-store.ts'
+import { commitSucceeded, rememberCapture, writePointers } from '../creating-store.ts'
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, NewsSource, Payment } from '../payment.ts'
-import { leavePending, transitioned } from '../payment-store.ts'
+import { leavePending, withTransition } from '../payment-store.ts'
 import type { NewsDeps, ProviderNews } from './ask-for-news.ts'
 import type { Decision } from './decide-on-news.ts'
 
-type Paid = {
+type SuccessFacts = {
   readonly capture: ProviderPayment
   readonly at: Timestamp
   readonly createdAt?: Timestamp | undefined
@@ -29,23 +29,23 @@ export async function succeedPayment(
   source: NewsSource,
 ): Promise<Payment | undefined> {
   const at = deps.now()
-  const succeeded = asSucceeded(deps, payment, { capture, at, source })
-  const ledger = credit({ ...succeeded, from: 'pending' }, succeeded.netMinor, at)
-  const outcome = await commitTransition(deps, succeeded, {
-    payment: leavePending(succeeded),
+  const paidPayment = creditedPayment(deps, payment, { capture, at, source })
+  const ledger = creditShard({ ...paidPayment, from: 'pending' }, paidPayment.netMinor, at)
+  const outcome = await commitTransition(deps, paidPayment, {
+    payment: leavePending(paidPayment),
     ledger,
   })
-  return outcome.applied ? succeeded : undefined
+  return outcome.applied ? paidPayment : undefined
 }
 
 /** The payment after its capture: open, and credited with the estimated fee. */
-export function asSucceeded(
+export function creditedPayment(
   { stage }: Pick<NewsDeps, 'stage'>,
   payment: Payment,
-  { capture, at, source }: Paid,
+  { capture, at, source }: SuccessFacts,
 ): Payment {
   return {
-    ...transitioned(payment, 'succeeded', at, source),
+    ...withTransition(payment, 'succeeded', at, source),
     paidAt: at,
     openAt: at,
     creditedProviderPaymentId: capture.providerPaymentId,
@@ -58,40 +58,43 @@ export function asSucceeded(
   }
 }
 
-/** The same for a payment that is still being created: it becomes visible as succeeded. */
-export function asSucceededFromCreating(
+/** A payment in creation after its capture: visible as succeeded. */
+export function creditedNewPayment(
   deps: Pick<NewsDeps, 'stage'>,
   creating: CreatingPayment,
   destination: string | undefined,
-  paid: Paid,
+  facts: SuccessFacts,
 ): Payment {
-  const upstream = { paymentRequestId: paid.capture.paymentRequestId, destination }
-  const made = newPayment(creating, upstream, {
-    createdAt: paid.createdAt ?? paid.at,
+  const upstream = { paymentRequestId: facts.capture.paymentRequestId, destination }
+  const pendingPayment = newPayment(creating, upstream, {
+    createdAt: facts.createdAt ?? facts.at,
     expiresAt: undefined,
   })
-  return { ...asSucceeded(deps, made, paid), rememberedProviderPaymentIds: undefined }
+  return {
+    ...creditedPayment(deps, pendingPayment, facts),
+    rememberedProviderPaymentIds: undefined,
+  }
 }
 
-type Credited =
+type CreditOutcome =
   | { readonly kind: 'applied'; readonly payment: Payment }
   | { readonly kind: 'deferred' }
   | 'again'
 
 /**
- * `creating` to `succeeded`: the customer paid a request whose answer was lost. While an attempt runs, its capture is
- * only remembered. It is credited after the attempt.
+ * `creating` to `succeeded`: the customer paid a request whose answer was lost. While an attempt
+ * runs, the capture is only remembered, and credited after the attempt.
  */
-export async function creditCreating(
+export async function creditCreatingPayment(
   deps: NewsDeps,
-  { do: what, creating, capture }: Extract<Decision, { readonly creating: unknown }>,
+  { do: action, creating, capture }: Extract<Decision, { readonly creating: unknown }>,
   news: ProviderNews,
   source: NewsSource,
-): Promise<Credited> {
-  if (what === 'remember') {
+): Promise<CreditOutcome> {
+  if (action === 'remember') {
     const dueAt = creating.leaseUntil ?? deps.now()
-    const written = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
-    if (!written.applied) return 'again'
+    const write = await rememberCapture(deps, creating, capture.providerPaymentId, dueAt)
+    if (!write.applied) return 'again'
     deps.log.info('payment.capture_remembered', { payment_id: creating.paymentId })
     return { kind: 'deferred' }
   }
@@ -102,12 +105,12 @@ export async function creditCreating(
     destination = answer.kind === 'found' ? answer.value.destination : undefined
   }
   const at = deps.now()
-  const succeeded = asSucceededFromCreating(deps, creating, destination, { capture, at, source })
-  await putPointers(deps, succeeded)
-  const ledger = credit({ ...succeeded, from: undefined }, succeeded.netMinor, at)
-  const outcome = await commitTransition(deps, succeeded, {
-    payment: commitSucceeded(succeeded, at),
+  const paidPayment = creditedNewPayment(deps, creating, destination, { capture, at, source })
+  await writePointers(deps, paidPayment)
+  const ledger = creditShard({ ...paidPayment, from: undefined }, paidPayment.netMinor, at)
+  const outcome = await commitTransition(deps, paidPayment, {
+    payment: commitSucceeded(paidPayment, at),
     ledger,
   })
-  return outcome.applied ? { kind: 'applied', payment: succeeded } : 'again'
+  return outcome.applied ? { kind: 'applied', payment: paidPayment } : 'again'
 }

@@ -4,10 +4,10 @@ import type { CallbackSubject } from '../provider.ts'
 import { ProviderIdSchema, ReferenceSchema } from './xendit-schema.ts'
 
 const Data = v.object({
-  id: readable(ProviderIdSchema),
-  payment_id: readable(ProviderIdSchema),
-  payment_request_id: readable(ProviderIdSchema),
-  reference_id: readable(ReferenceSchema),
+  id: optionalField(ProviderIdSchema),
+  payment_id: optionalField(ProviderIdSchema),
+  payment_request_id: optionalField(ProviderIdSchema),
+  reference_id: optionalField(ReferenceSchema),
 })
 const CallbackSchema = v.pipe(
   v.string(),
@@ -20,20 +20,20 @@ export function parseCallback(text: string): CallbackSubject | 'money_back' | un
   const parsed = ifValid(CallbackSchema, text)
   if (parsed === undefined) return undefined
   const { event, data } = parsed
-  // Its body is not read, because the transactions carry the facts.
+  // The callback's body is not read, because the transactions carry the facts.
   if (/^(refund|dispute)\./.test(event)) return 'money_back'
   const { id, payment_id, payment_request_id, reference_id: reference } = data
   // Older events carry the payment id as `id`.
   if (/^payment\.(capture|failure|authorization|succeeded|failed|pending)$/.test(event)) {
-    return usable({
+    return usableSubject({
       paymentRequestId: payment_request_id,
       providerPaymentId: payment_id ?? id,
       reference,
     })
   }
-  // The documented and the observed name. Either id field may be set.
+  // The event has a documented and an observed name. Either id field may be set.
   if (!/^payment_request\.(expiry|expired)$/.test(event)) return undefined
-  return usable({
+  return usableSubject({
     paymentRequestId: payment_request_id ?? id,
     providerPaymentId: undefined,
     reference,
@@ -41,13 +41,13 @@ export function parseCallback(text: string): CallbackSubject | 'money_back' | un
 }
 
 /** A reference alone is not usable, because the provider has no lookup by reference. */
-function usable(subject: CallbackSubject): CallbackSubject | undefined {
+function usableSubject(subject: CallbackSubject): CallbackSubject | undefined {
   return subject.paymentRequestId === undefined && subject.providerPaymentId === undefined
     ? undefined
     : subject
 }
 
 /** An invalid field counts as absent; the other fields stay valid. */
-function readable(schema: v.GenericSchema<string>) {
+function optionalField(schema: v.GenericSchema<string>) {
   return v.fallback(v.optional(schema), undefined)
 }

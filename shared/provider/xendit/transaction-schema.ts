@@ -5,22 +5,28 @@ import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
 
-function typed(type: ProviderTransaction['type'], ...names: readonly string[]) {
+function typeEntries(type: ProviderTransaction['type'], ...names: readonly string[]) {
   return names.map((name) => [name, type] as const)
 }
 
 /** The provider books two of these types although its documented list lacks them. */
 const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new Map([
-  ...typed('payment', 'PAYMENT'),
-  ...typed('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
-  ...typed('correction', 'CHARGEBACK_REVERSAL', 'ADJUSTMENT_ADD', 'ADJUSTMENT_DEDUCT', 'OTHER'),
-  ...typed(
+  ...typeEntries('payment', 'PAYMENT'),
+  ...typeEntries('return', 'REFUND', 'CHARGEBACK', 'chargeback_deduction'),
+  ...typeEntries(
+    'correction',
+    'CHARGEBACK_REVERSAL',
+    'ADJUSTMENT_ADD',
+    'ADJUSTMENT_DEDUCT',
+    'OTHER',
+  ),
+  ...typeEntries(
     'account',
     'BNPL_PARTNER_SETTLEMENT_CREDIT',
     'BNPL_PARTNER_SETTLEMENT_DEBIT',
     'CASHBACK_FEE',
   ),
-  ...typed(
+  ...typeEntries(
     'account',
     'CASHBACK_VAT',
     'CONVERSION',
@@ -28,14 +34,14 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'FOREX_DEDUCTION',
     'FOREX_DEPOSIT',
   ),
-  ...typed(
+  ...typeEntries(
     'account',
     'IN_PERSON_PAYMENT',
     'LOAN_REPAYMENT',
     'REMITTANCE',
     'REMITTANCE_COLLECTION_PAYMENT',
   ),
-  ...typed(
+  ...typeEntries(
     'account',
     'REMITTANCE_PAYOUT',
     'RESERVES_HOLD',
@@ -43,7 +49,7 @@ const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new M
     'TOPUP',
     'TRANSFER_IN',
   ),
-  ...typed('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
+  ...typeEntries('account', 'TRANSFER_OUT', 'WITHDRAWAL'),
 ])
 
 const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = new Map([
@@ -53,7 +59,7 @@ const TRANSACTION_STATUS: ReadonlyMap<string, ProviderTransaction['status']> = n
   ['VOIDED', 'reversed'],
   ['REVERSED', 'reversed'],
 ])
-/** The kind of reversal, by type and status: a payment's own row, or a row of its own type. */
+/** The kind of reversal, by the row's type and status. */
 const REVERSAL_KINDS: ReadonlyMap<string, ProviderTransaction['reversalKind']> = new Map([
   ['PAYMENT VOIDED', 'voided'],
   ['PAYMENT REVERSED', 'reversed'],
@@ -104,18 +110,19 @@ const TransactionSchema = v.pipe(
     ),
     product_data: v.fallback(v.nullish(v.object({ payment_request_id: OptionalText })), undefined),
   }),
-  // Outgoing rows may have a negative amount; payments never have one.
+  // Only outgoing rows may have a negative amount, never payments.
   v.check((row) => row.amount >= 0 || row.type !== 'PAYMENT'),
   v.transform((row): ProviderTransaction => {
     const type = TRANSACTION_TYPE.get(row.type) ?? 'unknown'
     const status = TRANSACTION_STATUS.get(row.status) ?? 'unknown'
     const isPaid = type === 'payment' && status === 'success'
-    const settled = SETTLED.has(row.settlement_status ?? '')
+    const isSettled = SETTLED.has(row.settlement_status ?? '')
     const isFeeFinal = !FEE_NOT_FINAL.has(row.fee?.status ?? '')
-    const net = isPaid && settled && isFeeFinal ? row.net_amount : undefined
-    const moved = Math.abs(row.net_amount ?? row.amount)
+    const net = isPaid && isSettled && isFeeFinal ? row.net_amount : undefined
+    const movedAmount = Math.abs(row.net_amount ?? row.amount)
     const shownFee = (row.fee?.xendit_fee ?? 0) + (row.fee?.value_added_tax ?? 0)
-    const showsDisputed = isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
+    const showsDisputedAmount =
+      isFeeFinal && REVERSAL_KINDS.get(`${row.type} SUCCESS`) === 'chargeback'
     return {
       type,
       transactionId: row.id,
@@ -130,15 +137,15 @@ const TransactionSchema = v.pipe(
       currency: row.currency,
       amountMinor: receivedMinor(Math.abs(row.amount)),
       // Rounded down, so that we never count more than we have.
-      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -moved : moved)),
+      providerMinor: minor(Math.floor(row.cashflow === 'MONEY_OUT' ? -movedAmount : movedAmount)),
       // The amount of a chargeback includes the provider's fee.
-      ...(showsDisputed && {
+      ...(showsDisputedAmount && {
         disputedMinor: receivedMinor(Math.max(0, Math.abs(row.amount) - shownFee)),
       }),
       // Rounded up, so that we never credit more than we received.
       keptMinor: typeof net === 'number' ? minor(Math.ceil(row.amount - net)) : undefined,
       // A row that settled early still carries its later expected time.
-      settledAt: settled
+      settledAt: isSettled
         ? earlier(row.estimated_settlement_time ?? row.updated, row.updated)
         : undefined,
       settlesAt: row.estimated_settlement_time ?? undefined,

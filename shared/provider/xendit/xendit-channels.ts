@@ -1,6 +1,9 @@
 type Action = { readonly descriptor?: string | undefined; readonly value?: string | undefined }
 
-/** What the customer is shown (spec 2.1.2), by descriptor. Undefined if no action fits the channel. */
+/**
+ * The destination that the customer sees (spec 2.1.2), by descriptor. Undefined if no action fits
+ * the channel.
+ */
 export function destinationOf(channelCode: string, actions: readonly Action[]): string | undefined {
   const valueOf = (...descriptors: readonly string[]) =>
     descriptors
@@ -29,9 +32,8 @@ export const OTHER_CHANNELS: readonly string[] = [
   '*_VIRTUAL_ACCOUNT',
 ]
 
-/** True for a provider code that is no wallet; any other counts as one (spec 2.1.1). */
 export function isNonWalletCode(code: string): boolean {
-  return OTHER_CHANNELS.some((other) =>
-    other.startsWith('*') ? code.endsWith(other.slice(1)) : code === other,
+  return OTHER_CHANNELS.some((pattern) =>
+    pattern.startsWith('*') ? code.endsWith(pattern.slice(1)) : code === pattern,
   )
 }

@@ -45,7 +45,7 @@ const NOT_NOW: ReadonlySet<string> = new Set([
   'TEMPORARILY_UNAVAILABLE',
 ])
 
-/** A request already exists. It is ours, because each reference is used once. */
+/** The request already exists. It is ours, because each reference is used once. */
 const EXISTS: ReadonlySet<string> = new Set(['DUPLICATE_ERROR', 'IDEMPOTENCY_ERROR'])
 
 /** Refusals that affect all payments: our key, its permissions, our URL. Codes add what the status does not tell. */
@@ -59,26 +59,27 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
 ])
 
 /** Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream. */
-export function createAnswer(outcome: HttpOutcome, asked: CreateRequestInput): CreateAnswer {
+export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): CreateAnswer {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }
   const { status, json } = outcome
   if (status === 200 || status === 201) {
     const [request, echo] = [ifValid(RequestSchema, json), ifValid(RequestEchoSchema, json)]
-    if (!request || !echo) return unclear('unreadable answer')
+    if (!request || !echo) return unclearAnswer('unreadable answer')
     // The destination of another request would send the customer's money to the wrong payment.
     const isOurs =
-      echo.reference_id === asked.reference && echo.request_amount === asked.amountMinor
-    return isOurs ? { kind: 'created', request } : unclear('answer about another request')
+      echo.reference_id === input.reference && echo.request_amount === input.amountMinor
+    return isOurs ? { kind: 'created', request } : unclearAnswer('answer about another request')
   }
   const code = errorCodeOf(json)
   if (status === 429) return { kind: 'not_executed', reason: code }
-  if (!REFUSED_STATUSES.has(status) || EXISTS.has(code)) return unclear(`HTTP ${status} ${code}`)
+  if (!REFUSED_STATUSES.has(status) || EXISTS.has(code))
+    return unclearAnswer(`HTTP ${status} ${code}`)
   if (NOT_NOW.has(code)) return { kind: 'not_executed', reason: code }
   const isAccountWide = ACCOUNT_STATUSES.has(status) || ACCOUNT_CODES.has(code)
   return { kind: 'refused', code, ...(isAccountWide && { isAccountWide }) }
 }
 
-function unclear(reason: string): CreateAnswer {
+function unclearAnswer(reason: string): CreateAnswer {
   return { kind: 'unknown', reason, answered: true }
 }

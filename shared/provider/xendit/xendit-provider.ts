@@ -31,7 +31,7 @@ export type XenditOptions = {
 
 const REQUESTS = '/v3/payment_requests'
 
-/** A GET unless it says POST, with the timeout of a read unless it names one. */
+/** A call is a GET with the timeout of a read, unless it has another method or timeout. */
 type Call = Pick<HttpCall, 'body'> & {
   readonly timeoutMs: number | undefined
   readonly operation: ProviderOperation
@@ -52,14 +52,14 @@ export function xenditProvider(options: XenditOptions): Provider {
     stage,
     secrets,
     nowMs,
-    call: make = callJson,
+    call: makeCall = callJson,
   } = options
-  const { note, ...limits } = rateLimits(nowMs)
-  let keyRefused = false
+  const { noteLimit, ...limits } = rateLimits(nowMs)
+  let isKeyRefused = false
   const send: Send = async ({ operation, path, method = 'GET', query, headers, ...call }) => {
     const startedMs = nowMs()
-    // Read at each call, cached, so that a rotation needs no restart.
-    const key = await readProviderKey(secrets, stage, keyRefused ? 'fresh' : undefined).catch(
+    // The key is read at each call, from a cache, so that a rotation needs no restart.
+    const key = await readProviderKey(secrets, stage, isKeyRefused ? 'fresh' : undefined).catch(
       () => undefined,
     )
     // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
@@ -68,10 +68,10 @@ export function xenditProvider(options: XenditOptions): Provider {
     const url = new URL(path, baseUrl)
     url.search = query?.toString() ?? ''
     const authorization = `Basic ${Buffer.from(`${key}:`).toString('base64')}`
-    const all = { authorization, 'api-version': '2024-11-11', ...headers }
-    const outcome = await make({ ...call, method, timeoutMs, url, headers: all })
-    note(operation, outcome)
-    keyRefused = outcome.kind === 'answered' && outcome.status === 401
+    const allHeaders = { authorization, 'api-version': '2024-11-11', ...headers }
+    const outcome = await makeCall({ ...call, method, timeoutMs, url, headers: allHeaders })
+    noteLimit(operation, outcome)
+    isKeyRefused = outcome.kind === 'answered' && outcome.status === 401
     return outcome
   }
   return {
@@ -80,13 +80,13 @@ export function xenditProvider(options: XenditOptions): Provider {
     providerNameFor: () => UPSTREAM,
     createRequest: (input, timeoutMs) => createRequest(send, input, timeoutMs),
     getRequest: (id, timeoutMs) =>
-      get(
+      getAnswer(
         send,
         { operation: 'getRequest', path: `${REQUESTS}/${id}`, id, timeoutMs },
         RequestSchema,
       ),
     getPayment: (id, timeoutMs) =>
-      get(
+      getAnswer(
         send,
         { operation: 'getPayment', path: `/v3/payments/${id}`, id, timeoutMs },
         PaymentSchema,
@@ -95,7 +95,7 @@ export function xenditProvider(options: XenditOptions): Provider {
     listTransactions: (filter, timeoutMs) => listTransactions(send, filter, timeoutMs),
     getBalance: () => {
       const query = new URLSearchParams({ account_type: CASH_ACCOUNT })
-      return get(
+      return getAnswer(
         send,
         { operation: 'getBalance', path: '/balance', query, timeoutMs: undefined },
         BalanceSchema,
@@ -115,11 +115,13 @@ function rateLimits(nowMs: () => number) {
     { readonly calls: number; readonly untilMs: number; roomAtMs: number }
   >()
   return {
-    note: (operation: ProviderOperation, outcome: HttpOutcome): void => {
+    noteLimit: (operation: ProviderOperation, outcome: HttpOutcome): void => {
       if (outcome.kind !== 'answered' || outcome.rateLimit === undefined) return
       const { remaining: calls, resetMs } = outcome.rateLimit
-      const usedUp = calls === 0 || outcome.status === 429
-      const pauseMs = usedUp ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS) : 0
+      const isUsedUp = calls === 0 || outcome.status === 429
+      const pauseMs = isUsedUp
+        ? Math.min(Math.max(resetMs, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS)
+        : 0
       limits.set(operation, { calls, untilMs: nowMs() + resetMs, roomAtMs: nowMs() + pauseMs })
     },
     callsLeft: (operation: ProviderOperation): number | undefined => {
@@ -152,7 +154,7 @@ async function createRequest(
 /** An answer that cannot be read counts as a provider failure. */
 const UNREADABLE: Unanswered = { kind: 'unanswered', reason: 'server_error' }
 
-async function get<Schema extends v.GenericSchema>(
+async function getAnswer<Schema extends v.GenericSchema>(
   send: Send,
   { id, ...call }: Call & { readonly id?: string },
   schema: Schema,
@@ -160,12 +162,12 @@ async function get<Schema extends v.GenericSchema>(
   // The provider makes no id of another form, and such an id must not change the path.
   if (id !== undefined && !isProviderId(id)) return { kind: 'not_found' }
   const outcome = await send(call)
-  if (outcome.kind !== 'answered' || outcome.status !== 200) return failure(outcome)
+  if (outcome.kind !== 'answered' || outcome.status !== 200) return failureOf(outcome)
   const value = ifValid(schema, outcome.json)
   return value === undefined ? UNREADABLE : { kind: 'found', value }
 }
 
-function failure(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
+function failureOf(outcome: Outcome): Unanswered | { readonly kind: 'not_found' } {
   if (outcome.kind === 'no_key') return { kind: 'unanswered', reason: 'misconfigured' }
   if (outcome.kind !== 'answered') return { kind: 'unanswered', reason: 'unreachable' }
   const { status, json } = outcome
@@ -181,7 +183,7 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
   if (!isProviderId(id)) return { kind: 'not_found' }
   const path = `${REQUESTS}/${id}/cancel`
   const outcome = await send({ operation: 'cancelRequest', method: 'POST', path, timeoutMs })
-  if (outcome.kind !== 'answered') return failure(outcome)
+  if (outcome.kind !== 'answered') return failureOf(outcome)
   if (outcome.status === 200) {
     const { status = 'open' } = ifValid(RequestSchema, outcome.json) ?? {}
     return status === 'open' ? UNREADABLE : { kind: status === 'cancelled' ? 'cancelled' : 'final' }
@@ -194,7 +196,7 @@ async function cancelRequest(send: Send, id: string, timeoutMs?: number): Promis
     case 'TEMPORARILY_UNAVAILABLE':
       return UNREADABLE
     default:
-      return failure(outcome)
+      return failureOf(outcome)
   }
 }
 
@@ -207,7 +209,8 @@ async function listTransactions(
 ) {
   const query = new URLSearchParams({ limit: String(filter.limit) })
   const optional = {
-    // All types need no filter, because this filter does not accept some types that the provider books.
+    // All types are listed without a filter, which would not accept some types that the provider
+    // books.
     types: filter.allTypes === true ? undefined : 'PAYMENT',
     after_id: filter.afterId,
     product_id: filter.providerPaymentId,
@@ -223,7 +226,7 @@ async function listTransactions(
   if (filter.reversedOnly === true)
     for (const status of ['VOIDED', 'REVERSED']) query.append('statuses', status)
   const call = { operation: 'listTransactions', path: '/transactions', query, timeoutMs } as const
-  const answer = await get(send, call, TransactionPageSchema)
+  const answer = await getAnswer(send, call, TransactionPageSchema)
   // A list may be empty but always exists, so a 404 means that our request is wrong.
   return answer.kind === 'not_found' ? WRONG_PLACE : answer
 }

@@ -130,15 +130,15 @@ export const PaymentSchema = v.pipe(
   v.transform((answer): ProviderPayment => {
     const captures = answer.captures ?? []
     // Only captures prove received money; the status does not.
-    const captured = answer.status === 'SUCCEEDED' && captures.length > 0
+    const isCaptured = answer.status === 'SUCCEEDED' && captures.length > 0
     const sum = captures.reduce((total, { capture_amount: amount }) => total + amount, 0)
     return {
       providerPaymentId: answer.payment_id,
       paymentRequestId: answer.payment_request_id,
       reference: answer.reference_id,
       currency: answer.currency,
-      status: captured ? 'captured' : NO_MONEY.has(answer.status) ? 'failed' : 'open',
-      capturedMinor: captured ? receivedMinor(sum) : ZERO,
+      status: isCaptured ? 'captured' : NO_MONEY.has(answer.status) ? 'failed' : 'open',
+      capturedMinor: isCaptured ? receivedMinor(sum) : ZERO,
     }
   }),
 )

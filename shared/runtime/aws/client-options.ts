@@ -1,4 +1,4 @@
-/** Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` it only warns of a hung connection. */
+/** Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` the SDK only warns of a hung connection. */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,
   requestTimeout: 3_000,
@@ -7,7 +7,7 @@ export const AWS_HTTP_OPTIONS = {
 
 export type CallLimits = { readonly tries: number; readonly timeoutMs: number }
 
-export function limitedCalls(calls: CallLimits | undefined) {
+export function limitOptions(calls: CallLimits | undefined) {
   return (
     calls && {
       maxAttempts: calls.tries,
@@ -16,7 +16,7 @@ export function limitedCalls(calls: CallLimits | undefined) {
   )
 }
 
-/** The client's own log is unused and copies every request. */
+/** Removes the client's own log, which is unused and copies every request. */
 export function withoutLog<Client extends { middlewareStack: { remove(name: string): boolean } }>(
   client: Client,
 ) {

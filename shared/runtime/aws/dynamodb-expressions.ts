@@ -44,7 +44,9 @@ export function conditionExpression(condition: Condition, p: Placeholders): stri
     const [first, ...rest] = condition.of
     // DynamoDB refuses redundant parentheses.
     if (first && rest.length === 0) return conditionExpression(first, p)
-    return condition.of.map((one) => `(${conditionExpression(one, p)})`).join(WORDS[condition.test])
+    return condition.of
+      .map((inner) => `(${conditionExpression(inner, p)})`)
+      .join(WORDS[condition.test])
   }
   if ('value' in condition)
     return `${p.name(condition.field)} ${TESTS[condition.test]} ${p.value(condition.value)}`
@@ -53,24 +55,26 @@ export function conditionExpression(condition: Condition, p: Placeholders): stri
 
 export function updateExpression(changes: Changes, p: Placeholders): string {
   const assignments = [
-    ...defined(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
-    ...defined(changes.setIfAbsent).map(
+    ...definedFields(changes.set).map(([field, value]) => `${p.name(field)} = ${p.value(value)}`),
+    ...definedFields(changes.setIfAbsent).map(
       ([field, value]) => `${p.name(field)} = if_not_exists(${p.name(field)}, ${p.value(value)})`,
     ),
   ]
-  const added = defined(changes.add).map(([field, value]) => `${p.name(field)} ${p.value(value)}`)
-  const removed = (changes.remove ?? []).map((field) => p.name(field))
+  const additions = definedFields(changes.add).map(
+    ([field, value]) => `${p.name(field)} ${p.value(value)}`,
+  )
+  const removals = (changes.remove ?? []).map((field) => p.name(field))
   const clauses = [
     ['SET', assignments] as const,
-    ['ADD', added] as const,
-    ['REMOVE', removed] as const,
+    ['ADD', additions] as const,
+    ['REMOVE', removals] as const,
   ]
   return clauses
     .flatMap(([word, parts]) => (parts.length > 0 ? [`${word} ${parts.join(', ')}`] : []))
     .join(' ')
 }
 
-function defined(fields: Readonly<Record<string, unknown>> | undefined) {
+function definedFields(fields: Readonly<Record<string, unknown>> | undefined) {
   return Object.entries(fields ?? {}).filter(([, value]) => value !== undefined)
 }
 

@@ -21,7 +21,7 @@ import { fromItem, type Item } from '../../table/attributes.ts'
 import type { Key } from '../../table/keys.ts'
 import type { Step } from '../../table/step.ts'
 import type { QueryInput, QueryPage, Reads, Table, WriteOutcome } from '../../table/table.ts'
-import { countsUnits, noteUnits } from '../../table/used-units.ts'
+import { isCountingUnits, noteUnits } from '../../table/used-units.ts'
 import { AWS_HTTP_OPTIONS, withoutLog } from './client-options.ts'
 import {
   conditionExpression,
@@ -32,11 +32,11 @@ import {
   updateExpression,
 } from './dynamodb-expressions.ts'
 import {
-  joinedReads,
   retryingTable,
   type SomeFields,
   type StepsOutcome,
   type TableRequests,
+  withJoinedReads,
 } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
@@ -46,7 +46,7 @@ export function dynamoDbTable(
   table: DynamoDbTable,
   means: Parameters<typeof retryingTable>[1],
 ): Table {
-  return retryingTable(joinedReads(dynamoDbRequests(table)), means)
+  return retryingTable(withJoinedReads(dynamoDbRequests(table)), means)
 }
 
 export function dynamoDbRequests(table: DynamoDbTable): TableRequests {
@@ -131,7 +131,7 @@ async function query({ client, name }: DynamoDbTable, input: QueryInput): Promis
 
 async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
   try {
-    return { applied: true, item: await writeOne(table, step) }
+    return { applied: true, item: await sendWrite(table, step) }
   } catch (error) {
     if (error instanceof ConditionalCheckFailedException)
       return { applied: false, item: refusedItem(error.Item) }
@@ -139,7 +139,7 @@ async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
   }
 }
 
-async function writeOne({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> {
+async function sendWrite({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> {
   const { Put, Update, Delete } = toTransactItem(name, step)
   if (Put) return void (await client.send(new PutItemCommand(Put)))
   if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
@@ -174,12 +174,12 @@ function toTransactItem(TableName: string, step: Step): TransactWriteItem {
   }
 }
 
-/** The caller may not be allowed to read the item, so neither success nor refusal returns it. */
+/** A caller that may not read the item gets no item, after a success or a refusal. */
 function returnsNothing(step: Step): boolean {
   return 'returnsNothing' in step
 }
 
-/** The item of a refusal; the SDK gives an empty one if none exists. */
+/** The item of a refusal. The SDK gives an empty item if no item exists. */
 function refusedItem(raw: RawItem | undefined): Item | undefined {
   return raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
 }
@@ -202,7 +202,6 @@ async function transactWrite(
   }
 }
 
-/** True for a conflict with other writers: nothing was written, and a retry may succeed. */
 export function isContention(error: unknown): boolean {
   return (
     error instanceof TransactionConflictException ||
@@ -224,7 +223,10 @@ function isRetryable({ Code }: CancellationReason) {
   return RETRYABLE_REASONS.has(Code ?? '')
 }
 
-/** The client of every table: four tries by default. It notes the units of calls in a request that counts them. */
+/**
+ * The client of every table: four tries by default. If a request counts units, the client adds the
+ * units of its calls.
+ */
 export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   const options = {
     maxAttempts: 4,
@@ -234,14 +236,14 @@ export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClien
   }
   const client = withoutLog(new DynamoDBClient(options))
   client.middlewareStack.add((next) => async (args) => {
-    if (!countsUnits()) return next(args)
+    if (!isCountingUnits()) return next(args)
     const result = await next({
       ...args,
       input: { ...args.input, ReturnConsumedCapacity: 'TOTAL' },
     })
     const { ConsumedCapacity: consumed } = { ConsumedCapacity: undefined, ...result.output }
-    for (const one of [consumed ?? []].flat())
-      if ('CapacityUnits' in one) noteUnits(one.CapacityUnits ?? 0)
+    for (const capacity of [consumed ?? []].flat())
+      if ('CapacityUnits' in capacity) noteUnits(capacity.CapacityUnits ?? 0)
     return result
   })
   return client

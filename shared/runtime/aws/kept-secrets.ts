@@ -16,15 +16,18 @@ import { type Sealer, type Secrets, sealContext } from '../../secrets.ts'
 /** A changed secret takes effect within this time (docs/operations.md, section 4). */
 export const CACHE_MS = 30 * 60_000
 /** The cache time after a mismatch: an attacker's guesses cost one read a minute. */
-const FRESH_MS = 60_000
+const FRESH_CACHE_MS = 60_000
 
-/** Reads Secrets Manager with a cache of half an hour. Absence is not cached, so a new secret is visible at once. */
+/**
+ * Reads Secrets Manager with a cache of half an hour. A missing secret is not cached, so a new
+ * secret is visible at once.
+ */
 export function secretsManager(client: SecretsManagerClient, monotonicMs: () => number): Secrets {
   const cache = new Map<string, { readonly value: string; readonly readAt: number }>()
   return {
     get: async (name, fresh) => {
       const cached = cache.get(name)
-      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_MS : CACHE_MS))
+      if (cached && monotonicMs() - cached.readAt < (fresh ? FRESH_CACHE_MS : CACHE_MS))
         return cached.value
       try {
         const { SecretString: value } = await client.send(
@@ -94,7 +97,7 @@ export function kmsSealer({ client, arn, stage }: Key, monotonicMs: () => number
       if (cache.size >= CACHE_LIMIT) cache.clear()
       cache.set(name, { secret, until: monotonicMs() + UNSEALED_MS })
       const forget = () => void (cache.get(name)?.secret === secret && cache.delete(name))
-      secret.then((opened) => opened ?? forget(), forget)
+      secret.then((value) => value ?? forget(), forget)
       return secret
     },
   }

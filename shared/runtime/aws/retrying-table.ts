@@ -16,9 +16,12 @@ import { epochMs, SECOND_MS, type Timestamp } from '../../time.ts'
 
 /** Single table requests without retries, made to DynamoDB or to a table in memory. */
 export type TableRequests = {
-  /** Strongly consistent unless `some` says otherwise. */
+  /** A strongly consistent read, unless `some` says otherwise. */
   get(key: Key, some?: SomeFields): Promise<Item | undefined>
-  /** Up to 100 items in any order, maybe among others. Missing items are left out; some keys may stay unprocessed. */
+  /**
+   * Up to 100 items in any order, perhaps with other items. Missing items are left out; some keys
+   * may stay unprocessed.
+   */
   batchGet(keys: readonly Key[], reads?: Reads): Promise<BatchAnswer>
   query(input: QueryInput): Promise<QueryPage>
   write(step: Step): Promise<WriteOutcome>
@@ -42,7 +45,6 @@ const CONFLICT_TRIES = 12
 const CONFLICT_BASE_MS = 20
 const CONFLICT_CAP_MS = 400
 
-/** DynamoDB's limit of one batch. */
 export const BATCH_LIMIT = 100
 
 /** The table port over single requests, with bounded retries for conflicts and unprocessed keys. */
@@ -54,15 +56,15 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
         await requests.get(key, fields && { fields: withTtl(fields), consistent: true }),
       ),
     getFields: async (key, fields) => {
-      const some = withTtl(fields)
+      const fieldsRead = withTtl(fields)
       const item =
-        (await requests.get(key, { fields: some, consistent: false })) ??
-        (await requests.get(key, { fields: some, consistent: true }))
+        (await requests.get(key, { fields: fieldsRead, consistent: false })) ??
+        (await requests.get(key, { fields: fieldsRead, consistent: true }))
       return unlessExpired(means, item)
     },
     getMany: async (keys, reads = 'consistent') => {
-      const batches = chunks(keys, BATCH_LIMIT).map((some) =>
-        readBatch(requests, means, some, reads),
+      const batches = chunks(keys, BATCH_LIMIT).map((batch) =>
+        readBatch(requests, means, batch, reads),
       )
       return (await Promise.all(batches)).flat().map((item) => unlessExpired(means, item))
     },
@@ -70,7 +72,7 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
       const page = await requests.query({ ...input, ...(fields && { fields: withTtl(fields) }) })
       return { ...page, items: page.items.filter((item) => unlessExpired(means, item)) }
     },
-    write: (step) => retryingContention(requests, means, () => requests.write(step)),
+    write: (step) => retryContention(requests, means, () => requests.write(step)),
     transact: async <Name extends string>(
       steps: Steps<Name>,
       freshUntil?: Timestamp,
@@ -80,7 +82,7 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
       const parts = names.flatMap<Step>((name) => steps[name] ?? [])
       // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
       const isStale = () => freshUntil !== undefined && means.now() > freshUntil
-      const outcome = await retryingContention(requests, means, async () =>
+      const outcome = await retryContention(requests, means, async () =>
         isStale() ? undefined : requests.transact(parts),
       )
       if (outcome === undefined) return { applied: false, refusedBy: 'stale', item: undefined }
@@ -112,76 +114,79 @@ async function readBatch(
   keys: readonly Key[],
   reads: Reads,
 ) {
-  const found = new Map<string, Item>()
+  const items = new Map<string, Item>()
   // DynamoDB refuses a batch that names a key twice.
   let pending: readonly Key[] = [...new Map(keys.map((key) => [identity(key), key])).values()]
-  for (let tried = 0; pending.length > 0; tried++) {
-    if (tried === BATCH_TRIES)
+  for (let tries = 0; pending.length > 0; tries++) {
+    if (tries === BATCH_TRIES)
       throw new Error(`a batch read is incomplete after ${BATCH_TRIES} tries`)
-    if (tried > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tried))
+    if (tries > 0) await sleep(Math.ceil(random() * BATCH_BASE_MS * 2 ** tries))
     const answer = await requests.batchGet(pending, reads)
-    for (const item of answer.items) found.set(identity(item), item)
+    for (const item of answer.items) items.set(identity(item), item)
     const unprocessed = new Set(answer.unprocessed.map(identity))
     pending = pending.filter((key) => unprocessed.has(identity(key)))
   }
-  return keys.map((key) => found.get(identity(key)))
+  return keys.map((key) => items.get(identity(key)))
 }
 
 export function identity({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }) {
   return `${String(pk)}\n${String(sk)}`
 }
 
-/** Retries a write that conflicted with another transaction. Nothing was written, and the SDK does not retry it. */
-async function retryingContention<Result>(
+/**
+ * Retries a write that conflicted with another transaction. Nothing was written, and the SDK does
+ * not retry the write.
+ */
+async function retryContention<Result>(
   requests: TableRequests,
   { log, sleep, random }: Means,
   attempt: () => Promise<Result>,
 ): Promise<Result> {
-  for (let tried = 1; ; tried++) {
+  for (let tries = 1; ; tries++) {
     try {
       const result = await attempt()
-      if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
+      if (tries > 1) log.info('write.contended', { retries: tries - 1, gave_up: 0 })
       return result
     } catch (error) {
-      const contended = requests.isContention(error)
-      if (!contended || tried >= CONFLICT_TRIES) {
-        if (contended) log.warn('write.contended', { retries: tried - 1, gave_up: 1 })
-        else if (tried > 1) log.info('write.contended', { retries: tried - 1, gave_up: 0 })
+      const isContended = requests.isContention(error)
+      if (!isContended || tries >= CONFLICT_TRIES) {
+        if (isContended) log.warn('write.contended', { retries: tries - 1, gave_up: 1 })
+        else if (tries > 1) log.info('write.contended', { retries: tries - 1, gave_up: 0 })
         throw error
       }
-      const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tried - 1), CONFLICT_CAP_MS)
+      const ceilingMs = Math.min(CONFLICT_BASE_MS * 2 ** (tries - 1), CONFLICT_CAP_MS)
       // Full jitter, so that the same callers do not collide again.
       await sleep(Math.ceil(random() * ceilingMs))
     }
   }
 }
 
-type Joined = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
+type JoinedRead = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
-/** Joins concurrent batch reads into one request. None joins a request that was already sent. */
-export function joinedReads(requests: TableRequests): TableRequests {
-  const open = new Map<Reads, Joined>()
+/** Joins concurrent batch reads into one request. A read never joins a request that was already sent. */
+export function withJoinedReads(requests: TableRequests): TableRequests {
+  const unsent = new Map<Reads, JoinedRead>()
 
-  const begin = (reads: Reads): Joined => {
+  const begin = (reads: Reads): JoinedRead => {
     const keys = new Map<string, Key>()
     const ask = async () => {
       await new Promise<void>((resolve) => setImmediate(resolve))
-      if (open.get(reads) === joined) open.delete(reads)
+      if (unsent.get(reads) === joinedRead) unsent.delete(reads)
       return requests.batchGet([...keys.values()], reads)
     }
-    const joined: Joined = { keys, answer: ask() }
-    open.set(reads, joined)
-    return joined
+    const joinedRead: JoinedRead = { keys, answer: ask() }
+    unsent.set(reads, joinedRead)
+    return joinedRead
   }
 
   return {
     ...requests,
     batchGet: async (keys, reads = 'consistent') => {
-      const current = open.get(reads)
-      const joined =
+      const current = unsent.get(reads)
+      const joinedRead =
         current && current.keys.size + keys.length <= BATCH_LIMIT ? current : begin(reads)
-      for (const key of keys) joined.keys.set(identity(key), key)
-      return joined.answer
+      for (const key of keys) joinedRead.keys.set(identity(key), key)
+      return joinedRead.answer
     },
   }
 }

@@ -42,9 +42,9 @@ export function snsAlerts(
   }
 }
 
-const BATCH = 10
+const BATCH_SIZE = 10
 
-/** Short timeouts, so that callbacks and workers do not wait. Due work sends the message again after a failure. */
+/** Short timeouts, so that callbacks and workers do not wait. After a failure due work sends the message again. */
 const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = {
   webhooks: 1_000,
   'webhooks-slow': 1_000,
@@ -61,8 +61,8 @@ export function sqsQueues(
       assertInvariant(QueueUrl !== undefined, `this function may not send to queue ${queue}`)
       for (const { delaySeconds } of messages) assertDelay(delaySeconds)
       const maxMs = SEND_TIMEOUT_MS[queue]
-      const sendSome = async (some: readonly QueueMessage[]) => {
-        const Entries = some.map(({ body, delaySeconds, group }, at) => ({
+      const sendBatch = async (batch: readonly QueueMessage[]) => {
+        const Entries = batch.map(({ body, delaySeconds, group }, at) => ({
           Id: String(at),
           MessageBody: JSON.stringify(body),
           DelaySeconds: delaySeconds,
@@ -74,10 +74,10 @@ export function sqsQueues(
           options,
         )
         if (Failed.length > 0)
-          throw new Error(`${Failed.length} of ${some.length} messages were not accepted`)
+          throw new Error(`${Failed.length} of ${batch.length} messages were not accepted`)
       }
-      const sent = await Promise.allSettled(chunks(messages, BATCH).map(sendSome))
-      for (const result of sent) if (result.status === 'rejected') throw result.reason
+      const results = await Promise.allSettled(chunks(messages, BATCH_SIZE).map(sendBatch))
+      for (const result of results) if (result.status === 'rejected') throw result.reason
     },
   }
 }

@@ -1,7 +1,10 @@
-/** A probe checks that a function can work. Triggers cannot send it: each wraps the payload in its own event. */
+/**
+ * A probe checks that a function can work. No trigger can send a probe, because it wraps the
+ * payload in its own event.
+ */
 const MARK = 'gateway_probe'
 
-/** For any function: its wrapper answers `PROVEN` before any effect. */
+/** For any function: the function's wrapper answers `PROVEN` before any effect. */
 export const PROBE = { [MARK]: 'function' }
 
 /** Marks a request to the API that does not come through the front. */

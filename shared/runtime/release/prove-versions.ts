@@ -17,35 +17,35 @@ export type Means = {
   readonly sleep: (ms: number) => Promise<unknown>
 }
 
-/** A new account runs ten functions in parallel; requests need some of them. */
-const AT_ONCE = 5
+/** A new account runs ten functions in parallel, and requests need some of these runs. */
+const PARALLEL_PROBES = 5
 
 const PAUSE_MS = 10_000
 
 const LAST_ROUND_MS = 120_000
 
-/** Probes each function at most once a round, the failed ones again. Answers the problems of the last round. */
+/** Probes each function, and failed functions again in later rounds. Answers the problems of the last round. */
 export async function proveVersions(
   means: Means,
   { asks, rounds }: { readonly asks: readonly Ask[]; readonly rounds: number },
 ): Promise<readonly string[]> {
   const startMs = means.nowMs()
-  let open = asks
+  let unproven = asks
   for (let round = 1; ; round++) {
-    const answers = await mapInChunks(open, AT_ONCE, async (ask) => ({
+    const answers = await mapInChunks(unproven, PARALLEL_PROBES, async (ask) => ({
       ask,
       problem: await problemOf(means, ask),
     }))
-    const failed = answers.flatMap(({ ask, problem }) =>
+    const failures = answers.flatMap(({ ask, problem }) =>
       problem === undefined ? [] : [{ ask, problem }],
     )
     const isLast = round >= rounds || means.nowMs() - startMs > LAST_ROUND_MS
-    if (failed.length === 0 || isLast) {
-      return failed.map(
+    if (failures.length === 0 || isLast) {
+      return failures.map(
         ({ ask: { target }, problem }) => `${target.split(':function:').at(-1)} ${problem}`,
       )
     }
-    open = failed.map(({ ask }) => ask)
+    unproven = failures.map(({ ask }) => ask)
     await means.sleep(PAUSE_MS)
   }
 }
@@ -55,7 +55,7 @@ const Unauthorized = v.object({
   body: v.pipe(v.string(), v.parseJson(), v.object({ code: v.literal('auth') })),
 })
 
-const Answered = v.object({ statusCode: v.number() })
+const StatusReply = v.object({ statusCode: v.number() })
 
 async function problemOf(
   { lambda, stage }: Means,
@@ -71,14 +71,14 @@ async function problemOf(
     if (route === undefined)
       return isProven(payload) ? undefined : 'ran, but did not answer the probe'
     if (v.is(Unauthorized, payload)) return undefined
-    const status = v.is(Answered, payload) ? payload.statusCode : 'nothing'
+    const status = v.is(StatusReply, payload) ? payload.statusCode : 'nothing'
     return `answered ${status} to ${route} with an unknown key instead of 401; see its log`
   } catch (error) {
     return `could not be invoked: ${error instanceof Error ? error.name : 'unknown error'}`
   }
 }
 
-/** The probe of a function. With a route: an API Gateway request to that route with the unknown key. */
+/** The probe of a function. With a route, it is an API Gateway request to that route with an unknown key. */
 export function probeEvent(stage: string, route: string | undefined): object {
   return route === undefined
     ? PROBE

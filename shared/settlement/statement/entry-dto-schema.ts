@@ -2,12 +2,12 @@ import * as v from 'valibot'
 import { ENTRY_TYPES } from '../../journal/entry.ts'
 import { PAYMENT_METHODS } from '../../payment-status.ts'
 
-function time(what: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
+function time(text: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(text))
 }
 
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
 }
 
 /** One movement of a merchant's money (design section 8): its type and its API description. */

@@ -12,7 +12,7 @@ import { findAnySettlement, findSettlement, settlementsBetween } from '../settle
 import { csv } from './csv.ts'
 import type { EntryDto } from './entry-dto-schema.ts'
 
-type Asked = { readonly after?: string | undefined; readonly limit: number }
+type PageRequest = { readonly after?: string | undefined; readonly limit: number }
 
 /**
  * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
@@ -20,10 +20,10 @@ type Asked = { readonly after?: string | undefined; readonly limit: number }
  */
 export async function settlementEntries(
   deps: Pick<Deps, 'stage' | 'table'>,
-  { clientId, id, ...asked }: Asked & { readonly clientId: ClientId; readonly id: string },
+  { clientId, id, ...asked }: PageRequest & { readonly clientId: ClientId; readonly id: string },
 ) {
   const settlement = await findSettlement(deps, clientId, id)
-  const journal = { ...settlement, of: settlement.settlementId, span: sweptSpan(settlement) }
+  const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   return { entries: entries.map((entry) => toEntryDto(entry, settlement.settlementId)), next }
 }
@@ -33,18 +33,21 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
 }
 
 /**
- * A page of a settlement's or a client's entries, and the cursor of the next one: `of` this settlement or journal, and in
- * the span, because DynamoDB refuses a start outside it with its own error. `field`: the request's name of the cursor.
+ * A page of a settlement's or a client's entries, and the cursor of the next page. A cursor names its owner and a place in
+ * the span, because DynamoDB refuses a place outside the span with its own error. `field`: the request's name of the cursor.
  */
 async function pageOf(
   deps: Pick<Deps, 'stage' | 'table'>,
-  journal: Pick<Settlement, 'clientId' | 'leftOut'> & { readonly of: string; readonly span: Span },
-  { after: cursor, limit, field }: Asked & { readonly field?: 'after' },
+  journal: Pick<Settlement, 'clientId' | 'leftOut'> & {
+    readonly ownerId: string
+    readonly span: Span
+  },
+  { after: cursor, limit, field }: PageRequest & { readonly field?: 'after' },
   isWanted: (entry: Entry) => boolean,
 ) {
-  const { of, clientId, span } = journal
+  const { ownerId, clientId, span } = journal
   const position = v.pipe(
-    v.strictObject({ of: v.literal(of), eligible_at: CursorTime, id: UuidSchema }),
+    v.strictObject({ of: v.literal(ownerId), eligible_at: CursorTime, id: UuidSchema }),
     v.check(({ eligible_at: at }) => span.start <= at && at < span.end),
     v.transform(({ eligible_at: eligibleAt, id: entryId }) => ({ eligibleAt, entryId })),
   )
@@ -60,7 +63,7 @@ async function pageOf(
   return {
     entries,
     settledUntil,
-    next: next && encodeCursor({ of, eligible_at: next.eligibleAt, id: next.entryId }),
+    next: next && encodeCursor({ of: ownerId, eligible_at: next.eligibleAt, id: next.entryId }),
   }
 }
 
@@ -85,15 +88,19 @@ function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): Entry
 
 /**
  * A page of a client's journal from a time on, settled or not (design section 8). A page costs its own entries and one
- * query of settlements. It is no feed: earlier rows may be written later. Throws 422 for a foreign cursor.
+ * query of settlements. The list is no feed: earlier entries may be written later. Throws 422 for a foreign cursor.
  */
 export async function balanceEntries(
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,
-  { clientId, since, ...asked }: Asked & { readonly clientId: ClientId; readonly since: Timestamp },
+  {
+    clientId,
+    since,
+    ...asked
+  }: PageRequest & { readonly clientId: ClientId; readonly since: Timestamp },
 ) {
   // An entry of a payment that was just posted is eligible a day later.
   const span = { start: since, end: addMs(deps.now(), 2 * DAY_MS) }
-  const journal = { of: clientId, clientId, span }
+  const journal = { ownerId: clientId, clientId, span }
   const { entries, settledUntil, next } = await pageOf(
     deps,
     journal,
@@ -105,13 +112,19 @@ export async function balanceEntries(
     first && last && first.eligibleAt < settledUntil
       ? await settlementsBetween(deps, clientId, { start: first.eligibleAt, end: last.eligibleAt })
       : []
-  return { entries: entries.map((entry) => toEntryDto(entry, takenBy(settlements, entry))), next }
+  return {
+    entries: entries.map((entry) => toEntryDto(entry, settlementIdOf(settlements, entry))),
+    next,
+  }
 }
 
-/** No settlement took an entry that was left out; one takes its re-credit. */
-function takenBy(settlements: readonly Settlement[], entry: Entry): SettlementId | undefined {
-  const found = settlements.find((settlement) => hasSwept(settlement, entry.eligibleAt))
-  return found && !isLeftOut(found)(entry) ? found.settlementId : undefined
+/** The settlement that took an entry. No settlement took a left-out entry, but one takes its re-credit. */
+function settlementIdOf(
+  settlements: readonly Settlement[],
+  entry: Entry,
+): SettlementId | undefined {
+  const settlement = settlements.find((candidate) => hasSwept(candidate, entry.eligibleAt))
+  return settlement && !isLeftOut(settlement)(entry) ? settlement.settlementId : undefined
 }
 
 export const ENTRY_COLUMNS = [
@@ -132,7 +145,7 @@ export const ENTRY_COLUMNS = [
 ] as const satisfies readonly (keyof EntryDto)[]
 
 /**
- * The entries of a settlement, in pages (design section 7), including zeros for the client, which have a side at the
+ * The entries of a settlement, in pages (design section 7), including entries that move money only at the
  * provider. A page costs only its own entries; the totals are the settlement's.
  */
 export async function settlementStatement(
@@ -144,9 +157,9 @@ export async function settlementStatement(
   },
 ) {
   const settlement = await findAnySettlement(deps, input.settlementId)
-  // Well below the limit of a Lambda's answer.
+  // A page is well below the size limit of a Lambda's answer.
   const page = { after: input.cursor, limit: 500 }
-  const journal = { ...settlement, of: settlement.settlementId, span: sweptSpan(settlement) }
+  const journal = { ...settlement, ownerId: settlement.settlementId, span: sweptSpan(settlement) }
   const { entries, next } = await pageOf(deps, journal, page, () => true)
   const lines = entries.map((entry) => ({
     ...toEntryDto(entry, settlement.settlementId),
@@ -154,11 +167,11 @@ export async function settlementStatement(
     provider_settled_at: entry.providerSettledAt ?? null,
   }))
   const columns = [...ENTRY_COLUMNS, 'provider_transaction_id', 'provider_settled_at'] as const
-  const shown = toSettlementDto(settlement)
-  const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = shown
+  const dto = toSettlementDto(settlement)
+  const { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count } = dto
   const sums = { gross_minor, xendit_fees_minor, hexolus_markup_minor, net_minor, payment_count }
   return {
-    settlement: shown,
+    settlement: dto,
     totals: {
       ...sums,
       entry_count: settlement.entryCount,

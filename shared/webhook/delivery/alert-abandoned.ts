@@ -12,11 +12,11 @@ export type AlertDeps = StoreDeps & Pick<Deps, 'alerts' | 'log'>
 
 /** At most one alert about an endpoint in this time, unless a redelivery needs it earlier. */
 export const ALERT_EVERY_MS = 15 * MINUTE_MS
-/** The most deliveries in one alert; the rest gets its own. */
+/** The most deliveries in one alert; the next alert has more. */
 const MAX_ALERTED = 2_500
-/** The most abandoned deliveries that are read for one alert, newest first. Older ones get their own. */
-const MAX_LOOKED = 10_000
-const LOOK_PAGE = 500
+/** The most abandoned deliveries that are read for one alert, newest first. */
+const MAX_READ = 10_000
+const READ_PAGE = 500
 const MAX_NAMED = 500
 const WRITES_AT_A_TIME = 25
 
@@ -30,13 +30,17 @@ export function alertDueAt(
     : later(now, addMs(endpoint.lastAlertAt, everyMs))
 }
 
-export async function checkAbandoned(deps: AlertDeps, deliveryId: DeliveryId): Promise<boolean> {
+/** Due work: reports an abandoned delivery, or postpones its alert. False: nothing was reported. */
+export async function checkAbandonedDelivery(
+  deps: AlertDeps,
+  deliveryId: DeliveryId,
+): Promise<boolean> {
   const delivery = await findDelivery(deps, deliveryId)
   if (!delivery || !needsAlert(delivery) || (delivery.dueAt ?? '') > deps.now()) return false
   const endpoint = await findEndpointEver(deps, delivery)
-  const mayAt = alertDueAt(endpoint, deps.now())
-  if (mayAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
-  await postponeDelivery(deps, delivery, mayAt, undefined)
+  const allowedAt = alertDueAt(endpoint, deps.now())
+  if (allowedAt <= deps.now()) return publishAlert(deps, delivery, endpoint)
+  await postponeDelivery(deps, delivery, allowedAt, undefined)
   return false
 }
 
@@ -45,62 +49,70 @@ function needsAlert({ status, dueAt }: Delivery): boolean {
 }
 
 /**
- * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section 11). False when
- * another worker has just moved the endpoint's `last_alert_at` and reports them. Rows are marked after the alert: if the
- * worker dies between, the next one reports them again. Throws when the alert cannot be published.
+ * Reports all unreported abandoned deliveries to an endpoint in one alert (spec 6.4, design section
+ * 11). False when another worker has just moved the endpoint's `last_alert_at` and reports these
+ * deliveries. Rows are marked after the alert: if the worker dies between, the next worker reports
+ * them again. Throws when the alert cannot be published.
  */
 async function publishAlert(
   deps: AlertDeps,
   delivery: Delivery,
   endpoint: Endpoint | undefined,
 ): Promise<boolean> {
-  // Always later than the last time: two workers in one millisecond, or on clocks that differ, cannot both claim it.
+  // Always later than the last alert, so that two workers with equal or different clocks cannot
+  // both claim it.
   const at = alertDueAt(endpoint, deps.now(), 1)
   if (endpoint && !(await deps.table.write(moveMark(endpoint, 'lastAlertAt', at))).applied)
     return false
-  const unreported = await unreportedOf(deps, delivery)
+  const deliveries = await unreportedOf(deps, delivery)
   try {
-    await deps.alerts.publish(alertOf(delivery, unreported))
+    await deps.alerts.publish(alertOf(delivery, deliveries))
   } catch (error) {
-    // Due work retries each minute, not in a quarter of an hour.
-    const claimed = endpoint && { ...endpoint, lastAlertAt: at }
-    if (claimed) await deps.table.write(moveMark(claimed, 'lastAlertAt', endpoint.lastAlertAt))
+    // The mark is moved back, so that due work retries in a minute, not in a quarter of an hour.
+    const claimedEndpoint = endpoint && { ...endpoint, lastAlertAt: at }
+    if (claimedEndpoint)
+      await deps.table.write(moveMark(claimedEndpoint, 'lastAlertAt', endpoint.lastAlertAt))
     throw error
   }
-  await mapInChunks(unreported, WRITES_AT_A_TIME, (one) => deps.table.write(endAlert(one)))
+  await mapInChunks(deliveries, WRITES_AT_A_TIME, (reported) =>
+    deps.table.write(endAlert(reported)),
+  )
   const { endpointId: endpoint_id, clientId: client_id } = delivery
-  deps.log.info('alert.published', { endpoint_id, client_id, deliveries: unreported.length })
+  deps.log.info('alert.published', { endpoint_id, client_id, deliveries: deliveries.length })
   return true
 }
 
 async function unreportedOf(deps: AlertDeps, delivery: Delivery): Promise<readonly Delivery[]> {
-  const abandoned = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_LOOKED)
-  const others = abandoned
+  const keys = await listedKeys(deps, [delivery.endpointId], 'abandoned', MAX_READ)
+  const otherIds = keys
     .map(({ deliveryId }) => deliveryId)
     .filter((id) => id !== delivery.deliveryId)
-  const unreported = [delivery]
-  for (const some of chunks(others, LOOK_PAGE)) {
-    unreported.push(...(await findDeliveries(deps, some)).filter(needsAlert))
-    if (unreported.length >= MAX_ALERTED) break
+  const deliveries = [delivery]
+  for (const ids of chunks(otherIds, READ_PAGE)) {
+    deliveries.push(...(await findDeliveries(deps, ids)).filter(needsAlert))
+    if (deliveries.length >= MAX_ALERTED) break
   }
-  return unreported.slice(0, MAX_ALERTED)
+  return deliveries.slice(0, MAX_ALERTED)
 }
 
 function alertOf({ clientId, endpointId }: Delivery, abandoned: readonly Delivery[]): Alert {
-  const named = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
-  const rest = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
+  const namedIds = abandoned.slice(0, MAX_NAMED).map(({ deliveryId }) => deliveryId)
+  const moreText = abandoned.length > MAX_NAMED ? ` and ${abandoned.length - MAX_NAMED} more` : ''
   return {
     kind: 'delivery.abandoned',
     subject: endpointId,
     message:
       `To endpoint ${endpointId} of client ${clientId}, abandoned after their last attempt: ${abandoned.length} ` +
-      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${named.join(', ')}${rest}. The merchant does not know of these events. List them all with ` +
+      `${abandoned.length === 1 ? 'delivery' : 'deliveries'}: ${namedIds.join(', ')}${moreText}. The merchant does not know of these events. List them all with ` +
       `list-deliveries --client_id ${clientId} --endpoint_id ${endpointId} --status abandoned. ` +
       'When the endpoint works, run redeliver with its endpoint_id and since.',
   }
 }
 
-/** Reports unreported abandonments of an endpoint before a new round; undefined when another began one. */
+/**
+ * Reports unreported abandonments of an endpoint before a new round; undefined when another caller
+ * began a round.
+ */
 export async function alertBeforeRound(
   deps: AlertDeps,
   read: Delivery,
@@ -109,7 +121,8 @@ export async function alertBeforeRound(
   // Redeliveries of one endpoint race for its alerts at most a few times.
   for (let tried = 0; tried < 4; tried++) {
     if (!needsAlert(delivery)) return delivery
-    // An alert about another delivery of the endpoint may have included it since it was read.
+    // An alert about another delivery of the endpoint may have included this delivery after the
+    // read.
     delivery = await findDelivery(deps, read.deliveryId)
     if (delivery?.status !== read.status || delivery.attempts !== read.attempts) return undefined
     if (needsAlert(delivery))

@@ -8,7 +8,10 @@ import {
   sendDeliveryMessages,
 } from './delivery-store.ts'
 
-/** Due work: sends an overdue attempt's message again. Claimed first: a crash costs one more wait. False: not claimed. */
+/**
+ * Due work: sends an overdue attempt's message again. The delivery is claimed first, so a crash
+ * costs one more wait. False: not claimed.
+ */
 export async function checkOverdueDelivery(
   deps: Pick<Deps, 'table' | 'queues' | 'now'>,
   deliveryId: DeliveryId,

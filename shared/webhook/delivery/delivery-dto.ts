@@ -4,10 +4,13 @@ import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
-/** The same as operators see it (design section 7). Every field is present; null when it has no value. */
-export function toDeliveryDto(shown: ShownDelivery) {
-  const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shown)
-  return { delivery_id, client_id: shown.delivery.clientId, ...dto }
+/**
+ * A delivery as operators see it (design section 7). Every field is present; null when it has no
+ * value.
+ */
+export function toDeliveryDto(shownDelivery: ShownDelivery) {
+  const { id: delivery_id, payment_id: _, ...dto } = toOwnDeliveryDto(shownDelivery)
+  return { delivery_id, client_id: shownDelivery.delivery.clientId, ...dto }
 }
 
 /** A delivery as its merchant sees it (design section 8). A test event names no payment. */

@@ -27,18 +27,24 @@ import {
 export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
-/** Has the status of a row that no status list shows. A failure or an overdue attempt moves it to `status`. */
+/**
+ * The attribute with the status of a row that no status list shows. A failure or an overdue attempt
+ * moves the value to `status`.
+ */
 export const UNLISTED = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
-type Announced = Pick<Event, 'eventId' | 'firedAt'> & {
+type AnnouncedEvent = Pick<Event, 'eventId' | 'firedAt'> & {
   readonly name: string
   readonly paymentId?: PaymentId
 }
 
-/** The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if that is disabled. */
+/**
+ * The one delivery of an event to an endpoint, under a derived id; due at once, or `skipped` if the
+ * endpoint is disabled.
+ */
 export function newDelivery(
-  { eventId, name, firedAt, paymentId }: Announced,
+  { eventId, name, firedAt, paymentId }: AnnouncedEvent,
   {
     endpointId,
     clientId,
@@ -113,8 +119,10 @@ export function insertDelivery(delivery: Delivery): Step {
   return put(deliveryKey(delivery.deliveryId), deliveryItem(delivery), isNew)
 }
 
-/** When the next attempt is due, and when due work checks whether its message was lost. */
-export function schedule({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
+/**
+ * When the next attempt is due, and when due work checks whether the attempt's message was lost.
+ */
+export function scheduleFields({ deliveryId }: Delivery, nextAttemptAt: Timestamp) {
   return {
     status: 'scheduled',
     nextAttemptAt,
@@ -147,46 +155,52 @@ export function endAlert({ deliveryId, attempts }: Delivery): Step {
 
 const SHOWN_ATTEMPTS = 100
 
-/** The newest attempts, oldest first. The delivery stores a first attempt that succeeds; all others have own rows. */
+/**
+ * The newest attempts, oldest first. The delivery stores a first attempt that succeeds; other
+ * attempts have own rows.
+ */
 export async function attemptsOf(
   deps: TableDeps,
   { deliveryId, attempts, success }: Pick<Delivery, 'deliveryId' | 'attempts' | 'success'>,
   most = SHOWN_ATTEMPTS,
 ) {
-  const held = success ? [success] : []
-  if (attempts <= held.length) return held
+  const firstSuccess = success ? [success] : []
+  if (attempts <= firstSuccess.length) return firstSuccess
   const { items } = await deps.table.query({
     partition: [deliveryKey(deliveryId).pk],
     range: { beginsWith: ATTEMPT_SK_PREFIX },
     limit: Math.min(most, SHOWN_ATTEMPTS),
     newestFirst: true,
   })
-  return [...held, ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed()].slice(
-    -most,
-  )
+  return [
+    ...firstSuccess,
+    ...items.map((item) => v.parse(DeliveryAttemptSchema, item)).toReversed(),
+  ].slice(-most)
 }
 
-export type InLane = { readonly delivery: Delivery; readonly lane: Lane }
+export type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
 
 /** Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker moves it again. */
 export async function sendDeliveryMessages(
   deps: Pick<Deps, 'queues'>,
-  deliveries: readonly InLane[],
+  deliveries: readonly DeliveryInLane[],
   delaySeconds = 0,
 ): Promise<void> {
   const lanes = Map.groupBy(deliveries, ({ lane }) => lane)
-  const sends = [...lanes].map(([lane, some]) => {
-    const messages = some.map(({ delivery: { deliveryId, clientId, endpointId, attempts } }) => ({
-      body: toItem({
-        deliveryId,
-        attempt: attempts + 1,
-        clientId,
-        endpointId,
-        slow: lane === 'slow' || undefined,
+  const sends = [...lanes].map(([lane, laneDeliveries]) => {
+    const messages = laneDeliveries.map(
+      ({ delivery: { deliveryId, clientId, endpointId, attempts } }) => ({
+        body: toItem({
+          deliveryId,
+          attempt: attempts + 1,
+          clientId,
+          endpointId,
+          slow: lane === 'slow' || undefined,
+        }),
+        delaySeconds,
+        group: endpointId,
       }),
-      delaySeconds,
-      group: endpointId,
-    }))
+    )
     return lane === 'slow'
       ? deps.queues.send('webhooks-slow', ...messages)
       : deps.queues.send('webhooks', ...messages)

@@ -26,17 +26,22 @@ export type DeliveryAttempt = v.InferOutput<typeof DeliveryAttemptSchema>
 
 const Status = v.picklist(DELIVERY_STATUSES)
 
-/** The delivery of an event to one endpoint (spec 6.4). This row is the truth; a queue message only says "look". */
+/**
+ * The delivery of an event to one endpoint (spec 6.4). The row decides; a queue message only names
+ * it.
+ */
 export const DeliverySchema = v.pipe(
   v.object({
     deliveryId: DeliveryIdSchema,
     eventId: EventIdSchema,
-    /** Its type, and what distinguishes several events of one type. */
+    /** The event's type, and what distinguishes several events of one type. */
     eventName: v.string(),
     clientId: ClientIdSchema,
     endpointId: EndpointIdSchema,
     url: v.string(),
-    /** One of the two: `status` puts the row into the list of its status; `state` says the same without the list. */
+    /**
+     * A row has `status`, which puts it into the list of that status, or `state`, which does not.
+     */
     status: v.optional(Status),
     state: v.optional(Status),
     paymentId: v.optional(PaymentIdSchema),
@@ -47,16 +52,22 @@ export const DeliverySchema = v.pipe(
     /** Rounds that were begun on one UTC day, and that day. */
     rounds: v.optional(v.number()),
     roundsOn: v.optional(v.string()),
-    /** Present while scheduled. */
+    /** Present while the delivery is scheduled. */
     nextAttemptAt: v.optional(TimestampSchema),
     /** Present while a worker holds the next attempt. */
     claimToken: v.optional(v.string()),
     claimedUntil: v.optional(TimestampSchema),
     /** The last attempt was lost with its worker. */
     lostBefore: v.optional(v.literal(true)),
-    /** The bytes of a test delivery. Every other delivery sends those of its event, which outlives it. */
+    /**
+     * The bytes of a test delivery. Other deliveries send the bytes of their event, which is kept
+     * longer than they are.
+     */
     body: v.optional(v.string()),
-    /** The first attempt of an unlisted row, if it delivered. All others have rows of their own. */
+    /**
+     * The first attempt of an unlisted row, if that attempt succeeded. Other attempts have own
+     * rows.
+     */
     success: v.optional(v.pipe(FromItem, DeliveryAttemptSchema)),
     createdAt: TimestampSchema,
     /** When the announced fact became true: for a succeeded payment, when it was paid. */
@@ -64,10 +75,10 @@ export const DeliverySchema = v.pipe(
     resends: v.optional(v.number(), 0),
     dueAt: v.optional(TimestampSchema),
   }),
-  v.transform(({ status: listed, state, ...row }) => {
-    const status = listed ?? state
+  v.transform(({ status: listedStatus, state, ...row }) => {
+    const status = listedStatus ?? state
     assertInvariant(status !== undefined, 'a delivery has a status')
-    return { ...row, status, ...(listed === undefined && { unlisted: true as const }) }
+    return { ...row, status, ...(listedStatus === undefined && { unlisted: true as const }) }
   }),
 )
 /** `unlisted`: no attempt has failed yet, so no index entry lists it by its status. */

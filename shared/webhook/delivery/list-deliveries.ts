@@ -9,7 +9,7 @@ import {
   type EndpointId,
   type EventId,
 } from '../../ids.ts'
-import { firstOfPage, ofPage, type Page } from '../../page.ts'
+import { firstOfPage, itemsOfPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
 import { mergedPages, shareOf } from '../../table/list-items.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
@@ -24,7 +24,7 @@ export type DeliveryListing = {
   readonly eventId?: EventId | undefined
   readonly page: Page
   /** The most deliveries of the endpoints that are read, newest first, for a status without an index. */
-  readonly maxLooked: number
+  readonly maxRead: number
 }
 
 export type ShownDelivery = {
@@ -35,27 +35,31 @@ export type ShownDelivery = {
 /** A page is found by reading the endpoints' lists from their start, so there is a last page. */
 const MAX_DEPTH = 2_000
 const CONCURRENCY = 10
-/** Each has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at most 6 MB. */
+/**
+ * Each attempt has 1 KB of an answer, which JSON can make seven times as long. A Lambda answers at
+ * most 6 MB.
+ */
 const MAX_ATTEMPTS_TOGETHER = 800
 
 /**
- * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed after the index is left
- * out, so a page may be shorter than asked. `complete` unless there may be more scheduled ones that no index lists yet.
- * Throws 404 for an endpoint that the client never had.
+ * A client's deliveries, newest first, deleted endpoints included. A row whose status has changed
+ * after the index is left out, so a page may be shorter than asked. `complete` unless there may be
+ * more scheduled deliveries that no index lists yet. Throws 404 for an endpoint that the client
+ * never had.
  */
 export async function listDeliveries(deps: StoreDeps, listing: DeliveryListing) {
   const { clientId, status, endpointId, eventId, page } = listing
   const owners = endpointId === undefined ? await allEndpointIds(deps, clientId) : [endpointId]
   if (endpointId && !(await findEndpointEver(deps, { clientId, endpointId })))
     throw notFound('endpoint')
-  const isAsked = (delivery: Delivery) => status === undefined || delivery.status === status
+  const hasStatus = (delivery: Delivery) => status === undefined || delivery.status === status
   if (eventId !== undefined) {
-    const matching = (await eventsDeliveries(deps, owners, eventId)).filter(isAsked)
-    return { deliveries: await withAttempts(deps, ofPage(matching, page)), complete: true }
+    const matches = (await eventsDeliveries(deps, owners, eventId)).filter(hasStatus)
+    return { deliveries: await withAttempts(deps, itemsOfPage(matches, page)), complete: true }
   }
   const { keys, complete } = await keysOfPage(deps, owners, listing)
   const deliveries = await findDeliveries(deps, idsOf(keys))
-  return { deliveries: await withAttempts(deps, deliveries.filter(isAsked)), complete }
+  return { deliveries: await withAttempts(deps, deliveries.filter(hasStatus)), complete }
 }
 
 async function allEndpointIds(deps: TableDeps, clientId: ClientId): Promise<readonly EndpointId[]> {
@@ -77,17 +81,17 @@ function sortKey({ createdAt, deliveryId }: ListKey) {
   return `${createdAt} ${deliveryId}`
 }
 
-/** When many deliveries have many attempts, each shows its newest ones. */
+/** When many deliveries have many attempts, each shows its newest attempts. */
 function withAttempts(
   deps: TableDeps,
   deliveries: readonly Delivery[],
 ): Promise<readonly ShownDelivery[]> {
   const most = Math.max(1, Math.floor(MAX_ATTEMPTS_TOGETHER / deliveries.length))
-  const withOwn = async (delivery: Delivery) => ({
+  const showDelivery = async (delivery: Delivery) => ({
     delivery,
     attempts: await attemptsOf(deps, delivery, most),
   })
-  return mapInChunks(deliveries, CONCURRENCY, withOwn)
+  return mapInChunks(deliveries, CONCURRENCY, showDelivery)
 }
 
 async function keysOfPage(
@@ -95,58 +99,64 @@ async function keysOfPage(
   owners: readonly EndpointId[],
   listing: DeliveryListing,
 ) {
-  const { status, page, maxLooked } = listing
+  const { status, page, maxRead } = listing
   const depth = firstOfPage(page) + page.perPage
-  const wanted = { status, count: Math.min(depth, MAX_DEPTH), maxLooked }
-  const { keys, complete } = await newestKeys(deps, owners, wanted)
+  const query = { status, count: Math.min(depth, MAX_DEPTH), maxRead }
+  const { keys, complete } = await newestKeys(deps, owners, query)
   if (depth > MAX_DEPTH && keys.length >= MAX_DEPTH) {
     const hint = `The last page is ${Math.floor(MAX_DEPTH / page.perPage)}. Find an older delivery by its event_id.`
-    throw tooFar(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
+    throw tooFarError(`only the newest ${MAX_DEPTH} deliveries can be listed`, hint)
   }
-  return { keys: ofPage(keys, page), complete }
+  return { keys: itemsOfPage(keys, page), complete }
 }
 
-type Wanted = Pick<DeliveryListing, 'maxLooked'> & {
+type KeyQuery = Pick<DeliveryListing, 'maxRead'> & {
   readonly status: DeliveryStatus | undefined
   readonly count: number
 }
 
-/** By then due work has checked, and listed, a delivery without a result. */
-const LISTED_BY_THEN_MS = 30 * MINUTE_MS
+/** Within this time due work checks, and lists, a delivery without a result. */
+const LISTED_WITHIN_MS = 30 * MINUTE_MS
 
-/** The newest deliveries of endpoints. Those without a failure are not listed by status: each is read. */
-async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], wanted: Wanted) {
-  const { status, count, maxLooked } = wanted
+/**
+ * The newest deliveries of endpoints. No index lists deliveries without a failure by status, so
+ * each is read.
+ */
+async function newestKeys(deps: StoreDeps, owners: readonly EndpointId[], query: KeyQuery) {
+  const { status, count, maxRead } = query
   if (status === 'succeeded') {
-    const { found, complete } = await lookFor(deps, owners, wanted)
-    if (complete) return { keys: found, complete }
+    const { keys, complete } = await searchByReading(deps, owners, query)
+    if (complete) return { keys, complete }
     const hint = 'Find an older one with endpoint_id, without status, or by its event_id.'
-    throw tooFar(`only the newest ${maxLooked} deliveries are searched`, hint)
+    throw tooFarError(`only the newest ${maxRead} deliveries are searched`, hint)
   }
-  const keys = await listedKeys(deps, owners, status, count)
-  if (status !== 'scheduled') return { keys, complete: true }
-  const { found, complete } = await lookFor(
+  const statusKeys = await listedKeys(deps, owners, status, count)
+  if (status !== 'scheduled') return { keys: statusKeys, complete: true }
+  const { keys, complete } = await searchByReading(
     deps,
     owners,
-    wanted,
-    addMs(deps.now(), -LISTED_BY_THEN_MS),
+    query,
+    addMs(deps.now(), -LISTED_WITHIN_MS),
   )
-  const both = new Map([...keys, ...found].map((key) => [key.deliveryId, key]))
-  return { keys: [...both.values()].toSorted(newestFirst).slice(0, count), complete }
+  const keysById = new Map([...statusKeys, ...keys].map((key) => [key.deliveryId, key]))
+  return { keys: [...keysById.values()].toSorted(newestFirst).slice(0, count), complete }
 }
 
-const LOOK_PAGE = 100
+const READ_PAGE = 100
 
-/** The newest deliveries of a status, found by reading each; `complete` unless older ones may match. */
-async function lookFor(
+/**
+ * The newest deliveries of a status, found by reading each delivery; `complete` unless older
+ * deliveries may match.
+ */
+async function searchByReading(
   deps: TableDeps,
   owners: readonly EndpointId[],
-  { status, count, maxLooked }: Wanted,
+  { status, count, maxRead }: KeyQuery,
   since = '0',
 ) {
   const partitions = owners.map((owner) => [owner, DELIVERY_ENTITY])
   const range = { between: [since, END_OF_TIME] } as const
-  const limit = Math.min(LOOK_PAGE, shareOf(maxLooked, owners))
+  const limit = Math.min(READ_PAGE, shareOf(maxRead, owners))
   const pages = mergedPages(deps, {
     index: 'by-owner',
     partitions,
@@ -154,16 +164,17 @@ async function lookFor(
     newestFirst: true,
     limit,
   })
-  const found: ListKey[] = []
-  let left = maxLooked
+  const keys: ListKey[] = []
+  let readsLeft = maxRead
   for await (const { items, more } of pages) {
-    const deliveries = await findDeliveries(deps, idsOf(items.slice(0, left).map(toListKey)))
-    found.push(...deliveries.filter((delivery) => delivery.status === status))
-    if (found.length >= count) break
-    if (items.length > left || (items.length === left && more)) return { found, complete: false }
-    left -= items.length
+    const deliveries = await findDeliveries(deps, idsOf(items.slice(0, readsLeft).map(toListKey)))
+    keys.push(...deliveries.filter((delivery) => delivery.status === status))
+    if (keys.length >= count) break
+    if (items.length > readsLeft || (items.length === readsLeft && more))
+      return { keys, complete: false }
+    readsLeft -= items.length
   }
-  return { found: found.slice(0, count), complete: true }
+  return { keys: keys.slice(0, count), complete: true }
 }
 
 function idsOf(keys: readonly ListKey[]) {
@@ -174,7 +185,7 @@ function toListKey({ listedAt, id }: Item): ListKey {
   return { createdAt: String(listedAt), deliveryId: v.parse(DeliveryIdSchema, id) }
 }
 
-function tooFar(reason: string, hint: string) {
+function tooFarError(reason: string, hint: string) {
   return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
 }
 
@@ -195,7 +206,7 @@ export async function listedKeys(
           index: 'by-status',
           partitions: owners.map((owner) => [owner, DELIVERY_ENTITY, status]),
         } as const)
-  const limit = Math.min(count, shareOf(count, owners) + LOOK_PAGE)
+  const limit = Math.min(count, shareOf(count, owners) + READ_PAGE)
   const keys: ListKey[] = []
   for await (const { items } of mergedPages(deps, { ...list, newestFirst: true, limit })) {
     keys.push(...items.map(toListKey))

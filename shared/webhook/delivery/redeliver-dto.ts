@@ -25,16 +25,22 @@ export type Redelivered = {
   readonly next: string | undefined
 }
 
-/** The two forms: one delivery, or what an endpoint did not get since a time. Any other combination is a 422. */
+/**
+ * The target: one delivery, or what an endpoint did not get since a time. Any other combination is
+ * a 422.
+ */
 export function redeliverTarget({
   deliveryId,
-  ...toEndpoint
+  ...endpointFields
 }: ActionRequest<v.InferOutput<typeof RedeliverFields>>) {
-  const { endpointId, since, status, cursor } = toEndpoint
+  const { endpointId, since, status, cursor } = endpointFields
   if (deliveryId === undefined && endpointId !== undefined && since !== undefined) {
     return { endpointId, since, status, cursor }
   }
-  if (deliveryId !== undefined && Object.values(toEndpoint).every((field) => field === undefined))
+  if (
+    deliveryId !== undefined &&
+    Object.values(endpointFields).every((field) => field === undefined)
+  )
     return { deliveryId }
   const reason = 'give delivery_id alone, or endpoint_id and since'
   throw invalid(
@@ -47,8 +53,10 @@ export function redeliverTarget({
 export const RedeliverBodySchema = v.strictObject({
   since: AnyTimeSchema,
   /** Only deliveries of this status; by default all that the endpoint did not get. */
-  status: maybe(v.picklist(FINISHED_STATUSES, `must be one of ${FINISHED_STATUSES.join(', ')}`)),
-  cursor: maybe(v.string()),
+  status: optionalField(
+    v.picklist(FINISHED_STATUSES, `must be one of ${FINISHED_STATUSES.join(', ')}`),
+  ),
+  cursor: optionalField(v.string()),
 })
 
 export type SinceRequest = v.InferOutput<typeof RedeliverBodySchema>
@@ -64,12 +72,10 @@ export function parseRedeliverBody(rawBody: Buffer): SinceRequest {
   throw invalid(`invalid JSON body: ${field}: ${message}`, { [field]: [message] })
 }
 
-/** An optional field; null counts as absent (design section 5). */
-function maybe<const Schema extends v.GenericSchema>(schema: Schema) {
+function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
   return v.nullish(schema, () => undefined)
 }
 
-/** The result of a bulk redelivery; passed-over deliveries only if there are any. */
 export function toRedeliveredDto({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> {
   return { count, ...(passedOver > 0 && { passed_over: passedOver }) }
 }

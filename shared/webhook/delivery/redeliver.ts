@@ -17,18 +17,19 @@ import type { ShownDelivery } from './list-deliveries.ts'
 import { parseRedeliverBody, type Redelivered, type SinceRequest } from './redeliver-dto.ts'
 import {
   beginRound,
-  deliverMissing,
+  deliverMissingEvent,
   ROUNDS_A_DAY,
   type RoundDeps,
   type WriteRound,
 } from './round-store.ts'
-import { endpointDisabled } from './send-test-event.ts'
+import { endpointDisabledError } from './send-test-event.ts'
 
 type RedeliverDeps = RoundDeps & Pick<Deps, 'newId' | 'invocation'>
 
 /**
- * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws 404 for another
- * client's. Throws 422 during a round, for a disabled or deleted endpoint, and after ten rounds on one UTC day.
+ * An operator starts a new round of one finished delivery: the same row, event id and bytes. Throws
+ * 404 for another client's delivery. Throws 422 during a round, for a disabled or deleted endpoint,
+ * and after ten rounds on one UTC day.
  */
 export async function redeliver(
   deps: RedeliverDeps,
@@ -36,7 +37,7 @@ export async function redeliver(
 ): Promise<void> {
   const delivery = await requireDelivery(deps, clientId, deliveryId)
   const endpoint = await requireEnabledEndpoint(deps, delivery)
-  await begin(deps, delivery, endpoint, withAuditRecord(deps, operator))
+  await requireRound(deps, delivery, endpoint, withAuditRecord(deps, operator))
 }
 
 /** A client's delivery. An absent id, a malformed one and another client's throw the same 404. */
@@ -46,33 +47,35 @@ async function requireDelivery(deps: TableDeps, clientId: ClientId, id: string):
   return delivery
 }
 
-/** Throws 404 for an endpoint the client never had, and 422 for one that is disabled or deleted. */
+/**
+ * Throws 404 for an endpoint that the client never had, and 422 for a disabled or deleted endpoint.
+ */
 async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
   const endpoint = await findEndpointEver(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   const hint =
     'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.'
   if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
-  if (!endpoint.enabled) throw endpointDisabled()
+  if (!endpoint.enabled) throw endpointDisabledError()
   return endpoint
 }
 
-async function begin(
+async function requireRound(
   deps: RoundDeps,
   delivery: Delivery,
   endpoint: Endpoint,
   write: WriteRound,
 ): Promise<Delivery> {
-  const begun = await beginRound(deps, delivery, endpoint, write)
-  if (begun === 'in progress') {
+  const outcome = await beginRound(deps, delivery, endpoint, write)
+  if (outcome === 'in progress') {
     throw invalid('the delivery is in progress', undefined, 'Wait for its remaining attempts.')
   }
-  if (begun !== 'no round left') return begun
+  if (outcome !== 'no round left') return outcome
   const hint = 'Correct the endpoint, and redeliver after 00:00 UTC.'
   throw invalid(`${ROUNDS_A_DAY} rounds of the delivery began today`, undefined, hint)
 }
 
-/** With an operator's audit record. A missing delivery had no status before. */
+/** Writes a round with an operator's audit record. A missing delivery had no status before. */
 function withAuditRecord(deps: RedeliverDeps, operator: string): WriteRound {
   return ({ deliveryId: subject, clientId, status }, steps) => {
     const before = status === 'scheduled' ? undefined : { status }
@@ -98,7 +101,10 @@ export async function findOwnDelivery(
   return { delivery, attempts: await attemptsOf(deps, delivery) }
 }
 
-/** The same for its merchant, with the same errors. Of concurrent calls, one begins a round. */
+/**
+ * `redeliver` for the delivery's merchant, with the same errors. Of concurrent calls, one begins a
+ * round.
+ */
 export async function redeliverOwn(
   deps: RoundDeps,
   clientId: ClientId,
@@ -107,37 +113,43 @@ export async function redeliverOwn(
   const { delivery, attempts } = await findOwnDelivery(deps, clientId, id)
   const endpoint = await findEndpoint(deps, delivery)
   // A deleted endpoint is not found.
-  if (!endpoint?.enabled) throw ownDisabled()
-  const begun = await begin(deps, delivery, endpoint, (_, steps) => deps.table.transact(steps))
+  if (!endpoint?.enabled) throw ownEndpointDisabledError()
+  const begunDelivery = await requireRound(deps, delivery, endpoint, (_, steps) =>
+    deps.table.transact(steps),
+  )
   deps.log.info('delivery.redelivered', { delivery_id: delivery.deliveryId, client_id: clientId })
-  return { delivery: begun, attempts }
+  return { delivery: begunDelivery, attempts }
 }
 
-function ownDisabled() {
+function ownEndpointDisabledError() {
   return invalid('the endpoint is disabled', undefined, 'GET /v1/events lists what it missed.')
 }
 
-/** An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 as for one delivery. */
+/**
+ * An operator sends an endpoint the events that it has missed since a time. Throws 404 and 422 like
+ * `redeliver`.
+ */
 export async function redeliverToEndpoint(
   deps: RedeliverDeps,
   {
     clientId,
     endpointId,
     operator,
-    ...asked
+    ...request
   }: SinceRequest & EndpointIds & { readonly operator: string },
 ): Promise<Redelivered> {
   const endpoint = await requireEnabledEndpoint(deps, { clientId, endpointId })
-  return redeliverSince(deps, endpoint, asked, withAuditRecord(deps, operator))
+  return redeliverSince(deps, endpoint, request, withAuditRecord(deps, operator))
 }
 
 /** The most events that one call examines. The answer's cursor continues after them. */
 const EVENTS_PER_CALL = 100
 
 /**
- * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. One is missing if the
- * endpoint was registered or subscribed later, so a new endpoint that replaces another one loses no event. Deliveries
- * in progress, and those with ten rounds today, are left out. A call that failed half-way can be repeated.
+ * Reads the client's events since a time and sends the abandoned, skipped and missing deliveries. A
+ * delivery is missing if the endpoint was registered or subscribed later, so a replacement of an
+ * endpoint loses no event. Deliveries in progress, and those with ten rounds today, are left out. A
+ * call that failed half-way can be repeated.
  */
 async function redeliverSince(
   deps: RoundDeps,
@@ -146,16 +158,17 @@ async function redeliverSince(
   write: WriteRound,
 ): Promise<Redelivered> {
   const { clientId, endpointId } = endpoint
-  const after = readEventCursor(cursor, since)
-  // An older delivery may have expired although its event has not, so it would look like a missing one.
-  const from = later(since, addMs(deps.now(), -RETENTION.deliveryMs))
+  const cursorPosition = readEventCursor(cursor, since)
+  // An older delivery may have expired although its event has not, so it would look like a missing
+  // delivery.
+  const earliest = later(since, addMs(deps.now(), -RETENTION.deliveryMs))
   const parts = await readParts(deps, clientId)
   const positions = await listEventPositions(deps, {
     clientId,
     parts,
-    between: [from, END_OF_TIME],
+    between: [earliest, END_OF_TIME],
     limit: EVENTS_PER_CALL + 1,
-    after: after && after.firedAt >= from ? after : undefined,
+    after: cursorPosition && cursorPosition.firedAt >= earliest ? cursorPosition : undefined,
   })
   const page = positions.slice(0, EVENTS_PER_CALL)
   const events = (await findEvents(deps, page)).filter((event) => event !== undefined)
@@ -170,14 +183,14 @@ async function redeliverSince(
     const isWanted =
       status === undefined ? delivery?.status !== 'succeeded' : delivery?.status === status
     if (!isWanted || !(delivery || subscribes(endpoint, event.type))) continue
-    const begun = delivery
+    const outcome = delivery
       ? await beginRound(deps, delivery, endpoint, write)
-      : await deliverMissing(deps, event, endpoint, write)
-    if (begun === 'no round left') passedOver += 1
-    else if (begun !== 'in progress') count += 1
+      : await deliverMissingEvent(deps, event, endpoint, write)
+    if (outcome === 'no round left') passedOver += 1
+    else if (outcome !== 'in progress') count += 1
   }
-  const last = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
-  return { count, passedOver, next: last && eventCursorOf(last) }
+  const lastPosition = positions.length > EVENTS_PER_CALL ? page.at(-1) : undefined
+  return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
 /** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
@@ -190,16 +203,16 @@ export async function redeliverOwnSince(
   }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
-  const asked = parseRedeliverBody(rawBody)
-  if (!endpoint.enabled) throw ownDisabled()
-  const redelivered = await redeliverSince(deps, endpoint, asked, (_, steps) =>
+  const request = parseRedeliverBody(rawBody)
+  if (!endpoint.enabled) throw ownEndpointDisabledError()
+  const result = await redeliverSince(deps, endpoint, request, (_, steps) =>
     deps.table.transact(steps),
   )
   const { endpointId } = endpoint
   deps.log.info('delivery.redelivered', {
     endpoint_id: endpointId,
     client_id: clientId,
-    deliveries: redelivered.count,
+    deliveries: result.count,
   })
-  return redelivered
+  return result
 }

@@ -12,7 +12,7 @@ import {
   insertDelivery,
   isStatus,
   newDelivery,
-  schedule,
+  scheduleFields,
   sendDeliveryMessages,
   UNLISTED,
 } from './delivery-store.ts'
@@ -20,7 +20,10 @@ import {
 export type RoundDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'log' | 'now'>
 
 type RoundStep = 'delivery' | 'event'
-/** Writes all steps of one round, or of one missing delivery, or none; for an operator with the audit record. */
+/**
+ * Writes all steps of one round, or of one missing delivery, or none of them; for an operator with
+ * the audit record.
+ */
 export type WriteRound = (
   delivery: Delivery,
   steps: Steps<RoundStep>,
@@ -29,9 +32,9 @@ export type WriteRound = (
 export const ROUNDS_A_DAY = 10
 
 /**
- * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers the delivery as it
- * then is, or why this caller begins none. Unreported abandonments of its endpoint are reported first. After a crash
- * before the message, due work sends it within minutes.
+ * Starts a new round of attempts on a finished delivery: the same row, event id and bytes. Answers
+ * the delivery as it then is, or why this caller begins no round. Unreported abandonments of its
+ * endpoint are reported first. After a crash before the message, due work sends it within minutes.
  */
 export async function beginRound(
   deps: RoundDeps,
@@ -63,7 +66,10 @@ export async function beginRound(
   }
 }
 
-/** The UTC day and its rounds so far. A day that a faster clock has counted already is not left again. */
+/**
+ * The UTC day and its rounds so far. If a faster clock has counted the next day already, that day
+ * stays.
+ */
 function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
   const today = now.slice(0, 10)
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
@@ -80,13 +86,16 @@ async function keepEvent(deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name
   return update(eventKey(paymentId, name), { set }, above('ttl', expiresAfter(now, 0)))
 }
 
-/** Begins and counts a round. Refused when another began meanwhile: after a skipped one only the count differs. */
+/**
+ * Begins and counts a round. Refused when another round began meanwhile: after a skipped round only
+ * the count differs.
+ */
 export function startRound(delivery: Delivery, now: Timestamp): Step {
   assertInvariant(delivery.status !== 'scheduled', 'a round starts after the last one has ended')
   const { roundsOn, rounds } = roundsToday(delivery, now)
   assertInvariant(rounds < ROUNDS_A_DAY, 'a round starts while the delivery has rounds left today')
   const set = {
-    ...schedule(delivery, now),
+    ...scheduleFields(delivery, now),
     roundStart: delivery.attempts,
     rounds: rounds + 1,
     roundsOn,
@@ -104,7 +113,7 @@ export function startRound(delivery: Delivery, now: Timestamp): Step {
 }
 
 /** Sends an event to an endpoint that has no delivery of it, unless another caller does so now. */
-export async function deliverMissing(
+export async function deliverMissingEvent(
   deps: RoundDeps,
   event: Event,
   endpoint: Endpoint,

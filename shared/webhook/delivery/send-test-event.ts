@@ -19,7 +19,7 @@ export async function sendTestEvent(
   }: { clientId: ClientId; endpointId: EndpointId; operator: string },
 ): Promise<Delivery> {
   const endpoint = await requireEndpoint(deps, { clientId, endpointId })
-  if (!endpoint.enabled) throw endpointDisabled()
+  if (!endpoint.enabled) throw endpointDisabledError()
   const now = deps.now()
   const eventId = v.parse(EventIdSchema, deps.newId())
   const body = envelopeBody(TEST_EVENT_TYPE, eventId, now, {
@@ -45,7 +45,7 @@ export async function sendTestEvent(
   return delivery
 }
 
-export function endpointDisabled() {
+export function endpointDisabledError() {
   return invalid(
     'the endpoint is disabled',
     undefined,

@@ -66,7 +66,10 @@ export async function registerEndpoint(
 
 type Target = EndpointIds & { readonly operator: string }
 
-/** Enables, disables or resubscribes. Without effect it leaves no record. `redeliver` sends what was missed. */
+/**
+ * Enables, disables or resubscribes an endpoint. Without effect there is no record. `redeliver`
+ * sends missed events.
+ */
 export async function updateEndpoint(
   deps: RecordDeps,
   {
@@ -86,11 +89,11 @@ export async function updateEndpoint(
   const { clientId, endpointId: subject } = target
   const dtos = { before: toEndpointDto(before), after: toEndpointDto(after) }
   const record = { subject, clientId, operator, action: 'update-endpoint', ...dtos }
-  await write(deps, record, { endpoint: changeEndpoint(before, changes) })
+  await writeWithRecord(deps, record, { endpoint: changeEndpoint(before, changes) })
   return after
 }
 
-async function write(
+async function writeWithRecord(
   deps: RecordDeps,
   record: Parameters<typeof recordChange>[1],
   steps: Steps<string>,
@@ -119,6 +122,6 @@ export async function deleteEndpoint(
     action: 'delete-endpoint',
     before: toEndpointDto(before),
   }
-  await write(deps, record, markDeleted(before, deletedAt))
+  await writeWithRecord(deps, record, markDeleted(before, deletedAt))
   return { ...before, enabled: false, deletedAt }
 }

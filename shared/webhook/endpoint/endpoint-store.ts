@@ -43,14 +43,20 @@ export async function findEndpoint(deps: TableDeps, ids: EndpointIds) {
   return v.parse(StoredEndpoint, await deps.table.get(endpointKey(ids), FIELDS))
 }
 
-/** An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's. */
+/**
+ * An endpoint of this client that is not deleted. Throws 404 otherwise, also for another client's
+ * endpoint.
+ */
 export async function requireEndpoint(deps: TableDeps, ids: EndpointIds): Promise<Endpoint> {
   const endpoint = await findEndpoint(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   return endpoint
 }
 
-/** An endpoint, or a deleted one. One read after the other: a batch could miss a deletion in between. */
+/**
+ * An endpoint, also a deleted one. Both keys are read one after the other: a batch could miss a
+ * deletion.
+ */
 export async function findEndpointEver(
   deps: TableDeps,
   ids: EndpointIds,
@@ -61,10 +67,10 @@ export async function findEndpointEver(
   )
 }
 
-/** A client's endpoints, deleted ones too, unless a range leaves them out. */
+/** A client's endpoints, deleted endpoints included, unless a range leaves them out. */
 export async function listEndpoints(deps: TableDeps, clientId: ClientId, range?: Range) {
-  const asked = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
-  return (await queryAll(deps, asked)).map((item) => v.parse(EndpointSchema, item))
+  const query = { partition: [endpointsPk(clientId)], range, limit: READ_PAGE, fields: FIELDS }
+  return (await queryAll(deps, query)).map((item) => v.parse(EndpointSchema, item))
 }
 
 export function liveEndpoints(deps: TableDeps, clientId: ClientId): Promise<readonly Endpoint[]> {
@@ -91,7 +97,10 @@ export function insertEndpoint(endpoint: SealedEndpoint): Step {
   return put(endpointKey(endpoint), endpoint, isNew)
 }
 
-/** Counts a new or a deleted endpoint on its client's row. A new one is refused if it is one too many. */
+/**
+ * Counts a new or a deleted endpoint on its client's row. A new endpoint above the limit is
+ * refused.
+ */
 export function countEndpoint(clientId: ClientId, by: 1 | -1): Step {
   const hasRoom = any(absent('endpointCount'), below('endpointCount', MAX_ENDPOINTS))
   return updateFields(
@@ -105,31 +114,37 @@ export function changeEndpoint(
   endpoint: Endpoint,
   changes: Partial<Pick<Endpoint, 'enabled' | 'eventTypes'>>,
 ): Step {
-  return update(endpointKey(endpoint), { set: changes }, asRead(endpoint))
+  return update(endpointKey(endpoint), { set: changes }, isAsRead(endpoint))
 }
 
-/** Requires that it has not changed since it was read, so that an audit record's "before" is true. */
-function asRead({ enabled, eventTypes }: Endpoint): Condition {
+/**
+ * Requires that the endpoint has not changed after the read, so that an audit record's "before" is
+ * true.
+ */
+function isAsRead({ enabled, eventTypes }: Endpoint): Condition {
   return all(equals('enabled', enabled), equals('eventTypes', eventTypes))
 }
 
 /** Moves a deleted endpoint, without its secret, to a key that events do not read. */
 export function markDeleted(endpoint: Endpoint, deletedAt: Timestamp) {
   return {
-    endpoint: remove(endpointKey(endpoint), asRead(endpoint)),
+    endpoint: remove(endpointKey(endpoint), isAsRead(endpoint)),
     gone: put(deletedEndpointKey(endpoint), { ...endpoint, enabled: false, deletedAt }),
     client: countEndpoint(endpoint.clientId, -1),
   }
 }
 
-/** Sets or removes a mark, also on a deleted endpoint. Refused when it has changed since the read. */
+/**
+ * Sets or removes a mark, also on a deleted endpoint. Refused when the mark has changed after the
+ * read.
+ */
 export function moveMark(
   endpoint: Endpoint,
   mark: 'slowSince' | 'lastAlertAt',
-  to: Timestamp | undefined,
+  time: Timestamp | undefined,
 ): Step {
   const key =
     endpoint.deletedAt === undefined ? endpointKey(endpoint) : deletedEndpointKey(endpoint)
-  const changes = to === undefined ? { remove: [mark] } : { set: { [mark]: to } }
+  const changes = time === undefined ? { remove: [mark] } : { set: { [mark]: time } }
   return updateFields(key, changes, all(exists, unchanged(mark, endpoint[mark])))
 }

@@ -15,13 +15,13 @@ export const EndpointSchema = v.object({
   enabled: v.boolean(),
   createdAt: TimestampSchema,
   deletedAt: v.optional(TimestampSchema),
-  /** Since when it has held workers without an answer; absent once it answers again. */
+  /** When the endpoint began to hold workers without an answer; absent once it answers again. */
   slowSince: v.optional(TimestampSchema),
   lastAlertAt: v.optional(TimestampSchema),
 })
 export type Endpoint = v.InferOutput<typeof EndpointSchema>
 
-/** As the delivery worker reads it. The secret is absent from a row that lost it. */
+/** An endpoint as the delivery worker reads it. The secret is absent from a row that lost it. */
 export const SealedEndpointSchema = v.object({
   ...EndpointSchema.entries,
   sealedSecret: v.optional(v.string()),
@@ -34,7 +34,10 @@ export function subscribes({ eventTypes }: Endpoint, type: string): boolean {
   )
 }
 
-/** The queue of a delivery's messages: the common one, or that of the endpoints that hold workers. */
+/**
+ * The queue of a delivery's messages: the common queue, or the queue of endpoints that hold
+ * workers.
+ */
 export type Lane = 'normal' | 'slow'
 
 export function laneOf(endpoint: Pick<Endpoint, 'slowSince'> | undefined): Lane {

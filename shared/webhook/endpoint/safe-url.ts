@@ -44,9 +44,9 @@ const SPECIAL = [
   ['3fff::', 20], // documentation
 ] as const
 
-const special = new BlockList()
+const specialNetworks = new BlockList()
 for (const [network, prefix] of SPECIAL)
-  special.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
+  specialNetworks.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
 
 /** Global unicast: nothing else is public in IPv6. */
 const publicIpv6 = new BlockList()
@@ -56,11 +56,11 @@ publicIpv6.addSubnet('2000::', 3, 'ipv6')
 export function inspectUrl(text: string, rules: UrlRules): URL | string {
   if (HIDDEN_CHARACTER.test(text) || !URL.canParse(text)) return 'must be a full URL'
   const url = new URL(text)
-  const loopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
-  if (url.protocol !== 'https:' && !(loopback && url.protocol === 'http:'))
+  const isLoopback = rules.allowLoopbackWebhooks && LOOPBACK_HOSTS.has(url.hostname)
+  if (url.protocol !== 'https:' && !(isLoopback && url.protocol === 'http:'))
     return 'must be an https URL'
   if (url.username !== '' || url.password !== '') return 'must not carry user info'
-  if (loopback) return url
+  if (isLoopback) return url
   if (rules.httpsPortOnly && url.port !== '')
     return 'must use port 443, the only port that webhooks may use'
   if (isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return 'must name a host, not an address'
@@ -68,10 +68,15 @@ export function inspectUrl(text: string, rules: UrlRules): URL | string {
   return /(^|\.)localhost\.?$/.test(url.hostname) ? 'must name a host on the public internet' : url
 }
 
-/** The addresses of an allowed URL. One special address refuses them all, because names that mix them are attacks. */
+/**
+ * The addresses of an allowed URL. One special address refuses the URL, because a name with mixed
+ * addresses is an attack.
+ */
 export async function inspectAddresses(url: URL, rules: UrlRules, resolve: ResolveHost) {
-  const loopback = rules.allowLoopbackWebhooks ? LOOPBACK_HOSTS.get(url.hostname) : undefined
-  if (loopback) return loopback
+  const loopbackAddresses = rules.allowLoopbackWebhooks
+    ? LOOPBACK_HOSTS.get(url.hostname)
+    : undefined
+  if (loopbackAddresses) return loopbackAddresses
   const addresses = await resolve(url.hostname).catch(() => [])
   if (addresses.length === 0) return 'dns'
   return addresses.every(({ address }) => isPublicAddress(address)) ? addresses : 'address_refused'
@@ -80,9 +85,9 @@ export async function inspectAddresses(url: URL, rules: UrlRules, resolve: Resol
 /** True for the plain form of an address on the public internet that is not of our own network. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
-  if (family === 4) return !special.check(address, 'ipv4')
+  if (family === 4) return !specialNetworks.check(address, 'ipv4')
   if (family !== 6 || address.includes('%')) return false
-  return publicIpv6.check(address, 'ipv6') && !special.check(address, 'ipv6')
+  return publicIpv6.check(address, 'ipv6') && !specialNetworks.check(address, 'ipv6')
 }
 
 /** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
@@ -92,12 +97,12 @@ export async function assertSafeUrl(
   resolve: ResolveHost,
 ): Promise<void> {
   const url = inspectUrl(text, rules)
-  if (typeof url === 'string') throw refuse(url)
-  const found = await inspectAddresses(url, rules, resolve)
-  if (found === 'address_refused') throw refuse('resolves to a private or special address')
+  if (typeof url === 'string') throw urlRefusal(url)
+  const addresses = await inspectAddresses(url, rules, resolve)
+  if (addresses === 'address_refused') throw urlRefusal('resolves to a private or special address')
 }
 
-function refuse(reason: string) {
+function urlRefusal(reason: string) {
   return invalid(
     `url: ${reason}`,
     { url: [reason] },

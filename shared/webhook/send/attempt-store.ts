@@ -7,22 +7,33 @@ import { attemptKey, deliveryKey } from '../../table/keys.ts'
 import { absent, all, type Condition, dueWork, equals, put, update } from '../../table/step.ts'
 import { expiresAfter, type Timestamp } from '../../time.ts'
 import { type Delivery, type DeliveryAttempt, DeliverySchema } from '../delivery/delivery.ts'
-import { CLAIM_FIELDS, SCHEDULE_FIELDS, schedule, UNLISTED } from '../delivery/delivery-store.ts'
+import {
+  CLAIM_FIELDS,
+  SCHEDULE_FIELDS,
+  scheduleFields,
+  UNLISTED,
+} from '../delivery/delivery-store.ts'
 
 export type Claim = { readonly token: string; readonly until: Timestamp }
 
-/** Claims a due attempt, once; undefined for a later worker. The token shows a claim of ours whose answer was lost. */
+/**
+ * Claims a due attempt, once; undefined for a later worker. The token shows that this worker made a
+ * claim whose answer was lost.
+ */
 export async function claimAttempt(deps: TableDeps, delivery: Delivery, claim: Claim) {
   const changes = { set: { claimToken: claim.token, claimedUntil: claim.until } }
   const outcome = await deps.table.write(
-    update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)),
+    update(deliveryKey(delivery.deliveryId), changes, isUnclaimed(delivery)),
   )
-  const ours = outcome.applied || outcome.item?.['claimToken'] === claim.token
-  return ours ? v.parse(DeliverySchema, outcome.item) : undefined
+  const isOurs = outcome.applied || outcome.item?.['claimToken'] === claim.token
+  return isOurs ? v.parse(DeliverySchema, outcome.item) : undefined
 }
 
-/** No worker has made or claimed the attempt that was read. After a skipped round only its time differs. */
-function unclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
+/**
+ * No worker has made or claimed the attempt that was read. After a skipped round only the attempt's
+ * time differs.
+ */
+function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
   return all(
     equals('attempts', attempts),
     equals('nextAttemptAt', nextAttemptAt),
@@ -35,35 +46,38 @@ export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
   const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
   return (
-    await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, unclaimed(delivery)))
+    await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isUnclaimed(delivery)))
   ).applied
 }
 
-export type AfterAttempt =
+export type StateAfterAttempt =
   | { readonly status: 'succeeded' | 'skipped' }
   | { readonly status: 'scheduled'; readonly nextAttemptAt: Timestamp }
   | { readonly status: 'abandoned'; readonly alertDueAt: Timestamp }
 
-/** Writes an attempt's result in one transaction. False when its claim has expired and it counts as lost. */
+/**
+ * Writes an attempt's result in one transaction. False when the attempt's claim has expired, so
+ * that the attempt counts as lost.
+ */
 export async function storeAttemptResult(
   deps: TableDeps,
-  claimed: Delivery,
+  delivery: Delivery,
   attempt: DeliveryAttempt,
-  after: AfterAttempt,
+  state: StateAfterAttempt,
 ): Promise<boolean> {
-  assertInvariant(claimed.claimToken !== undefined, 'an attempt is recorded on its claim')
-  if (claimed.unlisted && after.status === 'succeeded')
-    return storeFirstSuccess(deps, claimed, attempt)
-  const { set, remove } = changesAfter(claimed, attempt, after)
+  assertInvariant(delivery.claimToken !== undefined, 'an attempt is recorded on its claim')
+  if (delivery.unlisted && state.status === 'succeeded')
+    return storeFirstSuccess(deps, delivery, attempt)
+  const { set, remove } = changesAfter(delivery, attempt, state)
   const { applied } = await deps.table.transact({
     delivery: update(
-      deliveryKey(claimed.deliveryId),
+      deliveryKey(delivery.deliveryId),
       { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED, ...remove] },
-      onItsClaim(claimed, attempt),
+      hasSameClaim(delivery, attempt),
     ),
-    attempt: put(attemptKey(claimed.deliveryId, attempt.number), {
+    attempt: put(attemptKey(delivery.deliveryId, attempt.number), {
       ...attempt,
-      ...keptSince(attempt),
+      ...retentionFrom(attempt),
     }),
   })
   return applied
@@ -72,7 +86,7 @@ export async function storeAttemptResult(
 /** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
 async function storeFirstSuccess(
   deps: TableDeps,
-  claimed: Delivery,
+  delivery: Delivery,
   attempt: DeliveryAttempt,
 ): Promise<boolean> {
   const { number } = attempt
@@ -80,32 +94,32 @@ async function storeFirstSuccess(
     [UNLISTED]: 'succeeded',
     attempts: number,
     success: toItem(attempt),
-    ...keptSince(attempt),
+    ...retentionFrom(attempt),
   }
-  // Due work lists deliveries that take long.
+  // Due work may have listed a slow delivery.
   const changes = { set, remove: [...CLAIM_FIELDS, ...SCHEDULE_FIELDS, 'status'] }
-  const step = update(deliveryKey(claimed.deliveryId), changes, onItsClaim(claimed, attempt))
+  const step = update(deliveryKey(delivery.deliveryId), changes, hasSameClaim(delivery, attempt))
   const { applied, item } = await deps.table.write(step)
   return applied || v.parse(v.optional(DeliverySchema), item)?.success?.number === number
 }
 
 /** The last attempt sets until when the delivery is kept. */
-function keptSince({ at }: DeliveryAttempt) {
+function retentionFrom({ at }: DeliveryAttempt) {
   return { ttl: expiresAfter(at, RETENTION.deliveryMs) }
 }
 
-function onItsClaim({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition {
+function hasSameClaim({ claimToken }: Delivery, { number }: DeliveryAttempt): Condition {
   return all(equals('attempts', number - 1), equals('claimToken', claimToken))
 }
 
-function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, after: AfterAttempt) {
-  if (after.status === 'scheduled') {
+function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, state: StateAfterAttempt) {
+  if (state.status === 'scheduled') {
     const lostBefore = attempt.error === 'unknown' || undefined
-    const set = { ...schedule(delivery, after.nextAttemptAt), lostBefore }
+    const set = { ...scheduleFields(delivery, state.nextAttemptAt), lostBefore }
     return { set, remove: ['resends', ...(lostBefore ? [] : ['lostBefore'])] }
   }
-  const ended = { status: after.status, ...keptSince(attempt) }
-  if (after.status !== 'abandoned') return { set: ended, remove: SCHEDULE_FIELDS }
-  const alert = dueWork('alert', delivery.deliveryId, after.alertDueAt)
-  return { set: { ...ended, ...alert }, remove: ['nextAttemptAt', 'resends'] }
+  const endFields = { status: state.status, ...retentionFrom(attempt) }
+  if (state.status !== 'abandoned') return { set: endFields, remove: SCHEDULE_FIELDS }
+  const alert = dueWork('alert', delivery.deliveryId, state.alertDueAt)
+  return { set: { ...endFields, ...alert }, remove: ['nextAttemptAt', 'resends'] }
 }

@@ -4,7 +4,7 @@ import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
 import type { WebhookResult } from '../../send-webhook.ts'
 import { finding, logSuspense } from '../../suspense/record-suspense.ts'
-import { putSuspense } from '../../suspense/suspense-store.ts'
+import { writeSuspense } from '../../suspense/suspense-store.ts'
 import { deliveryKey, endpointKey } from '../../table/keys.ts'
 import { addMs, msBetween, SECOND_MS } from '../../time.ts'
 import {
@@ -36,50 +36,62 @@ type DeliverDeps = AttemptResultDeps &
 /** Longer than an attempt can take: an expired claim belongs to a worker that died. */
 const CLAIM_MS = 15 * SECOND_MS
 
-/** After this time an attempt could outlive the invocation, so none is claimed. The queue repeats the message. */
+/**
+ * After this time an attempt could outlive the invocation, so no attempt is claimed. The queue
+ * repeats the message.
+ */
 const LATEST_CLAIM_MS = 3 * SECOND_MS
 
 type DropReason = 'unknown_delivery' | 'finished' | 'attempt_made' | 'claimed' | 'claim_lost'
 
 /**
- * Handles one message (spec 6.4). The row decides, so a message may arrive twice, late or never. Each attempt number
- * is claimed once and makes at most one POST: eight in a round, also after crashes. The expired claim of a dead worker is
- * recorded as a failure. Throws only if nothing is lost: the queue's retry reads the row again.
+ * Handles one message (spec 6.4). The row decides, so a message may arrive twice, late or never.
+ * Each attempt number is claimed once and makes at most one POST: eight POSTs in a round, also
+ * after crashes. The expired claim of a dead worker is recorded as a failure. Throws only if
+ * nothing is lost: the queue's retry reads the row again.
  */
 export async function deliverWebhook(deps: DeliverDeps, message: DeliveryMessage): Promise<void> {
   const beganMs = deps.monotonicMs()
-  const [row, owner] = await deps.table.getMany([
+  const [row, endpointRow] = await deps.table.getMany([
     deliveryKey(message.deliveryId),
     endpointKey(message),
   ])
-  if (!row) return drop(deps, message, 'unknown_delivery')
+  if (!row) return dropMessage(deps, message, 'unknown_delivery')
   const [delivery, endpoint] = [
     v.parse(DeliverySchema, row),
-    v.parse(v.optional(SealedEndpointSchema), owner),
+    v.parse(v.optional(SealedEndpointSchema), endpointRow),
   ]
-  const isOwn = delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
-  // Otherwise the wrong secret would sign.
-  assertInvariant(isOwn, 'a message names the endpoint of its delivery')
-  if (delivery.status !== 'scheduled') return drop(deps, message, 'finished')
-  if (message.attempt <= delivery.attempts) return drop(deps, message, 'attempt_made')
+  const isSameEndpoint =
+    delivery.clientId === message.clientId && delivery.endpointId === message.endpointId
+  // The secret of another endpoint must not sign.
+  assertInvariant(isSameEndpoint, 'a message names the endpoint of its delivery')
+  if (delivery.status !== 'scheduled') return dropMessage(deps, message, 'finished')
+  if (message.attempt <= delivery.attempts) return dropMessage(deps, message, 'attempt_made')
   const lane = laneOf(endpoint)
-  if (delivery.claimToken !== undefined) return handleClaimed(deps, delivery, endpoint)
+  if (delivery.claimToken !== undefined) return handleClaimedDelivery(deps, delivery, endpoint)
   assertInvariant(delivery.nextAttemptAt !== undefined, 'a scheduled delivery has a next attempt')
   const waitMs = msBetween(deps.now(), delivery.nextAttemptAt)
-  if (waitMs > 0) return requeue(deps, delivery, lane, hopSeconds(waitMs))
-  if (!endpoint?.enabled) return skip(deps, delivery)
-  if (lane === 'slow' && message.slow !== true) return requeue(deps, delivery, lane, 0)
+  if (waitMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(waitMs))
+  if (!endpoint?.enabled) return endSkipped(deps, delivery)
+  if (lane === 'slow' && message.slow !== true) return requeueDelivery(deps, delivery, lane, 0)
   return attemptDelivery(deps, delivery, endpoint, beganMs)
 }
 
-type Dropped = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
+type DroppedMessage = Pick<DeliveryMessage, 'deliveryId' | 'attempt'>
 
-function drop(deps: DeliverDeps, { deliveryId, attempt }: Dropped, reason: DropReason): void {
+function dropMessage(
+  deps: DeliverDeps,
+  { deliveryId, attempt }: DroppedMessage,
+  reason: DropReason,
+): void {
   deps.log.info('delivery.dropped', { delivery_id: deliveryId, attempt, reason })
 }
 
-/** A live claim belongs to another worker: check again at its expiry. An expired one is a crash, maybe after the POST. */
-async function handleClaimed(
+/**
+ * A live claim belongs to another worker: check again at its expiry. An expired claim means a
+ * crash, maybe after the POST.
+ */
+async function handleClaimedDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
   endpoint: Endpoint | undefined,
@@ -87,15 +99,20 @@ async function handleClaimed(
   const lane = laneOf(endpoint)
   assertInvariant(delivery.claimedUntil !== undefined, 'a claim has an expiry')
   const leftMs = msBetween(deps.now(), delivery.claimedUntil)
-  if (leftMs > 0) return requeue(deps, delivery, lane, hopSeconds(leftMs))
+  if (leftMs > 0) return requeueDelivery(deps, delivery, lane, hopSeconds(leftMs))
   const at = addMs(delivery.claimedUntil, -CLAIM_MS)
-  const lost = { number: delivery.attempts + 1, at, durationMs: 0, error: 'unknown' } as const
-  if (!(await recordAttemptResult(deps, delivery, lost, lane, endpoint)))
-    drop(deps, nextOf(delivery), 'claim_lost')
+  const lostAttempt = {
+    number: delivery.attempts + 1,
+    at,
+    durationMs: 0,
+    error: 'unknown',
+  } as const
+  if (!(await recordAttemptResult(deps, delivery, lostAttempt, lane, endpoint)))
+    dropMessage(deps, nextAttemptOf(delivery), 'claim_lost')
 }
 
 /** Sends the message again with the remaining delay, in several hops if SQS cannot hold it that long. */
-async function requeue(
+async function requeueDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
   lane: Lane,
@@ -109,12 +126,13 @@ async function requeue(
   })
 }
 
-function nextOf({ deliveryId, attempts }: Delivery): Dropped {
+function nextAttemptOf({ deliveryId, attempts }: Delivery): DroppedMessage {
   return { deliveryId, attempt: attempts + 1 }
 }
 
-async function skip(deps: DeliverDeps, delivery: Delivery): Promise<void> {
-  if (!(await skipDelivery(deps, delivery))) return drop(deps, nextOf(delivery), 'claimed')
+async function endSkipped(deps: DeliverDeps, delivery: Delivery): Promise<void> {
+  if (!(await skipDelivery(deps, delivery)))
+    return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
   deps.log.warn('delivery.skipped', {
     delivery_id: delivery.deliveryId,
     endpoint_id: delivery.endpointId,
@@ -130,8 +148,9 @@ async function attemptDelivery(
   beganMs: number,
 ) {
   const { body, paymentId, eventName: name } = delivery
-  // Read before the claim, because a failed read of ours must not count as an attempt. There is no secret if another
-  // stage sealed it: the client then needs a new endpoint. A test has bytes of its own.
+  // Secret and bytes are read before the claim, because our failed read must not count as an
+  // attempt. There is no secret if another stage sealed it: the client then needs a new endpoint. A
+  // test delivery has its bytes in its row.
   const [signingSecret, text] = await Promise.all([
     endpoint.sealedSecret === undefined
       ? undefined
@@ -141,24 +160,25 @@ async function attemptDelivery(
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS)
     throw new Error('too late to claim an attempt')
   const at = deps.now()
-  const claimed = await claimAttempt(deps, delivery, {
+  const claimedDelivery = await claimAttempt(deps, delivery, {
     token: deps.newId(),
     until: addMs(at, CLAIM_MS),
   })
-  if (!claimed) return drop(deps, nextOf(delivery), 'claimed')
+  if (!claimedDelivery) return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
   // The claim had expired when the table confirmed it: nothing is posted, and the attempt is recorded as lost.
-  if (deps.now() >= addMs(at, CLAIM_MS)) return handleClaimed(deps, claimed, endpoint)
-  const result = await makeAttempt(deps, claimed, { text, signingSecret })
-  const attempt: DeliveryAttempt = { number: claimed.attempts + 1, at, ...result }
+  if (deps.now() >= addMs(at, CLAIM_MS))
+    return handleClaimedDelivery(deps, claimedDelivery, endpoint)
+  const result = await makeAttempt(deps, claimedDelivery, { text, signingSecret })
+  const attempt: DeliveryAttempt = { number: claimedDelivery.attempts + 1, at, ...result }
   const lane = await noteAnswer(deps, endpoint, attempt)
-  if (!(await recordAttemptResult(deps, claimed, attempt, lane, endpoint)))
-    drop(deps, nextOf(claimed), 'claim_lost')
+  if (!(await recordAttemptResult(deps, claimedDelivery, attempt, lane, endpoint)))
+    dropMessage(deps, nextAttemptOf(claimedDelivery), 'claim_lost')
 }
 
 /** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
 async function makeAttempt(
   deps: DeliverDeps,
-  claimed: Delivery,
+  delivery: Delivery,
   {
     text,
     signingSecret,
@@ -166,14 +186,14 @@ async function makeAttempt(
 ): Promise<WebhookResult> {
   if (text === undefined) {
     // An event outlives all its deliveries, so it was lost: due work alerts the operators.
-    const { eventId: subject, clientId, paymentId } = claimed
+    const { eventId: subject, clientId, paymentId } = delivery
     const payment = paymentId && { paymentId, clientId }
-    const found = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
-    if ((await putSuspense(deps, found)).applied) logSuspense(deps, found)
+    const missingEvent = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
+    if ((await writeSuspense(deps, missingEvent)).applied) logSuspense(deps, missingEvent)
     return { error: 'event_gone', durationMs: 0 }
   }
   if (signingSecret === undefined) return { error: 'secret_missing', durationMs: 0 }
   const body = Buffer.from(text, 'utf8')
-  const headers = webhookHeaders(claimed, { body, signingSecret, sentAtMs: deps.realNowMs() })
-  return deps.sendWebhook({ url: claimed.url, headers, body })
+  const headers = webhookHeaders(delivery, { body, signingSecret, sentAtMs: deps.realNowMs() })
+  return deps.sendWebhook({ url: delivery.url, headers, body })
 }

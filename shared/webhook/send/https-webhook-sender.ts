@@ -36,14 +36,14 @@ export function httpsWebhookSender(options: SenderOptions): SendWebhook {
     const startedMs = options.monotonicMs()
     const deadline = AbortSignal.timeout(options.deadlineMs ?? DEADLINE_MS)
     // node refuses to send some requests; its error may quote the request.
-    const outcome = await attempt(options, request, deadline).catch(
+    const outcome = await attemptRequest(options, request, deadline).catch(
       (): Outcome => ({ error: 'unknown' }),
     )
     return { ...outcome, durationMs: Math.round(options.monotonicMs() - startedMs) }
   }
 }
 
-async function attempt(
+async function attemptRequest(
   options: SenderOptions,
   { url, ...request }: WebhookRequest,
   deadline: AbortSignal,
@@ -62,20 +62,23 @@ async function attempt(
 const QUERY_TIMEOUT_MS = 1_000
 const QUERY_TRIES = 2
 
-/** Made once and on demand: it is a channel with its own sockets. */
+/** The resolver is made once and on demand, because it has its own sockets. */
 let resolver: Resolver | undefined
 
-/** Asks the name servers. With dead ones `dns.lookup` would block a small pool of threads for all deliveries. */
+/**
+ * Asks the name servers. With dead name servers, `dns.lookup` would block a small pool of threads
+ * for all deliveries.
+ */
 export async function resolveByDns(hostname: string): Promise<readonly ResolvedAddress[]> {
   resolver ??= new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES })
-  // Many names have one family only, and some name servers do not answer for the other.
+  // Many names have one family only, and some name servers do not answer for the other family.
   const families = await Promise.allSettled([
     resolver.resolve4(hostname),
     resolver.resolve6(hostname),
   ])
-  return families.flatMap((found, at) =>
-    found.status === 'fulfilled'
-      ? found.value.map((address) => ({ address, family: at === 0 ? 4 : 6 }))
+  return families.flatMap((lookup, at) =>
+    lookup.status === 'fulfilled'
+      ? lookup.value.map((address) => ({ address, family: at === 0 ? 4 : 6 }))
       : [],
   )
 }
@@ -109,7 +112,7 @@ export function postWebhook(
     let failure: 'connection' | 'tls' = 'connection'
 
     const end = () => {
-      // Whatever comes later starts no timer.
+      // A later answer starts no timer.
       outgoing.off('response', onAnswer)
       const error = deadline.aborted ? 'timeout' : failure
       resolve(httpStatus === undefined ? { error } : outcomeOf(httpStatus, Buffer.concat(chunks)))
@@ -156,17 +159,18 @@ export function postWebhook(
 }
 
 const MAX_ADDRESSES = 4
-/** How long one address may take to connect before the next is tried as well. */
+/** How long one address may take to connect before the next address is tried as well. */
 const CONNECT_TRY_MS = 2_000
 
 function requestTo({ target, headers, body, addresses }: CheckedRequest): http.ClientRequest {
-  const checked = addresses.slice(0, MAX_ADDRESSES)
+  const checkedAddresses = addresses.slice(0, MAX_ADDRESSES)
   const connection: Partial<TcpNetConnectOpts> = {
     // With `autoSelectFamily` node asks for all addresses of a name.
-    lookup: (_hostname, _options, answer) => answer(null, checked),
+    lookup: (_hostname, _options, answer) => answer(null, checkedAddresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: CONNECT_TRY_MS,
-    // Headers and body are two writes. Without this the second waits for a delayed acknowledgement (40 ms).
+    // Headers and body are two writes. Without `noDelay` the second write waits for a delayed
+    // acknowledgement (40 ms).
     noDelay: true,
   }
   return (target.protocol === 'https:' ? https : http).request(target, {
@@ -190,7 +194,8 @@ function outcomeOf(httpStatus: number, body: Buffer): Outcome {
   return {
     httpStatus,
     ...((httpStatus < 200 || httpStatus > 299) && { error: 'http_status' }),
-    // The last character may be cut: the text is decoded as the start of a stream, so a broken rest is left out.
+    // The last character may be cut: the text is decoded as the start of a stream, so a broken end
+    // is left out.
     responseBody: new TextDecoder('utf-8', { ignoreBOM: true }).decode(
       body.subarray(0, STORED_BYTES),
       { stream: true },

@@ -6,11 +6,11 @@ import type { Delivery, DeliveryAttempt } from '../delivery/delivery.ts'
 import { sendDeliveryMessages } from '../delivery/delivery-store.ts'
 import { type Endpoint, type Lane, laneOf } from '../endpoint/endpoint.ts'
 import { moveMark } from '../endpoint/endpoint-store.ts'
-import { type AfterAttempt, storeAttemptResult } from './attempt-store.ts'
+import { type StateAfterAttempt, storeAttemptResult } from './attempt-store.ts'
 
 export type AttemptResultDeps = Pick<Deps, 'table' | 'queues' | 'log' | 'now'>
 
-const LOGGED = {
+const LOG_LINES = {
   succeeded: ['info', 'delivery.succeeded'],
   scheduled: ['warn', 'delivery.failed'],
   abandoned: ['error', 'delivery.abandoned'],
@@ -18,35 +18,40 @@ const LOGGED = {
 } as const
 
 /**
- * Records a claimed attempt, and sends the next message to this lane after a failure that is not the last of its round.
- * After the last one an alert is due (spec 6.4). False when another worker recorded the attempt as lost; then nothing is
- * changed. Throws when the next message cannot be sent: the attempt is recorded, and due work sends the message.
+ * Records a claimed attempt, and sends the next message to this lane after a failure that is not
+ * the last of its round. After the last failure an alert is due (spec 6.4). False when another
+ * worker recorded the attempt as lost; then nothing is changed. Throws when the next message cannot
+ * be sent: the attempt is recorded, and due work sends the message.
  */
 export async function recordAttemptResult(
   deps: AttemptResultDeps,
-  claimed: Delivery,
+  delivery: Delivery,
   attempt: DeliveryAttempt,
   lane: Lane,
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
 ): Promise<boolean> {
-  const after = afterAttempt(deps, claimed, attempt, endpoint)
-  if (!(await storeAttemptResult(deps, claimed, attempt, after))) return false
-  const [level, code] = LOGGED[after.status]
+  const state = stateAfterAttempt(deps, delivery, attempt, endpoint)
+  if (!(await storeAttemptResult(deps, delivery, attempt, state))) return false
+  const [level, code] = LOG_LINES[state.status]
   deps.log[level](code, {
-    delivery_id: claimed.deliveryId,
-    event_id: claimed.eventId,
-    endpoint_id: claimed.endpointId,
-    client_id: claimed.clientId,
+    delivery_id: delivery.deliveryId,
+    event_id: delivery.eventId,
+    endpoint_id: delivery.endpointId,
+    client_id: delivery.clientId,
     attempt: attempt.number,
     duration_ms: attempt.durationMs,
     http_status: attempt.httpStatus,
     error: attempt.error,
-    ...(after.status === 'succeeded' && { announced_ms: announcedMs(deps, claimed) }),
-    ...(after.status === 'scheduled' && { next_attempt_at: after.nextAttemptAt }),
+    ...(state.status === 'succeeded' && { announced_ms: announcedMs(deps, delivery) }),
+    ...(state.status === 'scheduled' && { next_attempt_at: state.nextAttemptAt }),
   })
-  if (after.status === 'scheduled') {
-    const next = { delivery: { ...claimed, attempts: attempt.number }, lane }
-    await sendDeliveryMessages(deps, [next], hopSeconds(msBetween(deps.now(), after.nextAttemptAt)))
+  if (state.status === 'scheduled') {
+    const nextDelivery = { delivery: { ...delivery, attempts: attempt.number }, lane }
+    await sendDeliveryMessages(
+      deps,
+      [nextDelivery],
+      hopSeconds(msBetween(deps.now(), state.nextAttemptAt)),
+    )
   }
   return true
 }
@@ -54,12 +59,12 @@ export async function recordAttemptResult(
 /** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
 export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
-function afterAttempt(
+function stateAfterAttempt(
   deps: StoreDeps,
   { roundStart, lostBefore }: Delivery,
   { number, at, error }: DeliveryAttempt,
   endpoint: Pick<Endpoint, 'lastAlertAt'> | undefined,
-): AfterAttempt {
+): StateAfterAttempt {
   if (error === undefined) return { status: 'succeeded' }
   // No later attempt would find the bytes.
   if (error === 'event_gone') return { status: 'skipped' }
@@ -67,11 +72,15 @@ function afterAttempt(
   const waitMs = WAITS_MS[number - roundStart - 1]
   if (waitMs === undefined) return { status: 'abandoned', alertDueAt: alertDueAt(endpoint, now) }
   if (error !== 'unknown') return { status: 'scheduled', nextAttemptAt: addMs(now, waitMs) }
-  // An attempt that was lost with its worker is repeated at once, a second one in a row after the wait from its time.
+  // An attempt that was lost with its worker is repeated at once, a second lost attempt in a row
+  // after the wait from its time.
   return { status: 'scheduled', nextAttemptAt: lostBefore ? later(addMs(at, waitMs), now) : now }
 }
 
-/** The time from paid to announced, which a merchant waits for. Not measured for what a redelivery began or created. */
+/**
+ * How long a merchant waited for the announcement of a paid payment. Redelivered events are not
+ * measured.
+ */
 function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, firedAt }: Delivery) {
   return eventName === 'payment.succeeded' && rounds === undefined && createdAt === firedAt
     ? msBetween(firedAt, deps.now())
@@ -83,7 +92,10 @@ export function hopSeconds(waitMs: number): number {
   return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
 }
 
-/** Half of an attempt's time. After that long it held its worker, as much as an endpoint that never answers. */
+/**
+ * Half of an attempt's time limit. A slower attempt holds its worker as if the endpoint never
+ * answered.
+ */
 const HELD_MS = 5 * SECOND_MS
 
 /**
@@ -95,9 +107,13 @@ export async function noteAnswer(
   endpoint: Endpoint,
   attempt: DeliveryAttempt,
 ): Promise<Lane> {
-  const isHeld = attempt.durationMs >= HELD_MS
+  const hasHeldWorker = attempt.durationMs >= HELD_MS
   // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
-  const lane = isHeld ? 'slow' : attempt.httpStatus === undefined ? laneOf(endpoint) : 'normal'
+  const lane = hasHeldWorker
+    ? 'slow'
+    : attempt.httpStatus === undefined
+      ? laneOf(endpoint)
+      : 'normal'
   if (lane === laneOf(endpoint)) return lane
   const ids = { endpoint_id: endpoint.endpointId, client_id: endpoint.clientId }
   try {

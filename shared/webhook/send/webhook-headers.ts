@@ -3,16 +3,20 @@ import { typeOfEvent } from '../../event/event.ts'
 import { SECOND_MS } from '../../time.ts'
 import type { Delivery } from '../delivery/delivery.ts'
 
-type Signed = { readonly body: Buffer; readonly signingSecret: string; readonly sentAtMs: number }
+type SigningInput = {
+  readonly body: Buffer
+  readonly signingSecret: string
+  readonly sentAtMs: number
+}
 
 /** The headers of every webhook: those of spec 6.2, and those of Standard Webhooks. */
 export function webhookHeaders(
   { eventName, eventId, deliveryId }: Pick<Delivery, 'eventName' | 'eventId' | 'deliveryId'>,
-  { body, signingSecret, sentAtMs }: Signed,
+  { body, signingSecret, sentAtMs }: SigningInput,
 ): Readonly<Record<string, string>> {
   const timestamp = String(Math.floor(sentAtMs / SECOND_MS))
   // Standard Webhooks takes the bytes that the secret stands for as the key.
-  const keyed = createHmac('sha256', Buffer.from(signingSecret.slice('whsec_'.length), 'base64'))
+  const hmac = createHmac('sha256', Buffer.from(signingSecret.slice('whsec_'.length), 'base64'))
   return {
     'Content-Type': 'application/json',
     'X-Gateway-Event': typeOfEvent(eventName),
@@ -20,7 +24,7 @@ export function webhookHeaders(
     'X-Gateway-Delivery-Id': deliveryId,
     'webhook-id': eventId,
     'webhook-timestamp': timestamp,
-    'webhook-signature': `v1,${keyed.update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`,
+    'webhook-signature': `v1,${hmac.update(`${eventId}.${timestamp}.`).update(body).digest('base64')}`,
   }
 }
 

@@ -22,7 +22,7 @@ import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
 import { absent, equals, isNew, put, update } from '../../../shared/table/step.ts'
 import { call } from './programs.ts'
 
-type FloorMeans = typeof means
+type FloorMeans = typeof floorMeans
 
 const FEE_MINOR = 4_000
 
@@ -44,7 +44,7 @@ const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number
  * local HTTP server in its own process.
  * Arguments: the table's endpoint, its name, and where webhooks go.
  */
-const [endpoint = '', tableName = '', webhookUrl = ''] = process.argv.slice(2)
+const [endpoint = '', tableName = '', receiverUrl = ''] = process.argv.slice(2)
 
 const simulator = await startProviderSimulator({
   clock: startLocalClock(),
@@ -62,22 +62,22 @@ const client = new DynamoDBClient({
   },
 })
 const emulator = await startQueueEmulator()
-const means = {
+const floorMeans = {
   table: dynamoDbRequests({ client, name: tableName }),
   providerUrl: simulator.url,
-  webhookUrl,
+  webhookUrl: receiverUrl,
   sqs: emulator.sqs,
   queueUrl: await emulator.queue('floor'),
   clientId: randomUUID(),
 }
-void work(means)
+void work(floorMeans)
 
 const server = await startLocalHttpServer({
   port: 0,
   answer: async ({ path, body }) => {
     const sent = (): unknown => JSON.parse(body.toString('utf8'))
-    if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(means, sent()))
-    return jsonReply(201, await create(means, sent()))
+    if (path === '/callbacks/xendit') return jsonReply(200, await applyCallback(floorMeans, sent()))
+    return jsonReply(201, await create(floorMeans, sent()))
   },
 })
 process.once('disconnect', () => process.exit())
@@ -96,7 +96,7 @@ async function work(means: FloorMeans): Promise<void> {
   }
 }
 
-/** What a message asks for: the delivery with its endpoint, the bytes, the claim, the webhook, and what became of it. */
+/** Reads the delivery, its endpoint and the body, claims the delivery, sends the webhook and records the result. */
 async function deliver(
   means: FloorMeans,
   { Body: id = '', ReceiptHandle }: Message,
@@ -131,7 +131,7 @@ function eventKey(id: string) {
   return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
 }
 
-/** The provider is asked; the endpoints; payment, credit, event and delivery; and the message of the delivery. */
+/** Asks the provider, reads the endpoints, writes payment, credit, event and delivery, and sends the delivery's message. */
 async function applyCallback(means: FloorMeans, body: unknown) {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
@@ -171,12 +171,12 @@ async function ask({ providerUrl }: FloorMeans, path: string, body?: object): Pr
   return JSON.parse(await call({ url: providerUrl + path, headers, ...sent }))
 }
 
-/** In one of sixteen shards. */
+/** Adds to a counter in one of sixteen shards. */
 function count({ clientId }: FloorMeans, id: string, field: string) {
   return update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
 }
 
-/** Claim, so that no other caller asks the provider for this payment; the provider; what leads to it; payment and count. */
+/** Claims the payment so that no other caller asks the provider; asks it; writes payment, pointers and count. */
 async function create(means: FloorMeans, body: unknown) {
   const { table, clientId } = means
   const request = v.parse(Request, body)

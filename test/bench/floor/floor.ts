@@ -22,7 +22,7 @@ export async function floorReport() {
   const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
   return {
     text: [measuredOn('npm run bench -- floor'), table, paceText(pace)].join('\n\n'),
-    failures: [...figures.flatMap(tooSlow), ...tooLate(pace)],
+    failures: [...figures.flatMap(slowProblems), ...lateProblems(pace)],
   }
 }
 
@@ -33,7 +33,7 @@ type Measured = {
   readonly receiver: WebhookReceiver
 }
 
-/** How many ask at once, and the callbacks in a slice then: each needs a payment that was made and paid before. */
+/** How many callers ask at once, and the callbacks in a slice: each callback needs a payment that is made and paid. */
 const LOADS = [
   { concurrency: 1, callbacks: 10 },
   { concurrency: 8, callbacks: 40 },
@@ -47,7 +47,7 @@ type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promi
 
 const SLICES: readonly Slice[] = [creates, callbacks]
 
-/** Gateway and floor program, each a process on the same DynamoDB Local, are asked the same in turn. */
+/** Gateway and floor program are processes on the same DynamoDB Local. They get the same requests in turn. */
 async function measureFloor() {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
@@ -63,10 +63,10 @@ async function measureFloor() {
   const sides: readonly Measured[] = [own, { ...shared, name: 'floor', program: floor }]
   for (const side of sides) {
     await keepCallbacks(side.program)
-    // The first requests of a process are those of code that has not been compiled yet.
+    // The first requests of a process run code that has not been compiled yet.
     for (const slice of [...SLICES, ...SLICES]) await slice(side, WARM_UP, noFigures())
   }
-  // Awaited here: what was started is ended when this returns.
+  // Awaited here, because the started processes end when this function returns.
   return { figures: await measure(sides), pace: await measurePace(own) }
 }
 
@@ -79,7 +79,7 @@ function creates(
   return measureLoop(into.create, concurrency, during(800), () => create(side))
 }
 
-/** Callers side by side, each asking again as soon as it is answered, while `goOn` says yes. Adds what each ask took. */
+/** Concurrent callers, each asking again as soon as it is answered, while `goOn` says yes. Adds each request's time. */
 async function measureLoop(
   into: Latencies,
   concurrency: number,
@@ -125,7 +125,7 @@ async function callbacks(
     await sendCallback(side.program, body)
     const tookMs = performance.now() - from
     into.callback.ms.push(tookMs)
-    // So many side by side: what a caller that waits for the answer alone could ask.
+    // Divided by the number of concurrent callers: the time of one caller that waits for the answer alone.
     into.callback.elapsedMs += tookMs / concurrency
     await side.receiver.arrivalOf(id)
   }
@@ -150,7 +150,7 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
     const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
     for (let round = 0; round < 3; round++) {
       for (const slice of SLICES) {
-        // Each begins as often as the other.
+        // Each side begins in every second round.
         for (const side of round % 2 === 0 ? sides : sides.toReversed())
           await slice(side, load, figures[side.name])
       }
@@ -162,7 +162,7 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
 
 const PAYING = 16
 
-/** Callers who create, pay and send the callback, each the next payment at once. Webhooks are waited for at the end. */
+/** Callers that create, pay and send the callback, then take the next payment at once. They wait for webhooks at the end. */
 async function measurePace(gateway: Measured) {
   const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(15_000), async () => {
@@ -191,7 +191,7 @@ function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readon
   })
 }
 
-/** The least value that this part of all is not above (`0.99`: one in a hundred takes longer). */
+/** The least value that this part of all values does not exceed (`0.99`: one in a hundred takes longer). */
 function percentile(part: number) {
   return ({ ms }: Latencies): number =>
     ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
@@ -215,15 +215,15 @@ function paceText({ paid, arrived, restMs }: PaceFigure): string {
 }
 
 /** The way from the callback to the webhook takes at most 1.3 times as long (design section 9). */
-function tooSlow({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
+function slowProblems({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
   const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
   return ratio <= 1.3
     ? []
     : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
 }
 
-/** While callers pay flat out, at least half of the webhooks keep pace. The rest comes within five seconds afterwards. */
-function tooLate({ paid, arrived, restMs }: PaceFigure): readonly string[] {
+/** While callers pay flat out, at least half of the webhooks keep pace. The other webhooks come within five seconds. */
+function lateProblems({ paid, arrived, restMs }: PaceFigure): readonly string[] {
   return [
     ...(arrived < paid.ms.length / 2
       ? [`${arrived} webhooks came while ${paid.ms.length} payments were made`]

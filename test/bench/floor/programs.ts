@@ -11,7 +11,7 @@ import {
 } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import { PAYMENT_BODY } from '../assumptions.ts'
 
-/** The answer must have the status that is wanted: figures of refusals would be too good. */
+/** The answer must have the wanted status: figures of refusals would be too good. */
 type Call = {
   readonly method: string
   readonly url: string
@@ -22,7 +22,7 @@ type Call = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
-/** A call over a connection that is kept, with as little of its own as Node allows: the caller shares the machine. */
+/** A call over a kept connection, with as little work as Node allows, because the caller shares the machine. */
 export async function call(asked: Call): Promise<string> {
   const { method, url, headers = {}, body, wanted = 200 } = asked
   const sent = request(url, { method, agent, headers })
@@ -74,7 +74,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 /** A client with a key and an endpoint. Answers the headers of its requests. */
 export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
-  // Far above what is asked here, so that no request is counted.
+  // Far above what the bench asks, so that the limit refuses no request.
   const { client_id } = await act(gateway, 'create-client', {
     name: 'Bench',
     rate_limit_per_second: 10_000,
@@ -84,7 +84,7 @@ export async function addMerchant(gateway: Program, url: string): Promise<Record
   return { authorization: `Bearer ${String(api_key)}`, 'content-type': 'application/json' }
 }
 
-/** Does what an operator does at a gateway that runs here; throws when it is refused. */
+/** Runs an operator's action on a local gateway; throws when the gateway refuses it. */
 async function act({ lambda }: Program, action: string, payload: object) {
   const url = `${lambda}/2015-03-31/functions/gateway-local-${action}/invocations`
   const said = await call({
@@ -124,7 +124,7 @@ const Requests = v.array(
   }),
 )
 
-/** The customer pays a payment at the provider. Answers the callback that the provider would send then. */
+/** The customer pays a payment at the provider. Returns the callback that the provider would send. */
 export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
@@ -172,10 +172,10 @@ export async function startWebhookReceiver() {
     close,
     /** Ids of the payments whose webhooks have come. */
     came: came as ReadonlySet<string>,
-    /** Resolves when it has come. Rejects when it is much too late. */
+    /** Resolves when the payment's webhook has come. Rejects when it is much too late. */
     arrivalOf: async (id: string): Promise<void> => {
       const { promise, reject } = arrivalAt(id)
-      // A second attempt comes after a minute: its time would be no measurement.
+      // A second attempt comes after a minute: its time would distort the figures.
       const late = setTimeout(() => reject(new Error(`no webhook of ${id} came`)), 30_000)
       return promise.finally(() => clearTimeout(late))
     },

@@ -11,9 +11,9 @@ const stage = deployedStage('prod')
 const { clientRateLimit = 0, clientCreateLimit = 0 } = stage.settings
 const carried = carriedUnits(stage)
 
-/** What passes of four times the limit in a minute, over environments in turn. */
+/** How many of four times the limit's requests pass in a minute, over environments in turn. */
 type Flood = { readonly units: number; readonly before: number; readonly creates?: boolean }
-async function passing(
+async function countPassing(
   perSecond: number,
   { units, before, creates = false }: Flood,
 ): Promise<number> {
@@ -54,14 +54,14 @@ it.each([
 ] as const)(
   'a client at four times its limit with requests of %d %s uses less than a quarter of a fresh table',
   async (units, sort, before) => {
-    const used = (await passing(clientRateLimit, { units, before })) * units
+    const used = (await countPassing(clientRateLimit, { units, before })) * units
 
     expect(used / SECONDS).toBeLessThan(carried[sort] / 4)
   },
 )
 
-it('a client at four times its limit of creates with every field as long as it may be makes its limit of them', async () => {
-  const passed = await passing(clientCreateLimit, { units: 77, before: 4, creates: true })
+it('a client that sends four times its limit of creates, each field at its maximum length, makes only its limit', async () => {
+  const passed = await countPassing(clientCreateLimit, { units: 77, before: 4, creates: true })
 
   expect(passed).toBeLessThanOrEqual(1.2 * clientCreateLimit * SECONDS)
   expect((passed / SECONDS) * 240).toBeLessThan(carried.writes / 4)

@@ -32,7 +32,7 @@ export async function measureRequests(): Promise<readonly RequestCost[]> {
   return costs
 }
 
-/** Every field of the merchant's as long as it may be. */
+/** Every field of the merchant at its maximum length. */
 const FAT = {
   method: 'virtual_account',
   channel_code: 'BCA',
@@ -75,7 +75,7 @@ async function payments({ memory, deps, caller, ask, measure }: MeteredApi): Pro
     id: idOf(number),
     listed_at: at(number),
   }))
-  // A list reads the rows that it shows, and of all others their entries in the index.
+  // A list reads the rows that it shows, and the index entries of all other rows.
   const { owner = '', entity = '' } = itemOf(memory, key)
   for (let number = MANY; number < PAYMENTS; number++) {
     const own = idOf(number)
@@ -109,7 +109,7 @@ async function startMeteredApi() {
     return answer.body
   }
   const costs: RequestCost[] = []
-  /** A key is known for fifteen seconds: each request is measured as the first one after that. */
+  /** An environment knows a key for fifteen seconds. Each measured request is the first request after them. */
   const measure = async (what: string, before: number, ...asked: Parameters<typeof ask>) => {
     deps.clock.advance(16)
     meter.take()
@@ -130,7 +130,7 @@ function idOf(number: number): string {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 }
 
-/** Copies of a row, a millisecond apart, each under a key of its own. */
+/** Copies of a row, a millisecond apart, each under a different key. */
 function copy(
   memory: MemoryTable,
   key: Key,
@@ -187,7 +187,7 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
     }
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
     copy(memory, deliveryKey(deliveryId), MANY - 1, (number) => {
-      // Endpoints take turns in the order of the list, so that one look reads as many as it may.
+      // Endpoints alternate in the order of the list, so that one page reads as many endpoints as it may.
       const id = idOf(number * ENDPOINTS + at) as typeof deliveryId
       return { ...deliveryKey(id), delivery_id: id, id }
     })

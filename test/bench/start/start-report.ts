@@ -19,7 +19,7 @@ import { PROJECT_ROOT } from '../../support/source-file.ts'
 const LIMIT = 1.15
 /**
  * Others use the machine as well, so a bundle and its bare handler are started one after the other and their ratio counts:
- * what disturbs one mostly disturbs both. What is over the limit by the median of some pairs is started more often.
+ * what disturbs one start mostly disturbs both. A bundle whose median of some pairs is over the limit is started more often.
  */
 const [MIN_PAIRS, MAX_PAIRS] = [7, 41]
 
@@ -79,14 +79,14 @@ export async function startReport() {
     await assertRead(functions, () => reads)
     await measure(functions)
     const heading = ['Function', 'Its clients', 'KB', 'KB, bare', 'Start, of the bare']
-    const over = functions.filter((one) => median(one) > LIMIT).length
+    const over = functions.filter((measured) => median(measured) > LIMIT).length
     return {
       text: `${markdownTable(heading, functions.map(row))}\n\nOver the limit of ${LIMIT}: ${over} of ${functions.length} functions.`,
       failures: functions
         .filter(isSurelyOver)
         .map(
-          (one) =>
-            `${one.name} starts in ${median(one).toFixed(2)} times what a bare handler takes, over ${LIMIT}`,
+          (measured) =>
+            `${measured.name} starts in ${median(measured).toFixed(2)} times what a bare handler takes, over ${LIMIT}`,
         ),
     }
   } finally {
@@ -128,7 +128,7 @@ function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[]
   ]
 }
 
-/** The bundle of a handler that has these means and does nothing: nothing starts faster. */
+/** The bundle of a handler that has these clients and does nothing: no handler with them starts faster. */
 async function bareOf(directory: string, means: readonly Means[]): Promise<string> {
   const outfile = join(directory, `bare-${means.join('-')}.mjs`)
   const handler =
@@ -140,7 +140,7 @@ async function bareOf(directory: string, means: readonly Means[]): Promise<strin
 
 type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
 
-/** A read that fails is not seen from outside: a start would then look faster than it is. */
+/** Checks that each start reads the table. A failed read is not visible from outside, and would look like a fast start. */
 async function assertRead(functions: readonly Measured[], reads: () => number): Promise<void> {
   for (const { name, means, file, env } of functions) {
     const before = reads()
@@ -161,11 +161,13 @@ async function measure(functions: readonly Measured[]): Promise<void> {
   let open = functions
   for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
     // One more pair of starts of each function, on every core; the two starts of a pair follow one another.
-    await mapInChunks(open, availableParallelism(), async (one) => {
-      one.ratios.push((await startMs(one.file, one.env)) / (await startMs(one.bare, one.env)))
+    await mapInChunks(open, availableParallelism(), async (measured) => {
+      measured.ratios.push(
+        (await startMs(measured.file, measured.env)) / (await startMs(measured.bare, measured.env)),
+      )
     })
     if (pair >= MIN_PAIRS && pair % 2 === 1)
-      open = open.filter((one) => median(one) > LIMIT && !isSurelyOver(one))
+      open = open.filter((measured) => median(measured) > LIMIT && !isSurelyOver(measured))
   }
 }
 
@@ -173,12 +175,14 @@ function median({ ratios }: Measured): number {
   return ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 }
 
-/** 31 of 41 pairs. With a true ratio at the limit each is above as often as below: so many are in one run of 1,000. */
+/** Over the limit in 31 of 41 pairs. With a true ratio at the limit this happens in one run of 1,000. */
 function isSurelyOver({ ratios }: Measured): boolean {
   return ratios.filter((ratio) => ratio > LIMIT).length >= 31
 }
 
-function row(one: Measured): readonly string[] {
-  const sizes = [one.file, one.bare].map((file) => String(Math.round(statSync(file).size / 1_024)))
-  return [`\`${one.name}\``, one.means.join(', '), ...sizes, median(one).toFixed(2)]
+function row(measured: Measured): readonly string[] {
+  const sizes = [measured.file, measured.bare].map((file) =>
+    String(Math.round(statSync(file).size / 1_024)),
+  )
+  return [`\`${measured.name}\``, measured.means.join(', '), ...sizes, median(measured).toFixed(2)]
 }

@@ -5,7 +5,7 @@ import { type Detail, unitsIn } from '../meter-table.ts'
 
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
-/** A warm environment remembers an API key for fifteen seconds. Each request is measured as the first one after that. */
+/** A warm environment remembers an API key for fifteen seconds. Each measured request is the first request after them. */
 const FORGOTTEN_MS = 16_000
 const PAGE = 25
 
@@ -25,7 +25,7 @@ type Channel = {
   readonly expires_in_seconds?: number
 }
 
-/** One of each way a payment is waited for: by a bank, on a code, in a wallet, and on a phone. */
+/** A channel of each way to pay: at a bank, by a code, in a wallet, and on a phone. */
 const UNPAID: readonly (readonly [string, Channel])[] = [
   ['virtual account', BANK],
   ['QRIS', { method: 'qris' }],
@@ -37,13 +37,13 @@ export async function measureUnits(): Promise<readonly FlowUnits[]> {
   const { paid, abandoned } = await measureFlows()
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
-  flows.push(...(await requests(await started())))
-  flows.push(...(await webhooks(await started())))
+  flows.push(...(await requests(await startMeasuring())))
+  flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
   return flows
 }
 
-type Started = Awaited<ReturnType<typeof started>>
+type Started = Awaited<ReturnType<typeof startMeasuring>>
 
 async function requests(means: Started): Promise<readonly FlowUnits[]> {
   const { used, ask, create, passTime } = means
@@ -70,7 +70,7 @@ async function requests(means: Started): Promise<readonly FlowUnits[]> {
   return flows
 }
 
-async function started() {
+async function startMeasuring() {
   const merchant = await startMerchant()
   const used = async (flow: string, step: () => Promise<unknown>): Promise<FlowUnits> => {
     const { detail } = await merchant.measure('api-get-payment', flow, step)
@@ -81,7 +81,7 @@ async function started() {
   return { ...merchant, used, create }
 }
 
-/** Unpaid payments that expire after ten minutes come to their events, and these to their webhooks. */
+/** Unpaid payments expire after ten minutes, and their events and webhooks are sent. */
 async function expireAll({ run, passTime, drainQueues }: Started): Promise<void> {
   await passTime(11 * MINUTE_MS)
   await run('check-due-work', {})
@@ -104,7 +104,7 @@ async function webhooks(means: Started): Promise<readonly FlowUnits[]> {
 }
 
 async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnits[]> {
-  const { world, used, create, ask, drainQueues, run, passTime } = await started()
+  const { world, used, create, ask, drainQueues, run, passTime } = await startMeasuring()
   let id = ''
   const made = await used(`unpaid ${name}: created`, async () => {
     id = await create(channel, 'order-1')
@@ -115,7 +115,7 @@ async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnit
       // No payment of any channel waits longer than three days.
       if (minutes > 3 * 24 * 60) throw new Error(`a ${name} that is not paid never ends`)
       await passTime(MINUTE_MS)
-      // What is not due yet is not looked at: the minutes before cost what an idle minute costs.
+      // Workers do not read a payment before it is due: these minutes cost what an idle minute costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
       await run('check-due-work', {})
       await drainQueues()
@@ -123,7 +123,7 @@ async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnit
     await drainQueues()
   })
   await ask('api-get-payment', { id }, 200, { status: 'expired' })
-  // Due work is looked at each minute, with or without payments. What that reads in its index is left out.
+  // The gateway looks for due work each minute, with or without payments. Those reads of the index are left out.
   const { 'reads by-due': _, 'calls query': __, ...detail } = ended.detail
   return [made, { ...ended, detail }]
 }
@@ -151,7 +151,7 @@ export function unitsReport(flows: readonly FlowUnits[]): string {
       : ofUnpaid && `${ofUnpaid}, to its webhook`
   })
   const whole = [...lives].flatMap(([life, some]) => {
-    const sums = ['writes', 'reads', 'provider'].map((sort) => shown(sumOf(some, sort)))
+    const sums = ['writes', 'reads', 'provider'].map((sort) => rounded(sumOf(some, sort)))
     return life === undefined ? [] : [[life, ...sums]]
   })
   const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
@@ -159,14 +159,14 @@ export function unitsReport(flows: readonly FlowUnits[]): string {
   return `${markdownTable(['A payment', ...units, provider], whole)}\n\n${markdownTable(heading, flows.map(cells))}`
 }
 
-function shown(value: number): string {
+function rounded(value: number): string {
   return String(Math.round(value * 100) / 100)
 }
 
 function cells(flow: FlowUnits): readonly string[] {
   return [
     flow.flow,
-    ...['writes', 'reads'].map((sort) => shown(unitsIn(flow.detail, sort))),
+    ...['writes', 'reads'].map((sort) => rounded(unitsIn(flow.detail, sort))),
     ...['writes', 'reads', 'calls'].map((sort) => parts(flow, sort)),
     [parts(flow, 'provider'), parts(flow, 'rows').replace(/^(?=.)/, 'rows: ')]
       .filter((text) => text !== '')
@@ -174,11 +174,11 @@ function cells(flow: FlowUnits): readonly string[] {
   ]
 }
 
-/** `PAYMENT 2, PAYMENT/by-due 1`: of one sort, in the order of the alphabet. */
+/** `PAYMENT 2, PAYMENT/by-due 1`: the counts of one sort, in alphabetical order. */
 function parts({ detail }: FlowUnits, sort: string): string {
   return Object.entries(detail)
-    .filter(([name, units]) => name.startsWith(`${sort} `) && shown(units) !== '0')
-    .map(([name, units]) => `${name.slice(sort.length + 1)} ${shown(units)}`)
+    .filter(([name, units]) => name.startsWith(`${sort} `) && rounded(units) !== '0')
+    .map(([name, units]) => `${name.slice(sort.length + 1)} ${rounded(units)}`)
     .toSorted()
     .join(', ')
 }

@@ -53,10 +53,10 @@ describe('the units of a payment that synth uses', () => {
   const TABLE = /^writes [A-Z]+$/
   const EVERY = /./
 
-  /** Units of these names in the life that takes the most of them, paid or not. */
+  /** Units of these names in the life, paid or unpaid, that takes the most of such units. */
   const most = (names: RegExp, ofFlow = EVERY): number => {
     const lives = new Map<string, number>()
-    for (const { flow, detail } of flows.filter((one) => ofFlow.test(one.flow))) {
+    for (const { flow, detail } of flows.filter((use) => ofFlow.test(use.flow))) {
       const life = [...PAID, 'fetched once'].includes(flow)
         ? 'paid'
         : /^unpaid [^:]+/.exec(flow)?.[0]
@@ -102,7 +102,7 @@ describe('the units of a payment that synth uses', () => {
     expect(counted).toBeLessThanOrEqual(used * 1.1)
   })
 
-  it('is three transactions with a shard of its client, of which many payments may share the last', () => {
+  it('writes its client’s shard in three transactions, and many payments may share the last transaction', () => {
     const used = most(/^writes SHARD$/)
 
     expect(KEY_UNITS.ledgerOfClient).toBeGreaterThanOrEqual(used)
@@ -139,7 +139,7 @@ async function maxUnits(parts: number, payments: number): Promise<number> {
 
 it.each([
   [1, 160, 50],
-  // So many that the parts have about as many each.
+  // Enough payments that each part has about as many.
   [4, 500, 200],
 ])(
   'with %i parts the table takes %i payments a second of one client at least',

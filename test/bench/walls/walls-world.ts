@@ -48,9 +48,9 @@ export async function measureUse({
     ([name]) => !name.endsWith(LISTING),
   )
   return {
-    /** Of each operation, listing apart. */
+    /** Calls of each operation, without listing. */
     calls: Object.fromEntries(counts.map(([name, count]) => [name, count / PAYMENTS])),
-    /** Rows of transactions that are read of it, in all and within its first hour. */
+    /** Rows of transactions that the sync reads for one payment, in all and within its first hour. */
     rows: rowsSoFar(),
     earlyRows,
   }
@@ -99,7 +99,7 @@ const MANY = 800
 
 async function measureDue(): Promise<number> {
   const { world, create, passTime } = await startWallsWorld(NO_QUOTA)
-  // Nothing is handed out but by this measurement.
+  // Only this measurement takes messages from the queue.
   world.paused.add('due-payments')
   world.provider.orderFault({ target: 'callback', fault: 'lost', times: MANY })
   for (let made = 0; made < MANY; made++) void create()
@@ -123,7 +123,7 @@ async function measurePages(): Promise<number> {
   const ids = Array.from({ length: MANY }, () => create())
   await passTime(10_000)
   for (const id of ids) pay((await id) ?? '')
-  // Their callbacks are answered; what the schedule reads of them meanwhile is not what is measured.
+  // The callbacks are answered first. What the schedule reads meanwhile is not measured.
   await passTime(30_000)
   world.provider.resetCalls()
   const from = world.scheduler.nowMs()
@@ -143,7 +143,7 @@ export type Load = {
   readonly callbacks: boolean
 }
 
-/** Payments one by one at a steady rate on the real handlers, with what waits too long at the end of every minute. */
+/** Payments at a steady rate on the real handlers, and how much work waits too long at the end of every minute. */
 export async function runSingles(load: Load) {
   const walls = await startWallsWorld(load.callsPerMinute)
   const { world, create, pay, passTime } = walls
@@ -155,7 +155,7 @@ export async function runSingles(load: Load) {
     const id = await create()
     if (id === undefined) return
     payments++
-    // Paid and unpaid ones in turn, as evenly as the part allows.
+    // Paid and unpaid payments alternate, as evenly as the part allows.
     const isPaid = Math.floor((number + 1) * load.paidPart) > Math.floor(number * load.paidPart)
     if (!isPaid) return
     world.scheduler.after(5_000, () => {
@@ -184,7 +184,7 @@ export async function runSingles(load: Load) {
 
 export type WorkerSpeeds = Awaited<ReturnType<typeof measureWorkers>>
 
-/** Due work is looked at every minute and done within the next. */
+/** Workers look for due work every minute and do it within the next minute. */
 function lateWork({ world }: WallsWorld): number {
   const before = new Date(world.scheduler.nowMs() - 2 * MINUTE_MS).toISOString()
   const isLate = (due: unknown, work: unknown) =>

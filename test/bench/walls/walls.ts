@@ -38,7 +38,9 @@ export async function wallsReport() {
   for (const { says, ...load } of loadsFor(paidLost.earlyRows)) {
     const figures = await runSingles(load)
     singles.push(singlesRow(figures, says))
-    failures.push(...unlikeModel(figures, listingWall(load.callsPerMinute, paidLost.earlyRows)))
+    failures.push(
+      ...modelDifferences(figures, listingWall(load.callsPerMinute, paidLost.earlyRows)),
+    )
   }
   const text = [
     measuredOn('npm run bench -- walls'),
@@ -62,13 +64,16 @@ export async function wallsReport() {
   return { text: text.join('\n\n'), failures }
 }
 
-/** The larger need of two kinds, for each operation: a model that holds although any callback may be lost. */
-function worse(one: Use, other: Use): Use {
-  const names = Object.keys({ ...one.calls, ...other.calls })
-  const most = names.map((name) => [name, Math.max(one.calls[name] ?? 0, other.calls[name] ?? 0)])
+/** The larger use of the two, for each operation: the model must hold although any callback may be lost. */
+function worse(first: Use, second: Use): Use {
+  const names = Object.keys({ ...first.calls, ...second.calls })
+  const most = names.map((name) => [
+    name,
+    Math.max(first.calls[name] ?? 0, second.calls[name] ?? 0),
+  ])
   const [rows, earlyRows] = [
-    Math.max(one.rows, other.rows),
-    Math.max(one.earlyRows, other.earlyRows),
+    Math.max(first.rows, second.rows),
+    Math.max(first.earlyRows, second.earlyRows),
   ]
   return { calls: Object.fromEntries(most), rows, earlyRows }
 }
@@ -87,7 +92,7 @@ function wallsOf(model: FlowModel) {
 
 /** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
-  // The highest rate at which each does all that is asked; infinite where no payment goes.
+  // The highest rate that each station can serve; infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
     name,
     perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
@@ -97,16 +102,16 @@ function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
   const [first] = walls
   if (first === undefined) throw new Error('nothing is bounded')
   const isTogether = ({ perSecond }: typeof first) => perSecond <= first.perSecond * 1.01
-  // Of limits that are reached together, the create is named: everything else waits for it.
+  // If several limits are reached together, the create is named, because everything else waits for it.
   const create = walls.find(
     (wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`',
   )
   const next = walls.find((wall) => !isTogether(wall))
-  const nextText = `${next?.name ?? ''}: ${shown(next?.perSecond ?? Infinity)}`
+  const nextText = `${next?.name ?? ''}: ${rounded(next?.perSecond ?? Infinity)}`
   return { perSecond: first.perSecond, first: (create ?? first).name, next: nextText }
 }
 
-/** The provider's quotas and its workers: what each does in a minute, and what a payment needs of each. */
+/** The provider's quotas and the workers: what each station does in a minute, and what a payment needs of it. */
 function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
   const { callsPerMinute: quota } = loadOf(stage)
   const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
@@ -121,7 +126,7 @@ function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
     { name: 'the quota of `GET /transactions`', capacity: quota * ROWS_A_PAGE, ...rows },
     {
       name: `the ${listingWorkers(stage)} workers that list`,
-      // A run lists for four of five minutes, and calls the others when it has taken twenty seconds.
+      // A run lists for four of five minutes, and starts the other workers after twenty seconds.
       capacity: listingWorkers(stage) * (220 / 300) * speeds.pages * 60 * ROWS_A_PAGE,
       ...rows,
     },
@@ -149,7 +154,7 @@ function dueWorkers(stage: DeployedStage): number {
   return workersOf('check-due-payments', stage)
 }
 
-function shown(value: number): string {
+function rounded(value: number): string {
   const parts = value < 10 ? 100 : 1
   return Number.isFinite(value) ? String(Math.round(value * parts) / parts) : 'none'
 }
@@ -162,7 +167,9 @@ type Wall = ReturnType<typeof wallsOf>[number]
 function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
   return perSecond > ((PUBLISHED * factor) / 60) * 0.99
     ? []
-    : [`${mix} payments end at ${shown(perSecond)} a second at ${factor} times the quota: ${first}`]
+    : [
+        `${mix} payments end at ${rounded(perSecond)} a second at ${factor} times the quota: ${first}`,
+      ]
 }
 
 /** Loads below and above the model's limits of create and listing. The quotas are so small that payments are made singly. */
@@ -184,7 +191,7 @@ function loadsFor(earlyRows: number): readonly (Load & { readonly says: string }
   ]
 }
 
-/** Payments a second whose rows a quota lets be read while they are young. */
+/** Payments a second whose rows the quota allows the sync to read in their first hour. */
 function listingWall(quota: number, earlyRows: number): number {
   return (quota * ROWS_A_PAGE) / 60 / earlyRows
 }
@@ -193,7 +200,7 @@ function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
   const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
   const third = (part: number) =>
     Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
-  const numbers = [callsPerMinute, perSecond, paidPart].map(shown)
+  const numbers = [callsPerMinute, perSecond, paidPart].map(rounded)
   const [operation, calls] = maxCalls
   return [
     ...numbers,
@@ -205,7 +212,7 @@ function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
 }
 
 /** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
-function unlikeModel(
+function modelDifferences(
   { callbacks, perSecond, backlog }: SinglesFigures,
   listing: number,
 ): readonly string[] {
@@ -214,11 +221,13 @@ function unlikeModel(
   const fits = callbacks ? Math.max(...backlog) === 0 : grows === isAbove
   return fits
     ? []
-    : [`single payments at ${shown(perSecond)} a second left a backlog of ${middle}, then ${last}`]
+    : [
+        `single payments at ${rounded(perSecond)} a second left a backlog of ${middle}, then ${last}`,
+      ]
 }
 
 function wallRow({ factor, mix, perSecond, first, next }: Wall): readonly string[] {
-  return [`${factor} ×`, mix, shown(perSecond), first, next]
+  return [`${factor} ×`, mix, rounded(perSecond), first, next]
 }
 
 const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
@@ -229,18 +238,18 @@ function stationTable(): string {
     const carried = stages.map(
       (ofStage) => ofStage.find((station) => station.name === name)?.perSecond ?? Infinity,
     )
-    return [name, ...carried.map(shown)]
+    return [name, ...carried.map(rounded)]
   })
   return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
 }
 
 function useRow([name, { calls, rows, earlyRows }]: readonly [string, Use]): readonly string[] {
-  const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${shown(count)}`)
-  return [name, counts.join(', '), shown(rows), shown(earlyRows)]
+  const counts = Object.entries(calls).map(([operation, count]) => `${operation} ${rounded(count)}`)
+  return [name, counts.join(', '), rounded(rows), rounded(earlyRows)]
 }
 
 function speedText({ dueItems, pages }: WorkerSpeeds): string {
-  return `One worker brings ${shown(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${shown(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
+  return `One worker brings ${rounded(dueItems)} unpaid payments a second to their end, and there are ${workersAtEach(dueWorkers)}; one lists ${rounded(pages)} pages a second for 220 s of 300, and there are ${workersAtEach(listingWorkers)}.`
 }
 
 function workersAtEach(workers: (stage: DeployedStage) => number): string {

@@ -4,7 +4,7 @@ import { handler as listApiKeys } from '../../../functions/admin/list-api-keys.t
 import { handler as revokeApiKey } from '../../../functions/admin/revoke-api-key.ts'
 import { type ApiKey, keyIdOf } from '../../../shared/client/api-key-store.ts'
 import { authenticate } from '../../../shared/client/authenticate.ts'
-import { inBackground } from '../../../shared/runtime/runtime-deps.ts'
+import { runInBackground } from '../../../shared/runtime/runtime-deps.ts'
 import { apiKeyKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { invokeAdmin, withClient } from '../../support/operator-actions.ts'
@@ -14,7 +14,7 @@ import { testWith } from '../../support/test-with.ts'
 
 const it = testWith(() => withClient(), 'deps', 'client', 'act', 'clientId', 'trail')
 
-function shown({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, rest: object = {}) {
+function shownKey({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, overrides: object = {}) {
   return {
     key_id: keyId,
     client_id: clientId,
@@ -24,12 +24,12 @@ function shown({ keyId, clientId, prefix, createdAt }: Partial<ApiKey>, rest: ob
     expires_at: null,
     revoked_at: null,
     last_used_on: null,
-    ...rest,
+    ...overrides,
   }
 }
 
 describe('issue-api-key (design section 7)', () => {
-  it('answers a key that works, once, and stores only its hash', async ({
+  it('answers a working key once, and stores only its hash', async ({
     deps,
     client,
     act,
@@ -44,7 +44,7 @@ describe('issue-api-key (design section 7)', () => {
     expect(status).toBe(200)
     const prefix = text.slice(0, `gk_test_${client.clientId}_`.length + 4)
     const key = { keyId, clientId: client.clientId, prefix, createdAt: deps.now() }
-    expect(body).toStrictEqual({ api_key: text, ...shown(key) })
+    expect(body).toStrictEqual({ api_key: text, ...shownKey(key) })
     expect(await authenticate(deps, `Bearer ${text}`)).toStrictEqual(client)
     const records = await trail()
     const stored = JSON.stringify([await deps.table.get(apiKeyKey(keyId)), records, deps.lines])
@@ -65,7 +65,7 @@ describe('issue-api-key (design section 7)', () => {
     })
   })
 
-  it('issues a key with its permissions and expiry: the stage’s lifetime, or none for null', async ({
+  it('issues a key with its permissions, which expires after the stage’s lifetime, or never for null', async ({
     deps,
     act,
   }) => {
@@ -112,24 +112,24 @@ describe('revoke-api-key (design section 7)', () => {
     expect((await trail()).filter(({ action }) => action === 'revoke-api-key')).toHaveLength(1)
   })
 
-  it('does not reach another client’s key, an unknown key, or what is no key id', async ({
+  it('answers 404 for another client’s key, an unknown key and an invalid key id', async ({
     deps,
     act,
   }) => {
-    const theirs = await aStoredClient(deps)
-    const { key, header } = await issueKey(deps, theirs.clientId)
+    const stranger = await aStoredClient(deps)
+    const { key, header } = await issueKey(deps, stranger.clientId)
     const keyIds = [key.keyId, keyIdOf('never issued'), 'x', 'x'.repeat(3_000), '']
 
     const answers = await Promise.all(keyIds.map((keyId) => act(revokeApiKey, { key_id: keyId })))
 
     const refusal = { status: 404, body: { code: 'not_found', message: 'api key not found' } }
     for (const answer of answers) expect(answer).toStrictEqual(refusal)
-    expect(await authenticate(deps, header)).toStrictEqual(theirs)
+    expect(await authenticate(deps, header)).toStrictEqual(stranger)
   })
 })
 
 describe('list-api-keys (design section 7)', () => {
-  it('shows a key’s last day of use, which all environments write once a day', async ({
+  it('shows a key’s last day of use, which each environment tries to write once a day', async ({
     deps,
     clientId,
     act,
@@ -138,13 +138,13 @@ describe('list-api-keys (design section 7)', () => {
     deps.clock.advance(1)
     const { key, header } = await issueKey(deps, clientId)
     const watched = recordTable(deps)
-    const begun: Promise<unknown>[] = []
-    const begin = (work: () => Promise<unknown>) => void begun.push(work())
-    const environment = () => ({ ...watched.deps, memory: {}, inBackground: begin })
+    const begunWork: Promise<unknown>[] = []
+    const begin = (work: () => Promise<unknown>) => void begunWork.push(work())
+    const environment = () => ({ ...watched.deps, memory: {}, runInBackground: begin })
     const [first, second] = [environment(), environment()]
-    const used = async () => {
-      for (const one of [first, second, first]) await authenticate(one, header)
-      const outcomes = await Promise.all(begun.splice(0))
+    const useKey = async () => {
+      for (const used of [first, second, first]) await authenticate(used, header)
+      const outcomes = await Promise.all(begunWork.splice(0))
       const { body } = await act(listApiKeys)
       const applied = outcomes.filter((outcome) => Object(outcome)['applied'])
       return [outcomes.length, applied.length, Object(body)['data'][0].last_used_on]
@@ -152,10 +152,10 @@ describe('list-api-keys (design section 7)', () => {
     const dayOf = () => deps.now().slice(0, 10)
 
     expect(Object((await act(listApiKeys)).body)['data'][0].last_used_on).toBe(null)
-    expect(await used()).toStrictEqual([2, 1, dayOf()])
-    expect(await used()).toStrictEqual([0, 0, dayOf()])
+    expect(await useKey()).toStrictEqual([2, 1, dayOf()])
+    expect(await useKey()).toStrictEqual([0, 0, dayOf()])
     deps.clock.advance(86_400)
-    expect(await used()).toStrictEqual([2, 1, dayOf()])
+    expect(await useKey()).toStrictEqual([2, 1, dayOf()])
     expect(await act(revokeApiKey, { key_id: key.keyId })).toMatchObject({
       body: { last_used_on: dayOf() },
     })
@@ -164,20 +164,23 @@ describe('list-api-keys (design section 7)', () => {
     })
   })
 
-  it('a request neither waits for that write nor fails with it', async ({
+  it('lets no request wait for the write of the day of use, or fail with that write', async ({
     deps,
     client,
     clientId,
   }) => {
     const { header } = await issueKey(deps, clientId)
-    const never = { ...deps, table: { ...deps.table, write: () => new Promise<never>(() => {}) } }
-    const broken = {
+    const hangingDeps = {
+      ...deps,
+      table: { ...deps.table, write: () => new Promise<never>(() => {}) },
+    }
+    const failingDeps = {
       ...deps,
       table: { ...deps.table, write: async () => Promise.reject(new Error('no table')) },
     }
 
-    for (const table of [never, broken])
-      expect(await authenticate({ ...table, inBackground }, header)).toStrictEqual(client)
+    for (const faultyDeps of [hangingDeps, failingDeps])
+      expect(await authenticate({ ...faultyDeps, runInBackground }, header)).toStrictEqual(client)
   })
 
   it('lists all keys of a client without their texts, newest first', async ({
@@ -193,8 +196,8 @@ describe('list-api-keys (design section 7)', () => {
 
     expect((await invokeAdmin(listApiKeys, deps, { client_id: clientId })).body).toStrictEqual({
       data: [
-        shown(second.key, { expires_at: second.key.expiresAt }),
-        shown(first.key, { revoked_at: deps.now() }),
+        shownKey(second.key, { expires_at: second.key.expiresAt }),
+        shownKey(first.key, { revoked_at: deps.now() }),
       ],
       pagination: { page: 1, per_page: 25 },
     })

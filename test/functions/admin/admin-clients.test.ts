@@ -48,7 +48,7 @@ describe('create-client (design section 7)', () => {
     )
   })
 
-  it('stores every field, uses the number of parts at once, and writes window and audit record', async () => {
+  it('stores every field, uses the number of parts at once, and writes the window and the audit record', async () => {
     const deps = testDeps()
     const fields = {
       name: '😀'.repeat(255),
@@ -103,10 +103,10 @@ describe('create-client (design section 7)', () => {
         put(shardKey(clientId, 3), { closedUntil: '2026-11-20T00:00:00.000Z' }),
     ],
     ['client', (clientId: ClientId) => put(clientKey(clientId), aClient({ clientId }))],
-  ])('fails and writes nothing when a %s with its id exists', async (_, stored) => {
+  ])('fails and writes nothing when a %s with its id exists', async (_, stepOf) => {
     const deps = testDeps()
     const clientId = aClientId()
-    const step = stored(clientId)
+    const step = stepOf(clientId)
     await deps.table.write(step)
     const before = await deps.table.get(step.key)
 
@@ -167,12 +167,12 @@ it('list-clients (design section 7) pages through all clients, newest first', as
     await aStoredClient(deps, { name: client })
   }
 
-  const asked = [{ page: 1, per_page: 2 }, { page: 2, per_page: 2 }, {}]
-  const pages = await Promise.all(asked.map((page) => invokeAdmin(listClients, deps, page)))
+  const queries = [{ page: 1, per_page: 2 }, { page: 2, per_page: 2 }, {}]
+  const pages = await Promise.all(queries.map((page) => invokeAdmin(listClients, deps, page)))
 
   expect(pages.map(({ body }) => body)).toMatchObject([
-    { data: [{ name: 'three' }, { name: 'two' }], pagination: asked[0] },
-    { data: [{ name: 'one' }], pagination: asked[1] },
+    { data: [{ name: 'three' }, { name: 'two' }], pagination: queries[0] },
+    { data: [{ name: 'one' }], pagination: queries[1] },
     { pagination: { page: 1, per_page: 25 } },
   ])
 })

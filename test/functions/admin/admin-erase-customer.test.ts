@@ -39,19 +39,21 @@ const FIELDS = {
 async function aPaidCustomer(endpoints = 0) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
-  for (let one = 0; one < endpoints; one++)
+  for (let count = 0; count < endpoints; count++)
     await storedEndpoint(deps, { clientId: client.clientId })
   const paid = await creditedPayment(deps, client, FIELDS)
-  const erase = (payload: object = { payment_id: paid.payment.paymentId }, own: TestDeps = deps) =>
-    invokeAdmin(eraseCustomer, own, { operator: 'ayu', ...payload })
-  const stored = () => paymentOf(deps, paid)
+  const erase = (
+    payload: object = { payment_id: paid.payment.paymentId },
+    ownDeps: TestDeps = deps,
+  ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
+  const storedPayment = () => paymentOf(deps, paid)
   const bodies = async () =>
     (await listPaymentEvents(deps, paid.payment.paymentId)).map(({ body }) => body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
-  return { deps, client, payment: paid.payment, erase, stored, bodies, records }
+  return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }
 
-function erasedOf(payment: Payment, events: number, fields = ['name', 'email', 'phone']) {
+function erasedAnswer(payment: Payment, events: number, fields = ['name', 'email', 'phone']) {
   return {
     status: 200,
     body: { erased: [{ payment_id: payment.paymentId, fields, events }], complete: true },
@@ -60,16 +62,16 @@ function erasedOf(payment: Payment, events: number, fields = ['name', 'email', '
 
 describe('erase-customer', () => {
   it('removes the customer from the payment and its event, and changes no other byte', async () => {
-    const { deps, client, payment, erase, stored, bodies, records } = await aPaidCustomer()
+    const { deps, client, payment, erase, storedPayment, bodies, records } = await aPaidCustomer()
     const [before = ''] = await bodies()
 
-    expect(await erase()).toMatchObject(erasedOf(payment, 1))
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
 
     const member = `,"customer":${JSON.stringify(CUSTOMER)}`
     expect(before).toContain(member)
     expect(await bodies()).toStrictEqual([before.replace(member, '')])
-    expect(await stored()).toEqual({ ...payment, customer: undefined, erasedAt: deps.now() })
-    expect(await erase()).toMatchObject(erasedOf(payment, 0, []))
+    expect(await storedPayment()).toEqual({ ...payment, customer: undefined, erasedAt: deps.now() })
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 0, []))
     expect(await records()).toEqual([{ operator: 'ayu', action: 'erase-customer' }])
     expect(JSON.stringify([deps.stored.items(''), deps.lines])).not.toMatch(
       /Dewi|sari@shop|6281234567890/,
@@ -77,8 +79,8 @@ describe('erase-customer', () => {
     expect((await auditLedger(deps, client.clientId)).differences).toStrictEqual([])
   })
 
-  it('removes the customer from all payments of a reference, a hundred for each call', async () => {
-    const { deps, client, erase, stored } = await aPaidCustomer()
+  it('removes the customer from all payments of a reference, a hundred in each call', async () => {
+    const { deps, client, erase, storedPayment } = await aPaidCustomer()
     for (let at = 0; at < 1_100; at++) {
       const paymentId = v.parse(PaymentIdSchema, `00000000-0000-8000-8000-00000000${1_000 + at}`)
       await deps.table.write(
@@ -86,21 +88,21 @@ describe('erase-customer', () => {
       )
     }
     const other = await creditedPayment(deps, client, { ...FIELDS, externalReference: 'order-18' })
-    const make = async (count: number) => {
+    const makePayments = async (count: number) => {
       for (let made = 0; made < count; made++) {
         deps.clock.advance(1)
         const pending = await aPendingPayment(deps, client, FIELDS)
         await closePayment(deps, pending, { status: 'cancelled', source: 'cancel' })
       }
     }
-    const eraseAll = async (own?: TestDeps) => {
-      const asked = { client_id: client.clientId, external_reference: 'order-17' }
-      const { erased, left, complete } = Object((await erase(asked, own)).body)
+    const eraseAll = async (ownDeps?: TestDeps) => {
+      const query = { client_id: client.clientId, external_reference: 'order-17' }
+      const { erased, left, complete } = Object((await erase(query, ownDeps)).body)
       return [erased.length, left, complete]
     }
     let readMs = 0
 
-    await make(150)
+    await makePayments(150)
     expect(await eraseAll()).toStrictEqual([100, [], false])
     expect(await eraseAll({ ...deps, monotonicMs: () => (readMs += 40_000) })).toStrictEqual([
       0,
@@ -110,7 +112,7 @@ describe('erase-customer', () => {
     const { paymentId: payment_id } = await aPendingPayment(deps, client, FIELDS)
     const reason = 'the payment is pending: its customer cannot be erased yet'
     expect(await eraseAll()).toStrictEqual([51, [{ payment_id, reason }], false])
-    expect(await stored()).not.toHaveProperty('customer')
+    expect(await storedPayment()).not.toHaveProperty('customer')
     expect(await paymentOf(deps, other)).toHaveProperty('customer')
   })
 
@@ -120,12 +122,15 @@ describe('erase-customer', () => {
     { client_id: 'y' },
     { payment_id: 'x', external_reference: 'r' },
   ]
-  it.each(WRONG)('wants a payment, or a merchant and a reference: not %j', async (payload) => {
-    expect(await (await aPaidCustomer()).erase(payload)).toMatchObject({ status: 422 })
-  })
+  it.each(WRONG)(
+    'refuses %j, because it needs a payment, or a merchant and a reference',
+    async (payload) => {
+      expect(await (await aPaidCustomer()).erase(payload)).toMatchObject({ status: 422 })
+    },
+  )
 
   it('is refused while the payment is pending or a delivery is in progress', async () => {
-    const { deps, client, payment, erase, stored } = await aPaidCustomer(1)
+    const { deps, client, payment, erase, storedPayment } = await aPaidCustomer(1)
     const pending = await aPendingPayment(deps, client, FIELDS)
 
     expect(await erase()).toMatchObject({
@@ -134,25 +139,26 @@ describe('erase-customer', () => {
     })
     const erasePending = () => erase({ payment_id: pending.paymentId })
     expect(await erasePending()).toMatchObject({ status: 422 })
-    expect(await stored()).toStrictEqual(payment)
+    expect(await storedPayment()).toStrictEqual(payment)
     await drainQueue(deps)
-    expect(await erase()).toMatchObject(erasedOf(payment, 1))
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
     await closePayment(deps, pending, { status: 'cancelled', source: 'cancel' })
-    expect(await erasePending()).toMatchObject(erasedOf(pending, 0))
+    expect(await erasePending()).toMatchObject(erasedAnswer(pending, 0))
   })
 
   it.each(['before', 'after'])(
     'a repeat completes an erasure that crashed %s any table request',
     async (side) => {
-      for (let dies = 1; ; dies++) {
-        const { deps, client, payment, erase, bodies, stored, records } = await aPaidCustomer()
+      for (let diesAt = 1; ; diesAt++) {
+        const { deps, client, payment, erase, bodies, storedPayment, records } =
+          await aPaidCustomer()
         const payload = {
           client_id: client.clientId,
           external_reference: payment.externalReference,
         }
-        let left = dies
+        let requestsLeft = diesAt
         const die = () => {
-          if (--left <= 0) throw new Error('the process has died')
+          if (--requestsLeft <= 0) throw new Error('the process has died')
         }
         // Money moves, and is announced, just before the payment is written.
         const moving = beforeFirst(deps, 'transact', () =>
@@ -164,25 +170,25 @@ describe('erase-customer', () => {
 
         expect((await erase(payload)).status).toBe(200)
         expect((await bodies()).join('')).not.toContain('sari@shop')
-        expect(await stored()).not.toHaveProperty('customer')
+        expect(await storedPayment()).not.toHaveProperty('customer')
         expect(await records()).toHaveLength(1)
-        if (left > 0) break
+        if (requestsLeft > 0) break
         expect(first.status).not.toBe(200)
       }
     },
   )
 
   it('answers a conflict when money moves at the same time; a repeat also erases the new event', async () => {
-    const { deps, payment, erase, bodies, stored } = await aPaidCustomer()
+    const { deps, payment, erase, bodies, storedPayment } = await aPaidCustomer()
     const overtaken = beforeFirst(deps, 'transact', () =>
       movePayment(deps, payment, aRefund(deps, 10_000)),
     )
 
     expect(await erase(undefined, overtaken)).toMatchObject({ status: 409 })
-    expect(await stored()).toHaveProperty('customer')
-    expect(await erase()).toMatchObject(erasedOf(payment, 1))
+    expect(await storedPayment()).toHaveProperty('customer')
+    expect(await erase()).toMatchObject(erasedAnswer(payment, 1))
 
-    await movePayment(deps, await stored(), aRefund(deps, 5_000))
+    await movePayment(deps, await storedPayment(), aRefund(deps, 5_000))
     expect(await bodies()).toHaveLength(3)
     expect((await bodies()).join('')).not.toContain('sari@shop')
   })
@@ -202,15 +208,15 @@ describe('erase-customer', () => {
     const key = eventKey(payment.paymentId, 'payment.succeeded')
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
 
-    expect(await erase(undefined, overtaken)).toMatchObject(erasedOf(payment, 0))
+    expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))
     expect(await bodies()).toStrictEqual([])
   })
 
   it('removes the customer from the request of a failed create, but not during this or the next attempt', async () => {
     const deps = memoryDeps()
     const { creating } = await aCreating({ request: aRequest({ customer: CUSTOMER }) }, deps)
-    const erase = (own: TestDeps, { paymentId } = creating) =>
-      invokeAdmin(eraseCustomer, own, { operator: 'ayu', payment_id: paymentId })
+    const erase = (ownDeps: TestDeps, { paymentId } = creating) =>
+      invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', payment_id: paymentId })
 
     const refusal = {
       status: 422,

@@ -1,12 +1,12 @@
 import { describe, expect } from 'vitest'
 import { handler as findPayments } from '../../../functions/admin/find-payments.ts'
 import { minor } from '../../../shared/money.ts'
-import { putPointers } from '../../../shared/payment/creating-store.ts'
+import { writePointers } from '../../../shared/payment/creating-store.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { grown, invokeAdmin } from '../../support/operator-actions.ts'
+import { growParts, invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -28,7 +28,7 @@ function depsAt() {
 
 const it = testWith(depsAt, 'deps', 'destination', 'loseAnswers')
 
-async function found(deps: TestDeps, payload: object) {
+async function find(deps: TestDeps, payload: object) {
   const { status, body } = await invokeAdmin(findPayments, deps, payload)
   const { data, complete, cursor } = Object(body)
   return {
@@ -44,7 +44,7 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
   destination,
 }) => {
   const client = await aStoredClient(deps)
-  const other = await aPendingPayment(deps, client)
+  const olderPayment = await aPendingPayment(deps, client)
   deps.clock.advance(1)
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId, 1)
@@ -57,22 +57,22 @@ it('find-payments by a provider id shows a payment and its suspense items', asyn
     failure_reason: 'wrong_amount',
     suspense,
   }
-  for (const asked of [
+  for (const query of [
     { provider_payment_id: providerPaymentId },
     { payment_request_id: payment.paymentRequestId },
   ]) {
-    expect(await invokeAdmin(findPayments, deps, asked)).toMatchObject({
+    expect(await invokeAdmin(findPayments, deps, query)).toMatchObject({
       status: 200,
       body: { data: [shown] },
     })
     const stranger = await aStoredClient(deps)
-    expect((await found(deps, { ...asked, client_id: stranger.clientId })).ids).toStrictEqual([])
+    expect((await find(deps, { ...query, client_id: stranger.clientId })).ids).toStrictEqual([])
   }
   const watched = recordTable(deps)
-  expect((await found(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
+  expect((await find(watched.deps, { provider_payment_id: 'py-unknown' })).ids).toStrictEqual([])
   expect(watched.calls).toStrictEqual([])
   const { body } = await invokeAdmin(findPayments, deps, { payment_destination: destination })
-  expect(body).toMatchObject({ data: [shown, { id: other.paymentId }] })
+  expect(body).toMatchObject({ data: [shown, { id: olderPayment.paymentId }] })
   expect(Object(body).data[1]).not.toHaveProperty('suspense')
 })
 
@@ -81,28 +81,28 @@ describe('find-payments by destination', () => {
     deps,
     destination,
   }) => {
-    const [one, other] = [await aStoredClient(deps), await aStoredClient(deps)]
-    const first = await aPendingPayment(deps, one)
+    const [firstClient, secondClient] = [await aStoredClient(deps), await aStoredClient(deps)]
+    const first = await aPendingPayment(deps, firstClient)
     deps.clock.advance(60)
-    const second = await aPendingPayment(deps, other)
+    const second = await aPendingPayment(deps, secondClient)
     const search = { payment_destination: destination }
 
     const both = { ids: [second.paymentId, first.paymentId], complete: true }
-    expect(await found(deps, search)).toMatchObject({ status: 200, ...both })
-    expect(await found(deps, { ...search, per_page: 1 })).toMatchObject({
+    expect(await find(deps, search)).toMatchObject({ status: 200, ...both })
+    expect(await find(deps, { ...search, per_page: 1 })).toMatchObject({
       ids: [second.paymentId],
       complete: false,
     })
-    expect(await found(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({
+    expect(await find(deps, { ...search, per_page: 1, page: 2 })).toMatchObject({
       ids: [first.paymentId],
     })
-    expect(await found(deps, { ...search, page: 1_000_000 })).toMatchObject({
+    expect(await find(deps, { ...search, page: 1_000_000 })).toMatchObject({
       ids: [],
       complete: true,
     })
     const spaced = ` ${destination.slice(0, 4)} ${destination.slice(4, 8)}-${destination.slice(8)} `
-    expect(await found(deps, { payment_destination: spaced })).toMatchObject(both)
-    expect(await found(deps, { payment_destination: `${destination}0` })).toMatchObject({
+    expect(await find(deps, { payment_destination: spaced })).toMatchObject(both)
+    expect(await find(deps, { payment_destination: `${destination}0` })).toMatchObject({
       ids: [],
       complete: true,
     })
@@ -120,7 +120,7 @@ describe('find-payments by destination', () => {
     const providerPaymentId = deps.provider.pay(paymentRequestId)
 
     expect((await applyProviderNews(deps, { providerPaymentId }, 'callback')).kind).toBe('applied')
-    expect((await found(deps, { payment_destination: destination })).ids).toHaveLength(1)
+    expect((await find(deps, { payment_destination: destination })).ids).toHaveLength(1)
   })
 
   it('ignores pointers whose destination or time differs from the payment', async ({
@@ -128,30 +128,30 @@ describe('find-payments by destination', () => {
     destination,
   }) => {
     const payment = await aPendingPayment(deps, await aStoredClient(deps))
-    const other = `${destination}1`
-    await putPointers(deps, { ...payment, paymentDestination: other })
-    await putPointers(deps, { ...payment, createdAt: addMs(payment.createdAt, -1) })
+    const otherDestination = `${destination}1`
+    await writePointers(deps, { ...payment, paymentDestination: otherDestination })
+    await writePointers(deps, { ...payment, createdAt: addMs(payment.createdAt, -1) })
 
     const search = { payment_destination: destination, per_page: 1 }
-    expect(await found(deps, search)).toMatchObject({ ids: [payment.paymentId] })
-    expect(await found(deps, { ...search, page: 2 })).toMatchObject({ ids: [] })
-    expect(await found(deps, { payment_destination: other })).toMatchObject({ ids: [] })
+    expect(await find(deps, search)).toMatchObject({ ids: [payment.paymentId] })
+    expect(await find(deps, { ...search, page: 2 })).toMatchObject({ ids: [] })
+    expect(await find(deps, { payment_destination: otherDestination })).toMatchObject({ ids: [] })
   })
 
   const ASKED = [{ external_reference: 'order-1' }, undefined]
   it.for(ASKED)(
     'finds a payment of the given client without an index, by %j',
-    async (asked, { deps, destination }) => {
+    async (filter, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
       await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
 
       const search = {
         client_id: client.clientId,
-        ...(asked ?? { payment_destination: destination }),
+        ...(filter ?? { payment_destination: destination }),
       }
 
-      expect((await found(deps, search)).ids).toStrictEqual([payment.paymentId])
+      expect((await find(deps, search)).ids).toStrictEqual([payment.paymentId])
     },
   )
 })
@@ -160,7 +160,7 @@ describe('find-payments by amount and day', () => {
   it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async ({
     deps,
   }) => {
-    const client = await grown(deps, await aStoredClient(deps), 2)
+    const client = await growParts(deps, await aStoredClient(deps), 2)
     const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
       deps.clock.set(timestampOf(Date.parse(time)))
       const fields = {
@@ -178,33 +178,33 @@ describe('find-payments by amount and day', () => {
     const search = { client_id: client.clientId, amount_minor: 70_000, day: '2026-11-22' }
 
     const all = { status: 200, ids: [last, qris, first], complete: true, cursor: undefined }
-    expect(await found(deps, search)).toStrictEqual(all)
-    expect((await found(deps, { ...search, method: 'qris' })).ids).toStrictEqual([qris])
-    expect((await found(deps, { ...search, status: 'pending' })).ids).toHaveLength(3)
-    expect((await found(deps, { ...search, status: 'failed' })).ids).toStrictEqual([])
+    expect(await find(deps, search)).toStrictEqual(all)
+    expect((await find(deps, { ...search, method: 'qris' })).ids).toStrictEqual([qris])
+    expect((await find(deps, { ...search, status: 'pending' })).ids).toHaveLength(3)
+    expect((await find(deps, { ...search, status: 'failed' })).ids).toStrictEqual([])
     const stranger = await aStoredClient(deps)
-    expect((await found(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
+    expect((await find(deps, { ...search, client_id: stranger.clientId })).ids).toStrictEqual([])
   })
 
   it('divides a long answer into pages, and shows each payment once', async ({ deps }) => {
     const client = await aStoredClient(deps)
     // 01:00 in Jakarta on the 22nd.
     deps.clock.set(timestampOf(Date.parse('2026-11-21T18:00:00Z')))
-    const made = new Set<string>()
-    for (let at = 0; at < 229; at++) made.add((await aPendingPayment(deps, client)).paymentId)
+    const paymentIds = new Set<string>()
+    for (let at = 0; at < 229; at++) paymentIds.add((await aPendingPayment(deps, client)).paymentId)
     deps.clock.advance(1)
     await aPendingPayment(deps, client, { notionalMinor: minor(70_000) })
     const search = { client_id: client.clientId, amount_minor: 100_000, day: '2026-11-22' }
 
-    const first = await found(deps, search)
-    const rest = await found(deps, { ...search, cursor: first.cursor })
+    const firstPage = await find(deps, search)
+    const secondPage = await find(deps, { ...search, cursor: firstPage.cursor })
 
-    expect([first.complete, rest.complete]).toStrictEqual([false, true])
+    expect([firstPage.complete, secondPage.complete]).toStrictEqual([false, true])
     // A read returns a hundred payments. The first read has 99 of this amount.
-    expect([first.ids.length, rest.ids.length]).toStrictEqual([199, 30])
-    expect(new Set([...first.ids, ...rest.ids])).toStrictEqual(made)
+    expect([firstPage.ids.length, secondPage.ids.length]).toStrictEqual([199, 30])
+    expect(new Set([...firstPage.ids, ...secondPage.ids])).toStrictEqual(paymentIds)
     const field_errors = { cursor: ['must be the cursor of an earlier answer to the same request'] }
-    for (const wrong of [{ cursor: 'x' }, { cursor: first.cursor, day: '2026-11-23' }]) {
+    for (const wrong of [{ cursor: 'x' }, { cursor: firstPage.cursor, day: '2026-11-23' }]) {
       expect((await invokeAdmin(findPayments, deps, { ...search, ...wrong })).body).toMatchObject({
         field_errors,
       })
@@ -263,6 +263,6 @@ it('find-payments is incomplete when one call cannot read all newer suspense ite
   const query = async () => ({ items, count: 100, cursor: ++pages < 51 ? {} : undefined })
   const crowded = withRequests(deps, { ...deps.requests, query })
 
-  const asked = { payment_request_id: payment.paymentRequestId }
-  expect(await found(crowded, asked)).toMatchObject({ ids: [payment.paymentId], complete: false })
+  const search = { payment_request_id: payment.paymentRequestId }
+  expect(await find(crowded, search)).toMatchObject({ ids: [payment.paymentId], complete: false })
 })

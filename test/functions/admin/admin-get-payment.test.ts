@@ -23,7 +23,7 @@ async function timelineOf(deps: TestDeps, { paymentId }: { readonly paymentId: P
 
 describe('get-payment', () => {
   it('shows why a create is stuck before its payment exists', async () => {
-    const ended = {
+    const endedAttempt = {
       number: 2,
       startedAt: testDeps().now(),
       outcome: 'unknown',
@@ -32,7 +32,7 @@ describe('get-payment', () => {
     const stuck = {
       leaseUntil: undefined,
       failure: 'the provider did not answer',
-      providerAttempts: [ended],
+      providerAttempts: [endedAttempt],
     }
     const { deps, client, creating } = await aCreating(stuck)
 
@@ -90,8 +90,8 @@ describe('get-payment', () => {
     })
     expect(timeline.timeline.transitions[0]).not.toHaveProperty('failure_reason')
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain('Ended: failed, declined')
-    const said = deps.lines.filter(({ code }) => code === 'payment.failed')
-    expect(said).toMatchObject([{ fields: { failure_reason: 'declined' } }])
+    const failedLines = deps.lines.filter(({ code }) => code === 'payment.failed')
+    expect(failedLines).toMatchObject([{ fields: { failure_reason: 'declined' } }])
   })
 
   it('shows events in the order in which they fired', async () => {
@@ -108,46 +108,46 @@ describe('get-payment', () => {
     ])
   })
 
-  it('shows its suspense items; list-suspense finds them by payment and by client', async () => {
+  it('shows a payment’s suspense items, which list-suspense finds by payment and by client', async () => {
     const deps = memoryDeps()
     const client = await aStoredClient(deps)
-    const [payment, other] = [
+    const [payment, otherPayment] = [
       await aPendingPayment(deps, client),
       await aPendingPayment(deps, client),
     ]
-    const suspended = async (about: typeof payment | undefined) => {
+    const suspend = async (subject: typeof payment | undefined) => {
       const capture = { providerPaymentId: `py-${deps.newId()}`, capturedMinor: minor(7_000) }
       await recordSuspense(
         deps,
-        heldMoney({ capture, cause: 'wrong_amount', payment: about, now: deps.now() }),
+        heldMoney({ capture, cause: 'wrong_amount', payment: subject, now: deps.now() }),
       )
       return capture.providerPaymentId
     }
-    const [own, others, unknown] = [
-      await suspended(payment),
-      await suspended(other),
-      await suspended(undefined),
+    const [ownId, othersId, unknownId] = [
+      await suspend(payment),
+      await suspend(otherPayment),
+      await suspend(undefined),
     ]
-    const listed = async (payload: object) => {
+    const listIds = async (payload: object) => {
       const { body } = await invokeAdmin(listSuspense, deps, payload)
       return (body as { readonly data: readonly { suspense_id: string }[] }).data.map(
-        (one) => one.suspense_id,
+        (item) => item.suspense_id,
       )
     }
 
     const timeline = await timelineOf(deps, payment)
 
     expect(timeline.timeline.suspense).toMatchObject([
-      { suspense_id: own, kind: 'money', cause: 'wrong_amount' },
+      { suspense_id: ownId, kind: 'money', cause: 'wrong_amount' },
     ])
     expect(timelineSteps(timeline).map(({ text }) => text)).toContain(
       'In suspense: money, wrong amount',
     )
-    expect(await listed({ payment_id: payment.paymentId })).toStrictEqual([own])
-    expect((await listed({ client_id: client.clientId })).toSorted()).toStrictEqual(
-      [own, others].toSorted(),
+    expect(await listIds({ payment_id: payment.paymentId })).toStrictEqual([ownId])
+    expect((await listIds({ client_id: client.clientId })).toSorted()).toStrictEqual(
+      [ownId, othersId].toSorted(),
     )
-    expect(await listed({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
-    expect((await listed({})).toSorted()).toStrictEqual([own, others, unknown].toSorted())
+    expect(await listIds({ client_id: client.clientId, status: 'resolved' })).toStrictEqual([])
+    expect((await listIds({})).toSorted()).toStrictEqual([ownId, othersId, unknownId].toSorted())
   })
 })

@@ -16,27 +16,27 @@ import {
 
 async function aMerchant(fields?: Partial<Client>) {
   const world = await withClient({}, fields)
-  const change = (input: object, own?: TestDeps) => world.act(updateClient, input, own)
-  const shown = async () =>
+  const change = (input: object, ownDeps?: TestDeps) => world.act(updateClient, input, ownDeps)
+  const show = async () =>
     (await invokeAdmin(getClient, world.deps, { client_id: world.clientId })).body
-  return { ...world, change, shown, now: () => findClient(world.deps, world.clientId) }
+  return { ...world, change, show, storedClient: () => findClient(world.deps, world.clientId) }
 }
 
 describe('update-client (design section 7)', () => {
   it('changes only the given fields, records a repeated request once, and clears optional fields with null', async () => {
     const optional = { returnUrl: 'https://old.example/', rateLimitPerSecond: 5 }
-    const { deps, client, change, shown, trail, now } = await aMerchant(optional)
-    const before = await shown()
+    const { deps, client, change, show, trail, storedClient } = await aMerchant(optional)
+    const before = await show()
     const changes = { settlement_floor_minor: 25_000, bank: TYPED_BANK }
     deps.clock.advance(60)
 
     const answer = await change({ operator: 'budi', ...changes })
-    const again = await change({ operator: 'budi', ...changes })
+    const repeated = await change({ operator: 'budi', ...changes })
 
     const after = { ...before, ...changes, bank_since: deps.now() }
     const reply = { status: 200, body: after }
-    expect([answer, again]).toStrictEqual([reply, reply])
-    expect(await shown()).toStrictEqual(after)
+    expect([answer, repeated]).toStrictEqual([reply, reply])
+    expect(await show()).toStrictEqual(after)
     expect((await trail()).slice(1)).toStrictEqual([
       { operator: 'budi', action: 'update-client', before, after },
     ])
@@ -44,14 +44,14 @@ describe('update-client (design section 7)', () => {
     const {
       returnUrl: _,
       rateLimitPerSecond: __,
-      ...rest
+      ...remaining
     } = { ...client, settlementFloorMinor: 25_000, hadBank: true }
-    expect(await now()).toStrictEqual(rest)
+    expect(await storedClient()).toStrictEqual(remaining)
   })
 
   it('adds parts to a client: readers see them at once, and payments use them a minute later', async () => {
-    const { deps, client, change, trail, shown, now } = await aMerchant()
-    const before = await shown()
+    const { deps, client, change, trail, show, storedClient } = await aMerchant()
+    const before = await show()
     deps.clock.advance(1)
 
     const answer = await change({ ledger_parts: 4 })
@@ -65,8 +65,8 @@ describe('update-client (design section 7)', () => {
       parts: 8,
       paidOutMinor: 0,
     })
-    // The eight replace the four, which were not in force yet.
-    expect((await now())?.ledgerParts).toStrictEqual({
+    // The eight parts replace the four parts, which were not in force yet.
+    expect((await storedClient())?.ledgerParts).toStrictEqual({
       number: 8,
       before: 1,
       from: addMs(deps.now(), 60_000),
@@ -78,17 +78,17 @@ describe('update-client (design section 7)', () => {
     })
     expect(await trail()).toHaveLength(3)
     await change({ ledger_parts: 16 })
-    expect((await now())?.ledgerParts).toMatchObject({ number: 16, before: 8 })
+    expect((await storedClient())?.ledgerParts).toMatchObject({ number: 16, before: 8 })
   })
 
   it.each([
     [5, 55],
     [5.001, 60],
   ])(
-    'computes the start of new parts again when the change takes more than 5 s: %d s',
-    async (took, left) => {
-      const { deps, change, now } = await aMerchant()
-      const late = addMs(deps.now(), took * 1_000)
+    'computes the start of new parts again only when the change took more than 5 s, here %d s',
+    async (tookSeconds, startsInSeconds) => {
+      const { deps, change, storedClient } = await aMerchant()
+      const late = addMs(deps.now(), tookSeconds * 1_000)
       const before = (call: TableCall) => {
         // The last read before the transaction.
         if (call.name === 'get' && call.keys[0]?.sk === 'HEAD') deps.clock.set(late)
@@ -97,7 +97,9 @@ describe('update-client (design section 7)', () => {
       expect(await change({ ledger_parts: 4 }, interceptTable(deps, { before }))).toMatchObject({
         status: 200,
       })
-      expect((await now())?.ledgerParts?.from).toBe(addMs(deps.now(), left * 1_000))
+      expect((await storedClient())?.ledgerParts?.from).toBe(
+        addMs(deps.now(), startsInSeconds * 1_000),
+      )
     },
   )
 
@@ -120,15 +122,15 @@ describe('update-client (design section 7)', () => {
       { field_errors: { ledger_parts: ['must be an integer'] } },
     ],
   ])('refuses %j and changes nothing', async (changes, body) => {
-    const { deps, change, shown, client } = await aMerchant()
+    const { deps, change, show, client } = await aMerchant()
     await change({ ledger_parts: 8 })
-    const before = await shown()
+    const before = await show()
 
     expect(await change(changes)).toMatchObject({
       status: 422,
       body: { code: 'validation', ...body },
     })
-    expect(await shown()).toStrictEqual(before)
+    expect(await show()).toStrictEqual(before)
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
@@ -145,39 +147,39 @@ describe('update-client (design section 7)', () => {
     expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
-  const OTHER = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
+  const OTHER_BANK = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }
 
-  it('alerts once before it replaces bank details, removed ones too, and shows no full account number', async () => {
-    const { deps, client, change, shown } = await aMerchant({})
+  it('alerts once before it replaces bank details, also removed bank details, and shows no full account number', async () => {
+    const { deps, client, change, show } = await aMerchant({})
     await change({ bank: TYPED_BANK })
     deps.clock.advance(60)
     await change({ bank: TYPED_BANK, name: 'same account' })
     expect(deps.published).toStrictEqual([])
-    expect(await shown()).toMatchObject({
+    expect(await show()).toMatchObject({
       bank_since: addMs(deps.now(), -60_000),
       bank_is_change: false,
     })
 
-    expect(await change({ operator: 'budi', bank: OTHER })).toMatchObject({ status: 200 })
+    expect(await change({ operator: 'budi', bank: OTHER_BANK })).toMatchObject({ status: 200 })
 
-    expect(await shown()).toMatchObject({
-      bank: OTHER,
+    expect(await show()).toMatchObject({
+      bank: OTHER_BANK,
       bank_since: deps.now(),
       bank_is_change: true,
     })
-    const says = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
-    const message: unknown = expect.stringMatching(new RegExp(says))
+    const expected = `^Request [^ ]* changes the bank details of client ${client.clientId}\\..*…6789" to "BNI …7766", as operator "budi"`
+    const message: unknown = expect.stringMatching(new RegExp(expected))
     expect(deps.published).toMatchObject([
       { kind: 'client.bank_changed', subject: client.clientId, message },
     ])
-    expect(JSON.stringify(deps.published)).not.toContain(OTHER.bank_account_no)
+    expect(JSON.stringify(deps.published)).not.toContain(OTHER_BANK.bank_account_no)
     expect(JSON.stringify([deps.published, deps.lines])).not.toContain(TYPED_BANK.bank_account_no)
 
     deps.clock.advance(60)
     await change({ bank: null })
     await change({ bank: TYPED_BANK })
 
-    expect(await shown()).toMatchObject({
+    expect(await show()).toMatchObject({
       bank: TYPED_BANK,
       bank_since: deps.now(),
       bank_is_change: true,
@@ -186,15 +188,17 @@ describe('update-client (design section 7)', () => {
   })
 
   it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
-    const { deps, change, now, trail } = await aMerchant({})
+    const { deps, change, storedClient, trail } = await aMerchant({})
     await change({ bank: TYPED_BANK })
     const publish = async () => Promise.reject(new Error('no topic'))
-    const before = await now()
+    const before = await storedClient()
 
-    expect((await change({ bank: OTHER }, { ...deps, alerts: { publish } })).status).toBe(500)
-    expect([await now(), (await trail()).length]).toStrictEqual([before, 2])
+    expect((await change({ bank: OTHER_BANK }, { ...deps, alerts: { publish } })).status).toBe(500)
+    expect([await storedClient(), (await trail()).length]).toStrictEqual([before, 2])
 
-    expect((await change({ bank: OTHER }, failingOn(deps, 'transact', 'before'))).status).toBe(500)
-    expect([await now(), deps.published.length]).toStrictEqual([before, 1])
+    expect((await change({ bank: OTHER_BANK }, failingOn(deps, 'transact', 'before'))).status).toBe(
+      500,
+    )
+    expect([await storedClient(), deps.published.length]).toStrictEqual([before, 1])
   })
 })

@@ -84,39 +84,42 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [{}, undefined],
     [{ name: null, email: null, phone: null }, undefined],
     [{ name: 'Siti', email: null }, { name: 'Siti' }],
-  ])('ignores null for an optional field, and the customer %j', async (customer, shown) => {
-    const nothing = {
-      external_reference: null,
-      description: null,
-      metadata: null,
-      expires_in_seconds: null,
-    }
+  ])(
+    'ignores null in optional fields, also in the customer %j',
+    async (customer, expectedCustomer) => {
+      const nothing = {
+        external_reference: null,
+        description: null,
+        metadata: null,
+        expires_in_seconds: null,
+      }
 
-    const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
+      const { status, body } = await create({ ...QRIS, channel_code: '', ...nothing, customer })
 
-    const { customer: answered, ...others } = body
-    expect([status, answered]).toStrictEqual([201, shown])
-    const amounts = [
-      'client_net_minor',
-      'hexolus_markup_minor',
-      'notional_minor',
-      'xendit_fee_minor',
-    ]
-    const texts = [
-      'client_id',
-      'currency',
-      'fee_status',
-      'id',
-      'method',
-      'payment_destination',
-      'status',
-    ]
-    expect(new Set(Object.keys(others))).toStrictEqual(
-      new Set([...amounts, ...texts, 'created_at', 'expires_at']),
-    )
-  })
+      const { customer: shownCustomer, ...otherFields } = body
+      expect([status, shownCustomer]).toStrictEqual([201, expectedCustomer])
+      const amounts = [
+        'client_net_minor',
+        'hexolus_markup_minor',
+        'notional_minor',
+        'xendit_fee_minor',
+      ]
+      const texts = [
+        'client_id',
+        'currency',
+        'fee_status',
+        'id',
+        'method',
+        'payment_destination',
+        'status',
+      ]
+      expect(new Set(Object.keys(otherFields))).toStrictEqual(
+        new Set([...amounts, ...texts, 'created_at', 'expires_at']),
+      )
+    },
+  )
 
-  it('shows an empty destination for a push, even if the provider sends one', async () => {
+  it('shows an empty destination for a push payment, even if the provider sends a destination', async () => {
     const deps = testDeps()
     deps.provider.script('createRequest', (input, timeoutMs) =>
       deps.provider.healthy.createRequest({ ...input, channelCode: 'DANA' }, timeoutMs),
@@ -139,7 +142,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     readonly [
       { method: string; channel_code?: string | undefined },
       fee: number,
-      shown: string,
+      destination: string,
       object,
     ]
   >([
@@ -160,9 +163,9 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
     [QRIS, 1_050, '00020101021226-a-qr-string', {}],
   ])(
     'computes the fees of %j, calls the provider, and shows where to pay',
-    async (channel, fee, shown, needed) => {
+    async (channel, fee, destination, needed) => {
       const deps = testDeps()
-      const rest = {
+      const sameFields = {
         external_reference: 'order-1',
         metadata: { a: 1 },
         expires_in_seconds: 600,
@@ -170,7 +173,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
       }
 
       const { status, body } = await create(
-        { customer: SITI, description: 'Kopi', ...rest, ...channel },
+        { customer: SITI, description: 'Kopi', ...sameFields, ...channel },
         deps,
       )
 
@@ -181,7 +184,7 @@ describe('POST /v1/payments (spec 4.1, 2.1)', () => {
         xendit_fee_minor: fee,
         hexolus_markup_minor: 150,
         client_net_minor: 150_003 - fee - 150,
-        payment_destination: shown,
+        payment_destination: destination,
       })
       expect(body['channel_code']).toBe(channel.channel_code)
       const [request] = deps.provider.requests.values()
@@ -229,23 +232,23 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
     const paid = await ask('getPayment', { id })
     const events = await ask('listEvents')
-    const other = await createWith(deps, caller, metadata, 'other')
-    const cancelled = await ask('cancelPayment', { id: String(other.body['id']) })
+    const second = await createWith(deps, caller, metadata, 'other')
+    const cancelled = await ask('cancelPayment', { id: String(second.body['id']) })
     const shown = await invokeAdmin(getPayment, deps, { payment_id: id })
 
-    const answers = [created, replayed, fetched, listed, paid, events, other, cancelled]
+    const answers = [created, replayed, fetched, listed, paid, events, second, cancelled]
     expect(answers.map(({ status }) => status)).toStrictEqual([
       201, 200, 200, 200, 200, 200, 201, 200,
     ])
     const event = await deps.table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
     const texts = [...answers.map(({ text }) => text), String(event?.['body'])]
     expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
-    // As Lambda writes what an action answers: integer-like keys come first.
+    // Lambda writes the answer of an action like JSON.stringify: integer-like keys come first.
     expect(metadataIn(JSON.stringify(shown))).toBe(JSON.stringify(parseOwnJson(metadata)))
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('an empty array, as PHP writes it, is empty metadata, and no customer', async () => {
+  it('takes an empty array, as PHP writes it, as empty metadata, and as no customer', async () => {
     const { deps, ask, caller } = await anApi()
 
     const metadata = await createWith(deps, caller, '[ ]', 'k')

@@ -43,40 +43,40 @@ async function aMerchant() {
   return { deps, caller, entries, entriesOf }
 }
 
-/** A merchant with one settlement of `count` payments, a second apart, each with another amount. */
-async function aSettled(count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) {
+/** A merchant with one settlement of `count` payments, a second apart, each with a different amount. */
+async function aSettlement(count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) {
   const merchant = await aMerchant()
   const { deps, caller } = merchant
-  const open = Array.from({ length: count }, (_, at) => ({
+  const openPayments = Array.from({ length: count }, (_, at) => ({
     ...succeededPayment(caller, {
       paidAt: addMs(deps.now(), at * 1_000),
       notionalMinor: 10_000 + at,
     }),
     ...fieldsOf(at),
   }))
-  const payments = await storePosted(deps, open)
+  const payments = await storePosted(deps, openPayments)
   deps.clock.advance(count)
   const settlement = await sweptADayLater(deps, caller)
-  const ofSettlement = (query?: Query, headers?: Query) =>
+  const statement = (query?: Query, headers?: Query) =>
     merchant.entriesOf(settlement.settlementId, query, headers)
-  return { ...merchant, payments, settlement, ofSettlement }
+  return { ...merchant, payments, settlement, statement }
 }
 
 describe.each([
   ['/v1/balance/entries', 'entries'],
-  ['/v1/settlements/{id}/payments', 'ofSettlement'],
+  ['/v1/settlements/{id}/payments', 'statement'],
 ] as const)('GET %s (design section 8)', (path, list) => {
   it.each([
     ['4', [4, 2]],
     ['6', [6]],
   ])(
-    'shows each entry once in pages of %s, and the last page has no next one',
+    'shows each entry once in pages of %s, and names no next page on the last page',
     async (limit, lengths) => {
       const {
         payments,
         settlement,
         [list]: ask,
-      } = await aSettled(6, () => ({ externalReference: 'order-7' }))
+      } = await aSettlement(6, () => ({ externalReference: 'order-7' }))
 
       const pages = await entryPagesOf(ask, limit)
 
@@ -119,8 +119,8 @@ describe.each([
     },
   )
 
-  it('is CSV if the caller accepts it, with pages by the Link header and quoted texts', async () => {
-    const { settlement, [list]: ask } = await aSettled(3, () => ({ externalReference: 'a,"b"' }))
+  it('answers CSV if the caller accepts it, with quoted texts and the next page in the Link header', async () => {
+    const { settlement, [list]: ask } = await aSettlement(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
     const header =
       'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor'
@@ -131,14 +131,14 @@ describe.each([
     const second = await ask(Object.fromEntries(link.searchParams), csv)
 
     const { settlementId } = settlement
-    const [one, two, three] = rowsIn(await ask()).map(
+    const rows = rowsIn(await ask()).map(
       ({ id, payment_id, paid_at, posted_at, ...row }) =>
         `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}",` +
         `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor}\n`,
     )
     expect([first.text, second.text]).toStrictEqual([
-      `${header}\n${one}${two}`,
-      `${header}\n${three}`,
+      `${header}\n${rows[0]}${rows[1]}`,
+      `${header}\n${rows[2]}`,
     ])
     expect(link.pathname).toBe(path.replace('{id}', settlementId))
     expect(first.headers).toMatchObject({
@@ -150,18 +150,18 @@ describe.each([
 
   it('clamps a limit, and refuses a limit that is no number and a cursor of another list', async () => {
     const ofQris = () => ({ channelCode: undefined, method: 'qris' }) as const
-    const [mine, other] = [await aSettled(2, ofQris), await aSettled(2)]
-    const { next } = (await other[list]({ limit: '0' })).body
+    const [merchant, stranger] = [await aSettlement(2, ofQris), await aSettlement(2)]
+    const { next } = (await stranger[list]({ limit: '0' })).body
 
-    const [row, ...others] = rowsIn(await mine[list]({ limit: '9'.repeat(40) }))
-    expect(others).toHaveLength(1)
+    const [row, ...otherRows] = rowsIn(await merchant[list]({ limit: '9'.repeat(40) }))
+    expect(otherRows).toHaveLength(1)
     expect(Object.keys(row ?? {})).toHaveLength(11)
     expect(Object.keys(row ?? {})).not.toEqual(
       expect.arrayContaining(['channel_code', 'external_reference']),
     )
-    const wrong: readonly Query[] = [{ limit: 'x' }, { after: 'x' }, { after: String(next) }]
-    for (const query of wrong) {
-      const { status, body } = await mine[list](query)
+    const queries: readonly Query[] = [{ limit: 'x' }, { after: 'x' }, { after: String(next) }]
+    for (const query of queries) {
+      const { status, body } = await merchant[list](query)
       expect([status, Object.keys(Object(body['field_errors']))]).toStrictEqual([
         422,
         Object.keys(query),
@@ -171,7 +171,7 @@ describe.each([
 })
 
 it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])(
-  'Accept: %j gets JSON',
+  'GET /v1/balance/entries answers JSON to the Accept header %j',
   async (accept) => {
     const { entries } = await aMerchant()
 
@@ -179,49 +179,27 @@ it.each(['*/*', 'application/json', 'text/csv-schema', 'x-text/csv', ''])(
   },
 )
 
-it('CSV references cannot run as formulas, and negative amounts are numbers', async () => {
+it('CSV of entries has no reference that runs as a formula, and negative amounts as numbers', async () => {
   const cells = ["'=1+1", "'+62812", "'-5", "'@SUM(A1)", "'\tx", "'\rx", 'a=b']
   const referenceOf = (at: number) => cells[at]?.replace("'", '')
   const tiny = { notionalMinor: 1_000 as never, netMinor: -3_001 as never, markupMinor: 1 as never }
-  const settled = await aSettled(7, (at) => ({
+  const settled = await aSettlement(7, (at) => ({
     externalReference: referenceOf(at),
     ...(at === 0 && tiny),
   }))
 
-  const { text } = await settled.ofSettlement({}, { accept: 'text/csv' })
+  const { text } = await settled.statement({}, { accept: 'text/csv' })
 
   for (const cell of cells) expect(text).toContain(`,"${cell}","virtual_account",`)
   expect(text).toContain(',1000,4000,1,-3001\n')
 })
 
-it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, and when it changed', async () => {
-  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO })
-
-  const before = await ask('getBalance')
-  await aSucceededPayment(deps, caller)
-  const paidAt = deps.now()
-  const paid = await ask('getBalance')
-  const { createdAt } = await sweptADayLater(deps, caller)
-  const settled = await ask('getBalance', { query: { include: 'settlements' } })
-
-  const zeros = {
-    client_id: caller.clientId,
-    currency: 'IDR',
-    available_minor: 0,
-    pending_minor: 0,
-  }
-  expect(before.body).toStrictEqual({ ...zeros, updated_at: null })
-  expect(paid.body).toStrictEqual({ ...zeros, pending_minor: 95_900, updated_at: paidAt })
-  const settlements = { in_settlement_minor: 95_900, paid_out_minor: 0 }
-  expect(settled.body).toStrictEqual({ ...zeros, ...settlements, updated_at: createdAt })
-})
-
 it('GET /v1/balance/entries (design section 8) shows the journal with each entry’s settlement, from `since` on, and no open payment', async () => {
-  const { deps, caller, entries, settlement: failed } = await aSettled(2)
-  await recredit(deps, await fail(deps, failed))
+  const { deps, caller, entries, settlement } = await aSettlement(2)
+  await recredit(deps, await fail(deps, settlement))
   deps.clock.advance(60)
   const second = await sweptNow(deps, caller)
-  const waiting = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
+  const payment = await aSucceededPayment(deps, caller, { notionalMinor: 20_000 })
   await anOpenPayment(deps, caller)
   const { deps: recorded, calls } = recordTable(deps)
 
@@ -230,21 +208,21 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
 
   expect(body).toMatchObject({ next: null, has_more: false })
   expect(rowsIn({ body })).toMatchObject([
-    { type: 'payment', settlement_id: failed.settlementId },
-    { type: 'payment', settlement_id: failed.settlementId },
+    { type: 'payment', settlement_id: settlement.settlementId },
+    { type: 'payment', settlement_id: settlement.settlementId },
     {
       type: 'recredit',
       settlement_id: second.settlementId,
-      recredited_settlement_id: failed.settlementId,
+      recredited_settlement_id: settlement.settlementId,
     },
     {
       type: 'payment',
       settlement_id: null,
-      payment_id: waiting.paymentId,
+      payment_id: payment.paymentId,
       client_net_minor: 15_980,
     },
   ])
-  // A page costs one query of its entries and the next one, and one query of settlements.
+  // A page costs one query of its entries and the next entry, and one query of settlements.
   const settlements = { index: 'by-owner', partition: [caller.clientId, 'settlement'] }
   const entriesRead = [101, 1_001].map((limit) => ({
     partition: [`JOURNAL#${caller.clientId}`],
@@ -252,9 +230,12 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
   }))
   expect(queriesIn(calls)).toMatchObject(entriesRead.flatMap((query) => [query, settlements]))
 
-  const [from, after] = [await entries({ since: failed.sweptUntil }), addMs(deps.now(), 3 * DAY_MS)]
-  expect(rowsIn(from)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
-  expect((await entries({ since: after })).body).toStrictEqual({
+  const [recent, future] = [
+    await entries({ since: settlement.sweptUntil }),
+    addMs(deps.now(), 3 * DAY_MS),
+  ]
+  expect(rowsIn(recent)).toMatchObject([{ type: 'recredit' }, { settlement_id: null }])
+  expect((await entries({ since: future })).body).toStrictEqual({
     data: [],
     next: null,
     has_more: false,
@@ -263,10 +244,10 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
 })
 
 it('GET /v1/settlements/{id}/payments (design section 8) names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
-  const { deps, caller, settlement: failed } = await aSettled(1)
-  await recredit(deps, await fail(deps, failed))
-  const assumed = await anOpenPayment(deps, caller)
-  expect(await postAssumed(deps, assumed)).toMatchObject({ finalFee: { status: 'assumed' } })
+  const { deps, caller, settlement } = await aSettlement(1)
+  await recredit(deps, await fail(deps, settlement))
+  const payment = await anOpenPayment(deps, caller)
+  expect(await postAssumed(deps, payment)).toMatchObject({ finalFee: { status: 'assumed' } })
   const { settlementId: id, entryCount } = await sweptADayLater(deps, caller)
   const { deps: recorded, calls } = recordTable(deps)
 
@@ -278,13 +259,13 @@ it('GET /v1/settlements/{id}/payments (design section 8) names the failed settle
   expect(rows).toMatchObject([
     {
       type: 'recredit',
-      recredited_settlement_id: failed.settlementId,
-      client_net_minor: failed.netMinor,
+      recredited_settlement_id: settlement.settlementId,
+      client_net_minor: settlement.netMinor,
     },
-    { type: 'payment', payment_id: assumed.paymentId },
+    { type: 'payment', payment_id: payment.paymentId },
   ])
   expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
-  // Key and client once; of each page the settlement, its parts, and its own entries. No payment is read.
+  // Key and client are read once, and for each page the settlement, its parts and its entries. No payment is read.
   const costs = ['get', 'get', 'query']
   expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', ...costs, ...costs])
 })

@@ -25,7 +25,7 @@ const INTERNAL = {
   code: 'internal_error',
 }
 
-/** A request with everything else wrong too, so that an answer about any of it would show. */
+/** A request whose every part is wrong, so that a check of any part would show in the answer. */
 const hopeless: ApiRequest = {
   id: 'no-id',
   query: { page: 'x', per_page: 'y', status: 'z', currency: 'USD' },
@@ -43,17 +43,17 @@ function headersOf(answer: ApiResponse) {
 }
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
-  /* Without a key, or with one that no client has: fuzz-requests.test.ts and before-a-handler.test.ts. */
+  /* Requests without a key or with an unknown key: fuzz-requests.test.ts and before-a-handler.test.ts. */
   it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
     const { clientId } = await anApiClient(deps)
-    const asked = {
+    const keyFields = {
       clientId,
       operator: 'ayu',
       permissions: 'read_only',
       expiresInSeconds: null,
     } as const
-    const caller = { authorization: `Bearer ${(await issueApiKey(deps, asked)).text}` }
+    const caller = { authorization: `Bearer ${(await issueApiKey(deps, keyFields)).text}` }
     const watched = recordTable(deps)
 
     const { status, body } = await call(watched.deps, API[name], { ...hopeless, caller })
@@ -63,7 +63,7 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
         403,
         { message: 'this API key may only read', code: 'forbidden' },
       ])
-      expect(watched.calls.map((made) => made.name)).toStrictEqual(['batchGet'])
+      expect(watched.calls.map((request) => request.name)).toStrictEqual(['batchGet'])
     } else expect([404, 422]).toContain(status)
   })
 
@@ -71,39 +71,39 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
     '%s answers JSON with the request id, and a 500 shows nothing of the table’s error',
     async (name) => {
       const deps = testDeps()
-      const [caller, limited] = [
+      const [caller, limitedCaller] = [
         await anApiClient(deps),
         await anApiClient(deps, { rateLimitPerSecond: 1 }),
       ]
-      await call(deps, API.getBalance, { caller: limited })
+      await call(deps, API.getBalance, { caller: limitedCaller })
       const hasId = API[name].route.includes('{id}')
       const request = {
         ...(hasId && { id: deps.newId() }),
         ...(name === 'createPayment' && { body: aPaymentBody() }),
       }
-      const broken = interceptTable(deps, {
+      const failingDeps = interceptTable(deps, {
         before: ({ name: command }) => {
           if (command !== 'batchGet')
             throw new Error('ProvisionedThroughputExceeded on gateway-test')
         },
       })
 
-      const fine = await call(deps, API[name], { ...request, caller })
-      const refused = await call(deps, API[name], { ...request, caller: limited })
-      const failed = await call(broken, API[name], { ...request, caller })
+      const success = await call(deps, API[name], { ...request, caller })
+      const refusal = await call(deps, API[name], { ...request, caller: limitedCaller })
+      const failure = await call(failingDeps, API[name], { ...request, caller })
 
-      expect(fine.status).toBe(name === 'createPayment' ? 201 : hasId ? 404 : 200)
-      expect([refused.status, failed.status]).toStrictEqual([429, 500])
-      for (const answer of [fine, refused, failed])
+      expect(success.status).toBe(name === 'createPayment' ? 201 : hasId ? 404 : 200)
+      expect([refusal.status, failure.status]).toStrictEqual([429, 500])
+      for (const answer of [success, refusal, failure])
         expect(answer.headers).toMatchObject(headersOf(answer))
-      expect(refused.body).toStrictEqual({
+      expect(refusal.body).toStrictEqual({
         message: 'the limit of 1 points a second is used up',
         code: 'rate_limit',
       })
-      expect(refused.headers).toMatchObject({ 'retry-after': '1' })
-      expect(failed.body).toStrictEqual(INTERNAL)
+      expect(refusal.headers).toMatchObject({ 'retry-after': '1' })
+      expect(failure.body).toStrictEqual(INTERNAL)
       const fields = {
-        request_id: failed.requestId,
+        request_id: failure.requestId,
         route: API[name].route,
         status: 500,
         code: 'internal_error',
@@ -165,10 +165,10 @@ it.each([
   },
 )
 
-it('every response has exactly these headers, and strict-transport-security if the stage has a domain', async () => {
+it('every response has exactly the four headers of the envelope, and strict-transport-security if the stage has a domain', async () => {
   for (const hasDomain of [false, true]) {
     const { deps, ask } = await anApi({}, testDeps({ stage: { ...testDeps().stage, hasDomain } }))
-    const besides = hasDomain && { 'strict-transport-security': 'max-age=63072000' }
+    const domainHeader = hasDomain && { 'strict-transport-security': 'max-age=63072000' }
 
     const answers = [
       await ask('createPayment', { body: aPaymentBody({ amount: 0 }) }),
@@ -179,12 +179,12 @@ it('every response has exactly these headers, and strict-transport-security if t
 
     expect(answers.map(({ status }) => status)).toStrictEqual([422, 401, 404, 500])
     for (const answer of answers)
-      expect(answer.headers).toStrictEqual({ ...headersOf(answer), ...besides })
+      expect(answer.headers).toStrictEqual({ ...headersOf(answer), ...domainHeader })
   }
 })
 
 describe('an unexpected failure (spec 7: internal_error)', () => {
-  it('of a malformed item is a 500 without data', async () => {
+  it('is answered by 500 without data for a malformed item', async () => {
     const { deps, ask } = await anApi()
     const { body } = await ask('createPayment', { body: aPaymentBody() })
     const id = v.parse(PaymentIdSchema, body['id'])
@@ -195,15 +195,15 @@ describe('an unexpected failure (spec 7: internal_error)', () => {
       await ask('cancelPayment', { id }),
       await ask('listPayments'),
     ]
-    for (const { status, body: said } of answers)
-      expect([status, said]).toStrictEqual([500, INTERNAL])
+    for (const { status, body: refusal } of answers)
+      expect([status, refusal]).toStrictEqual([500, INTERNAL])
   })
 
   it.each([
     ['a request', API.createPayment, { body: aPaymentBody() }],
     ['a callback', CALLBACK, { body: '{}', headers: { 'x-callback-token': 'any' } }],
   ])(
-    'of %s at the time limit is our 500, half a second before Lambda’s timeout',
+    'answers %s at the time limit by 500, half a second before Lambda’s timeout',
     async (_, endpoint, request) => {
       const { deps, caller } = await anApi()
       deps.provider.script('createRequest', () => new Promise(() => {}))

@@ -42,7 +42,7 @@ function nextOf({ body }: ApiResponse) {
   return { after: String(body['next']) }
 }
 
-/** The answer's own text around the envelopes. */
+/** The text of a page of these events. */
 function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) {
   return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
 }
@@ -61,24 +61,27 @@ function cursorFor({ eventId, paymentId, name, firedAt }: Event): string {
 describe('GET /v1/events (design section 8)', () => {
   it('shows only the client’s own events: another client’s cursor is only a time, and reveals nothing', async () => {
     const { deps, caller, ask } = await anApi()
-    const other = await anApiClient(deps)
+    const stranger = await anApiClient(deps)
     const start = deps.now()
-    const theirs = [
-      await eventRow(deps, other.clientId, start),
-      await eventRow(deps, other.clientId, addMs(start, 2)),
+    const hiddenEvents = [
+      await eventRow(deps, stranger.clientId, start),
+      await eventRow(deps, stranger.clientId, addMs(start, 2)),
     ]
-    const mine = await eventRow(deps, caller.clientId, addMs(start, 1))
+    const ownEvent = await eventRow(deps, caller.clientId, addMs(start, 1))
     deps.clock.advance(600)
-    const given = await call(deps, API.listEvents, { caller: other, query: { limit: '1' } })
-    expect(idsIn(given)).toStrictEqual([theirs[0]?.eventId])
+    const foreignPage = await call(deps, API.listEvents, {
+      caller: stranger,
+      query: { limit: '1' },
+    })
+    expect(idsIn(foreignPage)).toStrictEqual([hiddenEvents[0]?.eventId])
 
     const answers = [
-      await ask('listEvents', { query: nextOf(given) }),
+      await ask('listEvents', { query: nextOf(foreignPage) }),
       await ask('listEvents', { query: { after: cursorFrom(addMs(start, 1)) } }),
       await ask('listEvents', { query: { since: start } }),
     ]
 
-    for (const answer of answers) expect(answer.text).toBe(page([mine], answer))
+    for (const answer of answers) expect(answer.text).toBe(page([ownEvent], answer))
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
   })
 
@@ -87,8 +90,8 @@ describe('GET /v1/events (design section 8)', () => {
     const { caller, ask } = await anApi({}, deps)
     const idOf = (first: string) =>
       v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`)
-    const late = await eventRow(deps, caller.clientId, deps.now(), { paymentId: idOf('0') })
-    const next = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), {
+    const lateEvent = await eventRow(deps, caller.clientId, deps.now(), { paymentId: idOf('0') })
+    const nextEvent = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), {
       paymentId: idOf('f'),
     })
     deps.clock.advance(187)
@@ -100,19 +103,19 @@ describe('GET /v1/events (design section 8)', () => {
     }
 
     expect(answers.map(idsIn)).toStrictEqual([
-      [next.eventId],
+      [nextEvent.eventId],
       [],
-      [late.eventId],
-      [next.eventId],
+      [lateEvent.eventId],
+      [nextEvent.eventId],
       [],
     ])
   })
 
-  it('continues in new parts after a cursor that is older than they are', async () => {
+  it('continues in new parts pageAfter a cursor that is older than these parts', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const old = await eventRow(deps, caller.clientId, deps.now())
     deps.clock.advance(600)
-    const before = await ask('listEvents')
+    const first = await ask('listEvents')
     await changeClient(deps, {
       clientId: caller.clientId,
       operator: 'ana',
@@ -127,18 +130,18 @@ describe('GET /v1/events (design section 8)', () => {
     }
     const { deps: recorded, calls } = recordTable(deps)
 
-    const after = await call(recorded, API.listEvents, {
+    const second = await call(recorded, API.listEvents, {
       caller,
-      query: { ...nextOf(before), limit: '19' },
+      query: { ...nextOf(first), limit: '19' },
     })
 
-    expect(idsIn(before)).toStrictEqual([old.eventId])
-    expect(after.text).toBe(page(events.slice(0, 19), after, true))
-    // One of each part, and two more of the part with more events than its share of the page.
+    expect(idsIn(first)).toStrictEqual([old.eventId])
+    expect(second.text).toBe(page(events.slice(0, 19), second, true))
+    // One query of each part, and two more queries of the part with more events than its share of the page.
     expect(queriesIn(calls)).toHaveLength(18)
   })
 
-  it('shows at most 90 days, even after older cursors', async () => {
+  it('shows events of at most 90 days, even after older cursors', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const deleted = await eventRow(deps, caller.clientId, start)
@@ -188,8 +191,8 @@ describe('GET /v1/events (design section 8)', () => {
     )
     const both = { since: '2999-01-01T00:00:00Z', after: first ? cursorFor(first) : '', limit: '1' }
     expect(idsIn(await ask('listEvents', { query: both }))).toStrictEqual([second?.eventId])
-    const beyond = cursorFrom('8999-12-31T23:59:59.999Z')
-    expect(idsIn(await ask('listEvents', { query: { after: beyond } }))).toStrictEqual([])
+    const farFuture = cursorFrom('8999-12-31T23:59:59.999Z')
+    expect(idsIn(await ask('listEvents', { query: { after: farFuture } }))).toStrictEqual([])
     const lengths = []
     for (const limit of ['', '0', '-7', '100', '9'.repeat(400)])
       lengths.push(idsIn(await ask('listEvents', { query: { limit } })).length)
@@ -232,35 +235,35 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
           const start = deps.now()
           const moment = (second: number) => addMs(start, second * SECOND_MS)
           const polls = Array.from({ length: 130 }, (_, at) => firstPoll + at * POLL_SECONDS)
-          const waiting = seconds.toSorted((a, b) => a - b)
-          const fired: (readonly [second: number, event: Event])[] = []
-          const shown = new Map<string, number[]>()
+          const queue = seconds.toSorted((a, b) => a - b)
+          const events: (readonly [second: number, event: Event])[] = []
+          const shownAt = new Map<string, number[]>()
           let query: Query = since === undefined ? {} : { since: moment(since) }
           for (const second of polls) {
-            for (; (waiting[0] ?? Number.POSITIVE_INFINITY) <= second; waiting.shift()) {
-              fired.push([
-                waiting[0] ?? 0,
-                await eventRow(deps, caller.clientId, moment(waiting[0] ?? 0)),
+            for (; (queue[0] ?? Number.POSITIVE_INFINITY) <= second; queue.shift()) {
+              events.push([
+                queue[0] ?? 0,
+                await eventRow(deps, caller.clientId, moment(queue[0] ?? 0)),
               ])
             }
             deps.clock.set(moment(second))
-            const polled = await poll(api, limit, query)
-            query = polled.query
-            const places = fired.map(([, { firedAt, eventId }]) => `${firedAt} ${eventId}`)
+            const answer = await poll(api, limit, query)
+            query = answer.query
+            const places = events.map(([, { firedAt, eventId }]) => `${firedAt} ${eventId}`)
             const order = places.toSorted().map((place) => place.split(' ')[1] ?? '')
-            for (const [at, ids] of polled.pages.entries()) {
+            for (const [at, ids] of answer.pages.entries()) {
               expect(ids).toStrictEqual(order.filter((id) => ids.includes(id)))
-              for (const id of ids) shown.set(id, [...(shown.get(id) ?? []), second])
+              for (const id of ids) shownAt.set(id, [...(shownAt.get(id) ?? []), second])
               expect(ids.length).toBeLessThanOrEqual(limit)
-              if (at < polled.pages.length - 1) expect(ids).not.toHaveLength(0)
+              if (at < answer.pages.length - 1) expect(ids).not.toHaveLength(0)
             }
           }
-          for (const [second, { eventId }] of fired) {
+          for (const [second, { eventId }] of events) {
             const [first, again] = [second, second + HOLD_BACK_SECONDS].map((from) =>
               polls.find((at) => at >= from),
             )
             const isAsked = since === undefined || second >= since
-            expect(shown.get(eventId) ?? []).toStrictEqual(
+            expect(shownAt.get(eventId) ?? []).toStrictEqual(
               isAsked ? [...new Set([first, again])] : [],
             )
           }
@@ -269,25 +272,25 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
       { numRuns: runs(30) },
     ))
 
-  it('gets events from the track with more unread time first, then from the other one', async () => {
+  it('gets events from the track with more unread time first, then from the other track', async () => {
     const { deps, caller, ask } = await anApi({}, memoryDeps())
     const start = deps.now()
     const row = (second: number) =>
       eventRow(deps, caller.clientId, addMs(start, second * SECOND_MS))
-    const old = [await row(0), await row(1)]
+    const oldEvents = [await row(0), await row(1)]
     deps.clock.advance(2)
-    const seen = await ask('listEvents')
+    const seenPage = await ask('listEvents')
     deps.clock.advance(400)
-    const fresh = [await row(300), await row(301), await row(302)]
+    const freshEvents = [await row(300), await row(301), await row(302)]
 
-    const one = await ask('listEvents', { query: { ...nextOf(seen), limit: '1' } })
-    const four = await ask('listEvents', { query: { ...nextOf(seen), limit: '4' } })
-    const rest = await ask('listEvents', { query: { ...nextOf(four), limit: '4' } })
+    const first = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '1' } })
+    const second = await ask('listEvents', { query: { ...nextOf(seenPage), limit: '4' } })
+    const third = await ask('listEvents', { query: { ...nextOf(second), limit: '4' } })
 
     const id = (event?: Event) => event?.eventId
     // The reader has seen nothing of the last 401 seconds. Only 102 seconds of settled events are left to read.
-    expect(idsIn(one)).toStrictEqual([id(fresh[0])])
-    expect(idsIn(four)).toStrictEqual([old[0], ...fresh].map(id))
-    expect([idsIn(rest), rest.body['has_more']]).toStrictEqual([[id(old[1])], false])
+    expect(idsIn(first)).toStrictEqual([id(freshEvents[0])])
+    expect(idsIn(second)).toStrictEqual([oldEvents[0], ...freshEvents].map(id))
+    expect([idsIn(third), third.body['has_more']]).toStrictEqual([[id(oldEvents[1])], false])
   })
 })

@@ -48,18 +48,18 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   }
   const create = (sent: unknown = body) =>
     send(API.createPayment, { body: sent, headers: { 'Idempotency-Key': word('idempotency') } })
-  // Quotes everything, in one line and in lines that look like a stack's.
-  const all = [
+  // The error quotes every text, in one line and in lines that look like a stack's.
+  const texts = [
     ...['idempotency', 'query', 'path', 'field'].map(word),
     caller.authorization,
     JSON.stringify(body),
   ]
-  const thrown = new Error(
-    `refused: ${all.join(' ')}\n${all.map((value) => `    at ${value}`).join('\n')}`,
+  const error = new Error(
+    `refused: ${texts.join(' ')}\n${texts.map((value) => `    at ${value}`).join('\n')}`,
   )
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
-  // Creates that are refused, fail, succeed and are replayed; every endpoint; then all of them on a table that fails.
+  // Creates that are refused, fail, succeed and are replayed; every endpoint; then every endpoint on a table that fails.
   for (const wrong of [
     { [word('field')]: 'x' },
     { method: word('value') },
@@ -72,7 +72,7 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
     code: 'API_VALIDATION_ERROR',
   }))
   await create()
-  deps.provider.script('createRequest', () => Promise.reject(thrown))
+  deps.provider.script('createRequest', () => Promise.reject(error))
   await create()
   deps.clock.advance(120)
   deps.provider.heal('createRequest')
@@ -81,7 +81,7 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   await send(API.cancelPayment, { id })
   await send(API.listPayments, { query: { status: word('query') } })
   await send(API.getBalance, { caller: { authorization: `${caller.authorization}x` } })
-  for (const withDeps of [deps, interceptTable(deps, { before: () => Promise.reject(thrown) })]) {
+  for (const withDeps of [deps, interceptTable(deps, { before: () => Promise.reject(error) })]) {
     for (const endpoint of [...Object.values(API), UNKNOWN_PATH])
       await send(endpoint, foreign, withDeps)
   }
@@ -103,18 +103,18 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
 it('a create, a callback that credits and a cancel write one line each (design: one log line a request)', async () => {
   const lines: object[] = []
   const log = joiningLog((_, code, line) => void lines.push({ code, ...line }))
-  const own = memoryDeps({ log })
-  own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
+  const plain = memoryDeps({ log })
+  plain.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   // The provider's calls are logged as they are on AWS.
   const { deps, ask } = await anApi(
     {},
-    { ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } },
+    { ...plain, provider: { ...plain.provider, ...loggedProvider(plain.provider, plain) } },
   )
   const create = async () => (await ask('createPayment', { body: aPaymentBody() })).body
-  const paid = await create()
-  const [payment_request_id = ''] = own.provider.requests.keys()
-  const ids = { payment_id: own.provider.pay(payment_request_id), payment_request_id }
-  const data = { ...ids, reference_id: `${String(paid['id'])}-1`, status: 'SUCCEEDED' }
+  const payment = await create()
+  const [payment_request_id = ''] = plain.provider.requests.keys()
+  const ids = { payment_id: plain.provider.pay(payment_request_id), payment_request_id }
+  const data = { ...ids, reference_id: `${String(payment['id'])}-1`, status: 'SUCCEEDED' }
 
   const headers = { 'x-callback-token': TOKEN }
   await call(deps, CALLBACK, { body: { event: 'payment.capture', data }, headers })
@@ -126,12 +126,12 @@ it('a create, a callback that credits and a cancel write one line each (design: 
     outcomes: 'provider.called payment.created',
   }
   expect(lines).toMatchObject([
-    { ...created, payment_id: paid['id'], operation: 'create_request' },
+    { ...created, payment_id: payment['id'], operation: 'create_request' },
     {
       code: 'request.completed',
       status: 200,
       outcomes: 'provider.called payment.succeeded',
-      payment_id: paid['id'],
+      payment_id: payment['id'],
     },
     created,
     { code: 'request.completed', status: 200, outcomes: 'provider.called payment.cancelled' },
@@ -142,22 +142,32 @@ it('the log of a request is one line with ids, client and key, the route as a te
   const { deps, ask } = await anApi()
   deps.clock.advance(1)
 
-  const found = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
-  const absent = await ask('getPayment', {
+  const balance = await ask('getBalance', { headers: { 'x-amz-cf-id': 'front-1_a==' } })
+  const absence = await ask('getPayment', {
     id: deps.newId(),
     headers: { 'x-amz-cf-id': 'a line\n' },
   })
 
-  const whose = {
+  const caller = {
     client_id: expect.any(String),
     key_id: expect.stringMatching(/^[0-9a-f]{64}$/),
     duration_ms: 0,
   }
-  const asked = { ...whose, request_id: found.requestId, front_request_id: 'front-1_a==' }
-  const unknown = { request_id: absent.requestId, front_request_id: undefined }
+  const balanceFields = {
+    ...caller,
+    request_id: balance.requestId,
+    front_request_id: 'front-1_a==',
+  }
+  const unknownFields = { request_id: absence.requestId, front_request_id: undefined }
   const lines = [
-    { ...asked, route: 'GET /v1/balance', status: 200 },
-    { ...asked, ...unknown, route: 'GET /v1/payments/{id}', status: 404, code: 'not_found' },
+    { ...balanceFields, route: 'GET /v1/balance', status: 200 },
+    {
+      ...balanceFields,
+      ...unknownFields,
+      route: 'GET /v1/payments/{id}',
+      status: 404,
+      code: 'not_found',
+    },
   ]
   expect(deps.lines).toStrictEqual(
     lines.map((fields) => ({ level: 'info', code: 'request.completed', fields })),

@@ -27,7 +27,7 @@ async function aMerchant(deps = testDeps()) {
 }
 const it = testWith(() => aMerchant(), 'deps', 'ask', 'endpoint')
 
-async function attempted(
+async function aDelivery(
   deps: TestDeps,
   endpoint: Endpoint,
   count: number,
@@ -40,11 +40,11 @@ async function attempted(
 }
 
 type Shown = { readonly attempts: readonly { readonly number: number }[] }
-function shownIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
+function rowsIn({ body }: { readonly body: Readonly<Record<string, unknown>> }) {
   return body['data'] as readonly Shown[]
 }
 
-it('GET /v1/webhook_endpoints (design section 8) shows all, newest first, but no secrets and no deleted endpoint', async () => {
+it('GET /v1/webhook_endpoints (design section 8) shows all endpoints, newest first, but no secrets and no deleted endpoint', async () => {
   const { deps, caller, ask, endpoint } = await aMerchant()
   deps.clock.advance(1)
   const { clientId } = caller
@@ -105,8 +105,8 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     ask,
     endpoint,
   }) => {
-    const ofTest = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
-    const delivery = await storedDelivery(deps, endpoint, ofTest)
+    const testEvent = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
+    const delivery = await storedDelivery(deps, endpoint, testEvent)
     await deliverWebhook(deps, messageFor(delivery))
 
     const { body } = await ask('getWebhookDelivery', { id: delivery.deliveryId })
@@ -122,12 +122,12 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
   })
 
   it('shows the newest hundred attempts', async ({ deps, ask, endpoint }) => {
-    const { body } = await ask('getWebhookDelivery', { id: await attempted(deps, endpoint, 101) })
+    const { body } = await ask('getWebhookDelivery', { id: await aDelivery(deps, endpoint, 101) })
     const listed = await ask('listWebhookDeliveries')
 
     const newest = Array.from({ length: 100 }, (_, at) => at + 2)
     expect((body as Shown).attempts.map(({ number }) => number)).toStrictEqual(newest)
-    expect(shownIn(listed)).toStrictEqual([body])
+    expect(rowsIn(listed)).toStrictEqual([body])
   })
 })
 
@@ -137,29 +137,29 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     ask,
     endpoint,
   }) => {
-    const [endpoint_id, stored] = [endpoint.endpointId, [] as Delivery[]]
+    const [endpoint_id, newestFirst] = [endpoint.endpointId, [] as Delivery[]]
     for (let made = 0; made < 3; made++) {
       deps.clock.advance(1)
-      stored.unshift(await storedDelivery(deps, endpoint, made === 0 ? SKIPPED : {}))
+      newestFirst.unshift(await storedDelivery(deps, endpoint, made === 0 ? SKIPPED : {}))
     }
 
     const query = { endpoint_id, status: 'scheduled', per_page: '1', page: '2' }
     const answer = await ask('listWebhookDeliveries', { query })
     const ofEvent = await ask('listWebhookDeliveries', {
-      query: { event_id: stored[1]?.eventId ?? '' },
+      query: { event_id: newestFirst[1]?.eventId ?? '' },
     })
 
-    const fetched = await ask('getWebhookDelivery', { id: stored[1]?.deliveryId ?? '' })
+    const fetched = await ask('getWebhookDelivery', { id: newestFirst[1]?.deliveryId ?? '' })
     expect(answer.body).toStrictEqual({
       data: [fetched.body],
       pagination: { page: 2, per_page: 1 },
     })
-    expect(shownIn(ofEvent)).toStrictEqual([fetched.body])
+    expect(rowsIn(ofEvent)).toStrictEqual([fetched.body])
   })
 
   it('answers the same for another client’s ids and for unknown ids', async ({ deps, ask }) => {
-    const theirs = await storedEndpoint(deps)
-    const { eventId } = await storedDelivery(deps, theirs)
+    const foreign = await storedEndpoint(deps)
+    const { eventId } = await storedDelivery(deps, foreign)
     const textsOf = async (name: 'endpoint_id' | 'event_id', ids: readonly string[]) => {
       const answers = await Promise.all(
         ids.map((id) => ask('listWebhookDeliveries', { query: { [name]: id } })),
@@ -168,7 +168,7 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
     }
 
     const notFound = '404 {"message":"endpoint not found","code":"not_found"}'
-    expect(await textsOf('endpoint_id', [theirs.endpointId, deps.newId(), 'x'])).toStrictEqual(
+    expect(await textsOf('endpoint_id', [foreign.endpointId, deps.newId(), 'x'])).toStrictEqual(
       new Set([notFound]),
     )
     const nothing = '200 {"data":[],"pagination":{"page":1,"per_page":25}}'
@@ -178,13 +178,12 @@ describe('GET /v1/webhook_deliveries (design section 8)', () => {
   it('fits Lambda’s response limit, even if the merchant’s answers are long', async () => {
     const { deps, ask, endpoint } = await aMerchant(memoryDeps())
     const responseBody = '\u0001'.repeat(1_024)
-    for (let made = 0; made < 100; made++) await attempted(deps, endpoint, 9, { responseBody })
+    for (let made = 0; made < 100; made++) await aDelivery(deps, endpoint, 9, { responseBody })
 
     const page = await ask('listWebhookDeliveries', { query: { per_page: '100' } })
     const fewer = await ask('listWebhookDeliveries', { query: { per_page: '50' } })
 
-    const numbers = (answer: typeof page) =>
-      shownIn(answer)[0]?.attempts.map(({ number }) => number)
+    const numbers = (answer: typeof page) => rowsIn(answer)[0]?.attempts.map(({ number }) => number)
     expect(numbers(page)).toStrictEqual([2, 3, 4, 5, 6, 7, 8, 9])
     expect(numbers(fewer)).toStrictEqual([1, 2, 3, 4, 5, 6, 7, 8, 9])
     expect(Buffer.byteLength(JSON.stringify(page.text))).toBeLessThan(6_291_556)
@@ -196,7 +195,7 @@ function padded(body: object, bytes: number) {
   return JSON.stringify(body).padEnd(bytes)
 }
 
-/* What is sent, and what is not: redeliver-endpoint.test.ts. */
+/* Which deliveries are sent again: redeliver-endpoint.test.ts. */
 
 describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
   it('continues at the cursor, and counts the skipped deliveries', async () => {
@@ -208,7 +207,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
       const event = await storedEvent(deps, { clientId: endpoint.clientId })
       deliveries.push(await storedDelivery(deps, endpoint, { ...ABANDONED, ...exhausted }, event))
     }
-    const again = async (cursor: unknown) =>
+    const redeliver = async (cursor: unknown) =>
       (
         await ask('redeliverToEndpoint', {
           id: endpoint.endpointId,
@@ -216,16 +215,16 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
         })
       ).body
 
-    const first = await again(null)
-    const second = await again(first['next'])
+    const first = await redeliver(null)
+    const second = await redeliver(first['next'])
 
     expect(first).toStrictEqual({ count: 99, passed_over: 1, next: expect.any(String) })
     expect(second).toStrictEqual({ count: 100, next: null })
     expect(deps.sent).toHaveLength(199)
     expect(
-      shownIn(await ask('listWebhookDeliveries', { query: { status: 'scheduled' } })),
+      rowsIn(await ask('listWebhookDeliveries', { query: { status: 'scheduled' } })),
     ).toHaveLength(25)
-    // A merchant's script fills no table.
+    // A merchant's redelivery writes no audit record, so its script cannot fill the table.
     expect(await auditRecordsOf(deps, deliveries[1]?.deliveryId ?? '')).toStrictEqual([])
   })
 
@@ -245,7 +244,7 @@ describe('POST /v1/webhook_endpoints/{id}/redeliver (design section 8)', () => {
       'cursor: must be the cursor of an earlier answer to the same request',
       { since: AT, cursor: 'x' },
     ],
-  ])('refuses with %j', async ([message, body], { ask, endpoint }) => {
+  ])('refuses an invalid body with the message %j', async ([message, body], { ask, endpoint }) => {
     const answer = await ask('redeliverToEndpoint', { id: endpoint.endpointId, body })
 
     expect(answer).toMatchObject({ status: 422, body: { message } })

@@ -1,6 +1,6 @@
 /**
- * Goal: whatever calls the gateway from outside a merchant's request has its own effect only. A callback names the payment
- * to ask about: the provider's answer decides. A queue gets back the records that cannot be read, and no others. A
+ * Goal: a call from outside a merchant's request has only its own effect. A callback names the payment
+ * to ask about, and the provider's answer decides. A queue gets back the records that cannot be read, and no others. A
  * scheduled function ignores its payload. Method: almost valid and arbitrary input to the real handlers.
  */
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
@@ -16,10 +16,10 @@ import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { callbackSecretName } from '../../../shared/secrets.ts'
 import { CALLBACK, call } from '../../support/api-event.ts'
 import {
-  filledIn,
+  fillIn,
   hostileJson,
   hostileText,
-  mostly,
+  mostlyOf,
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
@@ -31,20 +31,25 @@ import { rowOf, storedDelivery, storedEndpoint } from '../../support/webhook-bui
 const RUNS = { numRuns: runs(60) }
 const TOKEN = 'a-token-of-tests'
 
-/** With names that are replaced by the ids of the moment: of an unpaid payment, and of a paid one. */
+/** Names that are replaced by the ids of the test's unpaid payment and paid payment. */
 const IDS = ['$unpaid request', '$unpaid reference', '$paid request', '$paid reference', '$capture']
-const anId = mostly(...IDS, 'py-unknown', 'pr-unknown', '')
+const anId = mostlyOf(...IDS, 'py-unknown', 'pr-unknown', '')
 
 const anyData = objectOf({
   id: anId,
   payment_id: anId,
   payment_request_id: anId,
   reference_id: anId,
-  status: mostly('SUCCEEDED', 'FAILED', 'EXPIRED'),
+  status: mostlyOf('SUCCEEDED', 'FAILED', 'EXPIRED'),
   captures: hostileJson,
 })
 const anEvent = objectOf({
-  event: mostly('payment.capture', 'payment.failure', 'payment_request.expiry', 'payout.succeeded'),
+  event: mostlyOf(
+    'payment.capture',
+    'payment.failure',
+    'payment_request.expiry',
+    'payout.succeeded',
+  ),
   business_id: hostileText,
   data: weighted([6, anyData], [1, hostileJson]),
 })
@@ -72,13 +77,13 @@ async function arrange() {
     $capture: capture,
   }
   const send = (body: unknown, headers: Readonly<Record<string, string>>) =>
-    call(deps, CALLBACK, { body: Buffer.isBuffer(body) ? body : filledIn(body, names), headers })
+    call(deps, CALLBACK, { body: Buffer.isBuffer(body) ? body : fillIn(body, names), headers })
   return { deps, client, unpaid, paid, capture, send }
 }
 
 it('any callback without a valid token answers 401, makes no call and writes nothing', async () => {
   const { deps, send } = await arrange()
-  const [written, asked] = [deps.changes.length, deps.provider.calls.length]
+  const [changesBefore, callsBefore] = [deps.changes.length, deps.provider.calls.length]
 
   await fc.assert(
     fc.asyncProperty(
@@ -88,9 +93,9 @@ it('any callback without a valid token answers 401, makes no call and writes not
         fc.constantFrom(undefined, `${TOKEN} `, TOKEN.slice(1), TOKEN.toUpperCase()),
       ),
       fc.dictionary(hostileText, hostileText, { maxKeys: 3 }),
-      async (body, token, others) => {
+      async (body, token, otherHeaders) => {
         const answer = await send(body, {
-          ...others,
+          ...otherHeaders,
           ...(token !== undefined && { 'x-callback-token': token }),
         })
 
@@ -98,7 +103,10 @@ it('any callback without a valid token answers 401, makes no call and writes not
           401,
           { message: 'invalid callback token', code: 'auth' },
         ])
-        expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([written, asked])
+        expect([deps.changes.length, deps.provider.calls.length]).toStrictEqual([
+          changesBefore,
+          callsBefore,
+        ])
       },
     ),
     RUNS,
@@ -106,33 +114,36 @@ it('any callback without a valid token answers 401, makes no call and writes not
 })
 
 it('a callback with a valid token has only the effect of the provider’s answers; invalid bytes have no effect', async () => {
-  const sent = fc.oneof({ weight: 6, arbitrary: anyCallback }, { weight: 1, arbitrary: anyBytes })
+  const anySent = fc.oneof(
+    { weight: 6, arbitrary: anyCallback },
+    { weight: 1, arbitrary: anyBytes },
+  )
   await fc.assert(
-    fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (callbacks) => {
+    fc.asyncProperty(fc.array(anySent, { minLength: 1, maxLength: 4 }), async (callbacks) => {
       const { deps, client, unpaid, paid, capture, send } = await arrange()
 
       for (const body of callbacks) {
-        const written = deps.changes.length
+        const changesBefore = deps.changes.length
         const { status } = await send(body, { 'x-callback-token': TOKEN })
-        expect([status, Buffer.isBuffer(body) && deps.changes.length > written]).toStrictEqual([
-          200,
-          false,
-        ])
+        expect([
+          status,
+          Buffer.isBuffer(body) && deps.changes.length > changesBefore,
+        ]).toStrictEqual([200, false])
       }
 
       expect(await findStoredPayment(deps, unpaid.paymentId)).toEqual({
         ...unpaid,
         dueAt: expect.any(String),
       })
-      const [after, ledger] = [
+      const [paidNow, ledger] = [
         await findStoredPayment(deps, paid.paymentId),
         await ledgerView(deps, client.clientId),
       ]
-      if (after?.status === 'succeeded') {
-        expect(after.creditedProviderPaymentId).toBe(capture)
+      if (paidNow?.status === 'succeeded') {
+        expect(paidNow.creditedProviderPaymentId).toBe(capture)
         expect(ledger).toStrictEqual({ pendingMinor: 95_900, pending: 1, succeeded: 1 })
       } else {
-        expect(after).toEqual({ ...paid, dueAt: expect.any(String) })
+        expect(paidNow).toEqual({ ...paid, dueAt: expect.any(String) })
         expect(ledger).toStrictEqual({ pendingMinor: 0, pending: 2 })
       }
       expect(deps.stored.items('SUSPENSE#')).toStrictEqual([])
@@ -141,9 +152,9 @@ it('a callback with a valid token has only the effect of the provider’s answer
   )
 })
 
-it('a queue function fails only unreadable messages, and handles only the readable one', async () => {
+it('a queue function fails only unreadable messages, and handles only the readable message', async () => {
   const nearlyRight = objectOf({
-    delivery_id: mostly(crypto.randomUUID(), ''),
+    delivery_id: mostlyOf(crypto.randomUUID(), ''),
     attempt: hostileJson,
   })
   const json = fc.oneof(hostileJson, nearlyRight).map((value) => JSON.stringify(value))
@@ -159,7 +170,7 @@ it('a queue function fails only unreadable messages, and handles only the readab
       const delivery = await storedDelivery(deps, await storedEndpoint(deps))
       const { deliveryId: delivery_id, clientId: client_id, endpointId: endpoint_id } = delivery
       const good = JSON.stringify({ delivery_id, client_id, endpoint_id, attempt: 1 })
-      const written = deps.changes.length
+      const changesBefore = deps.changes.length
       const records = bodies
         .toSpliced(place, 0, good)
         .map((body, at) => ({ messageId: `message-${at}`, body }))
@@ -170,15 +181,15 @@ it('a queue function fails only unreadable messages, and handles only the readab
       expect(answer.batchItemFailures).toStrictEqual(
         unread.map(({ messageId }) => ({ itemIdentifier: messageId })),
       )
-      // Its claim, and its result with the attempt.
-      expect([deps.changes.length - written, deps.webhooks.length]).toStrictEqual([2, 1])
+      // The delivery's claim, and its result with the attempt.
+      expect([deps.changes.length - changesBefore, deps.webhooks.length]).toStrictEqual([2, 1])
       expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded', attempts: 1 })
     }),
     RUNS,
   )
 })
 
-/** What each answers where nothing is due, and the fields of the messages that it sends. */
+/** What each function answers when nothing is due, and the fields of the messages that it sends. */
 const SCHEDULES = Object.entries({
   'check-due-work': {
     handler: checkDueWork,
@@ -202,7 +213,7 @@ describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, 
   it('answers its summary for any payload, and changes no payment', async () => {
     const deps = memoryDeps()
     await aPendingPayment(deps, await aStoredClient(deps))
-    const written = deps.changes.length
+    const changesBefore = deps.changes.length
 
     await fc.assert(
       fc.asyncProperty(fc.oneof(hostileJson, fc.constant(undefined)), async (payload) => {
@@ -210,7 +221,7 @@ describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, 
         expect(await handler.withDeps(deps)(payload, {} as never)).toStrictEqual(result)
         expect(deps.sent.flatMap(({ message }) => Object.keys(message.body))).toStrictEqual(sent)
         expect(
-          deps.changes.slice(written).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk)),
+          deps.changes.slice(changesBefore).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk)),
         ).toBe(true)
       }),
       RUNS,

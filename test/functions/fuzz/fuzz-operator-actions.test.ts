@@ -1,6 +1,6 @@
 /**
- * Goal: an operator may mistype anything, and gets a refusal that changes nothing. Method: right payloads with one or
- * two fields of anything in them, and payloads made of anything, to every real handler on one small world.
+ * Goal: an operator who mistypes a field gets a refusal that changes nothing. Method: right payloads with one or
+ * two random fields, and random payloads, to every real handler on one small world.
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -9,10 +9,10 @@ import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import type { AdminHandler } from '../../../shared/runtime/admin-handler.ts'
 import {
-  filledIn,
+  fillIn,
   hostileJson,
   hostileText,
-  nearly,
+  nearlyRight,
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
@@ -30,7 +30,7 @@ async function handlerOf(entry: string) {
 
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
 
-/** What else an operator may say, beside anything at all. */
+/** Likely values of an operator's fields, beside random values. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   client_id: fc.constantFrom('$stranger', UNKNOWN_ID),
   payment_id: fc.constantFrom('$pending', UNKNOWN_ID),
@@ -59,14 +59,14 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
 const world = memoryDeps()
 const { names } = await operatorWorld(world)
 
-/** The same world again, with nothing done in it yet. */
+/** A copy of the world, in which no action has run yet. */
 function copyOfWorld(): MemoryDeps {
   const copy = memoryDeps({}, world.stored.items())
   copy.clock.set(world.now())
   return { ...copy, provider: world.provider }
 }
 
-/** What a refused action must not change. It may sum a window before it is refused, so windows are left out. */
+/** What a refused action must not change. An action may sum a window before it is refused, so windows are left out. */
 function tracesOf({ changes, sent, published }: MemoryDeps) {
   return {
     written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
@@ -75,7 +75,7 @@ function tracesOf({ changes, sent, published }: MemoryDeps) {
   }
 }
 
-/** No operator, no cause, and no difference. */
+/** Invalid operators, notes and differences. */
 const WRONG: Readonly<Record<string, readonly unknown[]>> = {
   operator: [undefined, '', '  ', 7, 'x'.repeat(101), 'a\nb', 'a\u202eb', 'a\ud800b'],
   notes: [undefined, '', '  ', 'x'.repeat(1_001), 'a\ud800b'],
@@ -88,13 +88,13 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   ['__proto__']: [null],
 }
 
-/** What each action must find before it does anything, by the id in its right payload. */
+/** The item that each action must find first, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
   // A key is looked for by its own id, for any client; payments are found by more than their client.
   if (name === 'revoke-api-key' || name === 'find-payments') return []
-  const what = ['settlement', 'endpoint', 'payment', 'client'].find((one) =>
-    fields.includes(`${one}_id`),
+  const what = ['settlement', 'endpoint', 'payment', 'client'].find((kind) =>
+    fields.includes(`${kind}_id`),
   )
   return what === undefined ? [] : [{ name, entry, what }]
 })
@@ -105,7 +105,7 @@ async function arrange({ name, entry }: Pick<FunctionSpec, 'name' | 'entry'>) {
   return {
     deps,
     handler,
-    right: Object(filledIn(RIGHT_PAYLOADS[name], names)),
+    right: Object(fillIn(RIGHT_PAYLOADS[name], names)),
     ask: (payload: unknown) => invokeAdmin(handler, deps, payload),
     expectUnchanged: () => expect(tracesOf(deps)).toStrictEqual(before),
   }
@@ -116,29 +116,26 @@ describe('every operator action with any payload', () => {
     expect(Object.keys(RIGHT_PAYLOADS)).toStrictEqual(ACTIONS.map(({ name }) => name))
   })
 
-  it.each(ACTIONS)(
-    '$name does what its right payload asks for, whose other fields may be null',
-    async (spec) => {
-      const { deps, handler, right } = await arrange(spec)
-      const nulls = Object.fromEntries(
-        Object.keys(handler.input.entries).map((field) => [field, null]),
-      )
+  it.each(ACTIONS)('$name accepts its right payload, and null in other fields', async (spec) => {
+    const { deps, handler, right } = await arrange(spec)
+    const nulls = Object.fromEntries(
+      Object.keys(handler.input.entries).map((field) => [field, null]),
+    )
 
-      const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
+    const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
 
-      expect(status).toBe(200)
-      // A change answers who made it, when and in which invocation, as its record says.
-      const records = deps.changes.flatMap(({ key, after: item }) =>
-        key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
-      )
-      const { operator, at, request_id } = records.at(-1) ?? {}
-      expect(audit).toStrictEqual(
-        records.length > 0 ? { operator: 'ayu', at, request_id } : undefined,
-      )
-      const made = 'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined']
-      expect([operator, typeof request_id]).toStrictEqual(made)
-    },
-  )
+    expect(status).toBe(200)
+    // A change answers who made it, when and in which invocation, as its record says.
+    const records = deps.changes.flatMap(({ key, after: item }) =>
+      key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
+    )
+    const { operator, at, request_id } = records.at(-1) ?? {}
+    expect(audit).toStrictEqual(
+      records.length > 0 ? { operator: 'ayu', at, request_id } : undefined,
+    )
+    const types = 'operator' in right ? ['ayu', 'string'] : [undefined, 'undefined']
+    expect([operator, typeof request_id]).toStrictEqual(types)
+  })
 
   const LISTS = ACTIONS.filter(({ name }) => /^(list|find)-/.test(name))
   it.each(LISTS)('$name has at most 100 rows a page', async (spec) => {
@@ -197,13 +194,13 @@ describe('every operator action with any payload', () => {
     '$name succeeds, or refuses in the envelope and changes nothing',
     async (spec) => {
       const handler = await handlerOf(spec.entry)
-      // One or two of the action's fields changed or taken out, or an unknown one.
-      const others = Object.keys(handler.input.entries).map(
+      // One or two of the action's fields changed or taken out, or an unknown field.
+      const values = Object.keys(handler.input.entries).map(
         (field) => [field, VALUES[field] ?? []] as const,
       )
-      const nearlyRight = nearly(RIGHT_PAYLOADS[spec.name] ?? {}, Object.fromEntries(others))
+      const anyChange = nearlyRight(RIGHT_PAYLOADS[spec.name] ?? {}, Object.fromEntries(values))
       const anyPayload = weighted<unknown>(
-        [9, nearlyRight],
+        [9, anyChange],
         [1, fc.option(hostileJson, { nil: undefined })],
       )
 
@@ -213,7 +210,7 @@ describe('every operator action with any payload', () => {
           for (const payload of payloads) {
             const before = tracesOf(deps)
 
-            const { status, body } = await invokeAdmin(handler, deps, filledIn(payload, names))
+            const { status, body } = await invokeAdmin(handler, deps, fillIn(payload, names))
 
             expect([200, 404, 409, 422]).toContain(status)
             const envelope = ['message', 'code', 'field_errors', 'action_hint']

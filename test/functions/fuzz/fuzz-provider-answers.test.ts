@@ -16,7 +16,7 @@ import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.t
 import { xenditProvider } from '../../../shared/provider/xendit/xendit-provider.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { API, anApiClient, aPaymentBody, CALLBACK, call } from '../../support/api-event.ts'
-import { filledIn } from '../../support/hostile-values.ts'
+import { fillIn } from '../../support/hostile-values.ts'
 import { invokeAdmin } from '../../support/operator-actions.ts'
 import { anOpenPayment } from '../../support/paid-builders.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
@@ -37,27 +37,23 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
   own.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [TOKEN] }))
   const caller = await anApiClient(own)
-  const made = await make(own, caller)
+  const payment = await make(own, caller)
   const {
     paymentId,
     paymentRequestId: $request,
     creditedProviderPaymentId: $payment = 'py-1',
-  } = made
-  const planned = filledIn(outcomes, {
-    $request,
-    $reference: `${paymentId}-1`,
-    $payment,
-  }) as Outcomes
-  const answered: Answered[] = []
+  } = payment
+  const plan = fillIn(outcomes, { $request, $reference: `${paymentId}-1`, $payment }) as Outcomes
+  const answers: Answered[] = []
   const calls: Kind[] = []
-  const respond = async (asked: HttpCall): Promise<HttpOutcome> => {
-    const kind = kindOf(asked)
+  const respond = async (request: HttpCall): Promise<HttpOutcome> => {
+    const kind = kindOf(request)
     // The time passes so fast that the sync reaches its time limit, even with endless pages.
     if (kind === 'transactions') own.clock.advance(20)
-    const position = calls.filter((one) => one === kind).length % planned[kind].length
+    const position = calls.filter((earlier) => earlier === kind).length % plan[kind].length
     calls.push(kind)
-    const outcome = planned[kind][position] ?? { kind: 'lost', reason: 'timeout' }
-    if (outcome.kind === 'answered') answered.push({ ...outcome, kind })
+    const outcome = plan[kind][position] ?? { kind: 'lost', reason: 'timeout' }
+    if (outcome.kind === 'answered') answers.push({ ...outcome, kind })
     return outcome
   }
   const { secrets } = own
@@ -71,7 +67,7 @@ async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendi
   const deps: MemoryDeps = { ...own, provider: xenditProvider(options) as MemoryDeps['provider'] }
   const stored = () => findStoredPayment(deps, paymentId)
   const expectBooks = () => expect(moneyProblemsOf(own.stored.items())).toStrictEqual([])
-  return { deps, caller, payment: made, answered, stored, expectBooks }
+  return { deps, caller, payment, answers, stored, expectBooks }
 }
 
 type Scene = Pick<Awaited<ReturnType<typeof arrange>>, 'deps' | 'caller' | 'payment'>
@@ -145,8 +141,8 @@ const OwnRow = v.pipe(
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 
 /** The provider's answers about a payment: the captured amounts in rupiah, and whether a request has ended. */
-function answersAbout(answered: readonly Answered[], { paymentId }: Scene['payment']) {
-  const about = answered
+function answersAbout(answers: readonly Answered[], { paymentId }: Scene['payment']) {
+  const about = answers
     .filter(({ status }) => status === 200)
     .flatMap(({ kind, json }) => {
       const items =
@@ -179,8 +175,8 @@ it.each(TRIGGERS)(
         await trigger(scene)
 
         const status = (await scene.stored())?.status
-        const { amounts, ended } = answersAbout(scene.answered, scene.payment)
-        // These may end it because the gateway cancels it.
+        const { amounts, ended } = answersAbout(scene.answers, scene.payment)
+        // These triggers may end the payment because they cancel its request.
         const mayEnd = ended || ['cancel', 'due work after the expiry'].includes(name)
         if (status === 'succeeded') expect(amounts).toContain(100_000)
         else if (status === 'failed') expect(mayEnd || amounts.length > 0).toBe(true)
@@ -195,17 +191,17 @@ it.each(TRIGGERS)(
   },
 )
 
-it('after any transactions the books of a succeeded payment add up; only a reversed one has an assumed fee', async () => {
+it('after any transactions the books of a succeeded payment add up; only a reversed payment has an assumed fee', async () => {
   await fc.assert(
     fc.asyncProperty(anyOutcomes, async (outcomes) => {
       const { deps, stored, expectBooks } = await arrange(outcomes, anOpenPayment)
 
       await syncProviderTransactions.withDeps(deps)({}, {} as never)
 
-      const after = await stored()
-      if (after?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
+      const payment = await stored()
+      if (payment?.status !== 'succeeded') throw new Error('the payment is no longer succeeded')
       // A reversed payment row posts the open payment with its estimated fee.
-      if (after.feeStatus === 'assumed') expect(after.isVoid).toBe(true)
+      if (payment.feeStatus === 'assumed') expect(payment.isVoid).toBe(true)
       expectBooks()
     }),
     RUNS,
@@ -215,12 +211,12 @@ it('after any transactions the books of a succeeded payment add up; only a rever
 it('POST /v1/payments answers with the provider’s destination, or with a message about the provider', async () => {
   await fc.assert(
     fc.asyncProperty(anyOutcomes, async (outcomes) => {
-      const { deps, caller, answered, expectBooks } = await arrange(outcomes)
+      const { deps, caller, answers, expectBooks } = await arrange(outcomes)
 
       const { status, body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
 
       expect([201, 500]).toContain(status)
-      if (status === 201) expect(JSON.stringify(answered)).toContain(body['payment_destination'])
+      if (status === 201) expect(JSON.stringify(answers)).toContain(body['payment_destination'])
       else expect(body['message']).toMatch(/^the provider /)
       expectBooks()
     }),

@@ -11,10 +11,10 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import { OPERATIONS } from '../../../infra/local/openapi/operations.ts'
 import { anApiClient, aPaymentBody, call, type HttpHandler } from '../../support/api-event.ts'
 import {
-  filledIn,
+  fillIn,
   hostileJson,
   hostileText,
-  mostly,
+  mostlyOf,
   objectOf,
   weighted,
 } from '../../support/hostile-values.ts'
@@ -42,10 +42,10 @@ const OPTIONAL = [
 const anyText = fc.oneof(hostileText, fc.string({ unit: 'grapheme' }), fc.lorem())
 
 const required = objectOf({
-  method: mostly('virtual_account', 'virtual_account', 'qris', 'ewallet'),
-  channel_code: mostly('BCA', 'BCA', 'OVO', 'DANA', 'BNI', ''),
-  amount: mostly(100_000, 1, 0, 10 ** 12, 10 ** 12 + 1),
-  currency: mostly('IDR', 'IDR', 'USD'),
+  method: mostlyOf('virtual_account', 'virtual_account', 'qris', 'ewallet'),
+  channel_code: mostlyOf('BCA', 'BCA', 'OVO', 'DANA', 'BNI', ''),
+  amount: mostlyOf(100_000, 1, 0, 10 ** 12, 10 ** 12 + 1),
+  currency: mostlyOf('IDR', 'IDR', 'USD'),
 })
 const optional = fc
   .dictionary(
@@ -68,13 +68,13 @@ const anyValue = fc.oneof(
   anyText,
 )
 
-/** Mostly of the parameters that the endpoint knows: any other is refused before the rest is looked at. */
+/** Mostly known parameters, because an unknown parameter is refused before any other check. */
 function queryOf(handler: HttpHandler) {
-  const known = Object.keys(Object(Object(handler).query?.entries))
-  const others = fc.dictionary(fc.oneof(fc.constantFrom(...HOSTILE_NAMES), anyText), anyValue)
-  const own =
-    known.length === 0 ? fc.constant({}) : fc.dictionary(fc.constantFrom(...known), anyValue)
-  return weighted<Readonly<Record<string, string>>>([4, own], [1, others])
+  const names = Object.keys(Object(Object(handler).query?.entries))
+  const anyQuery = fc.dictionary(fc.oneof(fc.constantFrom(...HOSTILE_NAMES), anyText), anyValue)
+  const knownQuery =
+    names.length === 0 ? fc.constant({}) : fc.dictionary(fc.constantFrom(...names), anyValue)
+  return weighted<Readonly<Record<string, string>>>([4, knownQuery], [1, anyQuery])
 }
 
 function anyRequestTo(handler: HttpHandler) {
@@ -92,9 +92,9 @@ function anyRequestTo(handler: HttpHandler) {
   })
 }
 
-/** Of who has a key, of who sends none, or of anything that is no key. */
+/** The client's authorization, no authorization, or a text that is no key. */
 const anyAuthorization = weighted<string | undefined>(
-  [6, fc.constant('$own')],
+  [6, fc.constant('$client')],
   [1, fc.constant(undefined)],
   [1, anyText],
   [1, anyText.map((text) => `Bearer ${text}`)],
@@ -122,10 +122,10 @@ it.each(ENDPOINTS)(
       handler: HttpHandler
     }
     const deps = memoryDeps()
-    const own = await anApiClient(deps)
-    const { paymentId } = await aPendingPayment(deps, own)
-    const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, own), ABANDONED)
-    const { settlementId } = await storedSettlement(deps, own)
+    const client = await anApiClient(deps)
+    const { paymentId } = await aPendingPayment(deps, client)
+    const { deliveryId } = await storedDelivery(deps, await storedEndpoint(deps, client), ABANDONED)
+    const { settlementId } = await storedSettlement(deps, client)
     const ids = { $payment: paymentId, $settlement: settlementId, $delivery: deliveryId }
 
     await fc.assert(
@@ -133,21 +133,21 @@ it.each(ENDPOINTS)(
         anyRequestTo(handler),
         anyAuthorization,
         async ({ id, headers, ...request }, authorization) => {
-          const [before, made] = [tracesOf(deps), deps.provider.requests.size]
-          const { authorization: _, ...others } = headers
+          const [before, requestsBefore] = [tracesOf(deps), deps.provider.requests.size]
+          const { authorization: _, ...otherHeaders } = headers
           const caller =
-            authorization === '$own' ? own : authorization !== undefined && { authorization }
+            authorization === '$client' ? client : authorization !== undefined && { authorization }
 
           const sent = {
             ...request,
-            headers: others,
-            id: String(filledIn(id, ids)),
+            headers: otherHeaders,
+            id: String(fillIn(id, ids)),
             ...(caller && { caller }),
           }
           const { status, body, ...answer } = await call(deps, { route, handler }, sent)
 
           expect(answer.headers['content-type']).toBe('application/json')
-          if (caller === own) expect(allowed).toContain(status)
+          if (caller === client) expect(allowed).toContain(status)
           else if (route === '$default') expect(status).toBe(404)
           else
             expect([status, body]).toStrictEqual([
@@ -156,7 +156,7 @@ it.each(ENDPOINTS)(
             ])
           if (status >= 400) expect(tracesOf(deps)).toStrictEqual(before)
           if (status >= 400) expect(body).toMatchObject({ code: expect.any(String) })
-          expect(deps.provider.requests.size - made).toBe(status === 201 ? 1 : 0)
+          expect(deps.provider.requests.size - requestsBefore).toBe(status === 201 ? 1 : 0)
           expect(deps.provider.countOf('createRequest')).toBe(deps.provider.requests.size)
         },
       ),

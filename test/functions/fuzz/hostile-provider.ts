@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import type { HttpCall, HttpOutcome } from '../../../shared/provider/call-json.ts'
-import { hostileJson, nearly, weighted } from '../../support/hostile-values.ts'
+import { hostileJson, nearlyRight, weighted } from '../../support/hostile-values.ts'
 import {
   CAPTURED_PAYMENT,
   PAID_REQUEST,
@@ -26,7 +26,7 @@ const PAID = { status: 'SUCCEEDED', latest_payment_id: '$payment' }
 const request = fc
   .constantFrom({}, { status: 'FAILED' }, { status: 'CANCELED' }, PAID)
   .chain((state) =>
-    nearly(
+    nearlyRight(
       { ...PAID_REQUEST, ...IDS, ...OPEN, ...state },
       {
         ...OTHER_IDS,
@@ -40,15 +40,15 @@ const request = fc
 
 export type Kind = keyof typeof BODIES
 
-const payment = nearly(
-  { ...CAPTURED_PAYMENT, ...IDS, payment_id: '$payment', captures: captured(100_000) },
+const payment = nearlyRight(
+  { ...CAPTURED_PAYMENT, ...IDS, payment_id: '$payment', captures: capturesOf(100_000) },
   {
     ...OTHER_IDS,
     payment_id: ['py-other'],
     currency: ['PHP'],
     status: ['FAILED', 'AUTHORIZED', 'CANCELED'],
     captures: [[], [50_000, 50_000], [50_000], ['100000'], [99_999.5, 0.5], [100_000, -1]].map(
-      (of) => captured(...of),
+      (amounts) => capturesOf(...amounts),
     ),
   },
 )
@@ -71,7 +71,7 @@ const SETTLED = {
   updated: TIMES[0],
 }
 
-const transaction = nearly(
+const transaction = nearlyRight(
   { ...SETTLED_TRANSACTION, ...ABOUT, ...SETTLED },
   {
     type: ['REFUND', 'CHARGEBACK_REVERSAL', 'TYPE_OF_TOMORROW'],
@@ -96,25 +96,25 @@ const transactions = fc
     fc.array(transaction.map(withOwnId), { maxLength: 3 }),
   )
   .chain(([has_more, data]) =>
-    weighted([6, fc.constant({ has_more, data })], [1, nearly({ has_more, data })]),
+    weighted([6, fc.constant({ has_more, data })], [1, nearlyRight({ has_more, data })]),
   )
 
 const BODIES = { create: request, request, payment, cancel: request, transactions }
 
-const error = nearly(
+const error = nearlyRight(
   { error_code: 'INACTIVE_PAYMENT_REQUEST' },
   { error_code: ['DUPLICATE_ERROR', 'DATA_NOT_FOUND'] },
 )
 const anyStatus = fc.constantFrom(200, 201, 204, 302, 400, 401, 403, 404, 409, 429, 500, 503)
 
 export const anyOutcomes = fc.record({
-  create: some('create'),
-  request: some('request'),
-  payment: some('payment'),
-  cancel: some('cancel'),
-  transactions: some('transactions'),
+  create: outcomesOf('create'),
+  request: outcomesOf('request'),
+  payment: outcomesOf('payment'),
+  cancel: outcomesOf('cancel'),
+  transactions: outcomesOf('transactions'),
 })
-export type Outcomes = typeof anyOutcomes extends fc.Arbitrary<infer One> ? One : never
+export type Outcomes = typeof anyOutcomes extends fc.Arbitrary<infer Value> ? Value : never
 
 export function kindOf({ method, url: { pathname } }: HttpCall): Kind {
   if (pathname.endsWith('/cancel')) return 'cancel'
@@ -123,11 +123,11 @@ export function kindOf({ method, url: { pathname } }: HttpCall): Kind {
   return method === 'POST' ? 'create' : 'request'
 }
 
-function captured(...amounts: readonly unknown[]) {
+function capturesOf(...amounts: readonly unknown[]) {
   return amounts.map((capture_amount) => ({ capture_amount }))
 }
 
-/** The type of a transaction never changes, so each type has ids of its own. */
+/** The type of a transaction never changes, so each type has its own ids. */
 function withOwnId(row: unknown) {
   const { id, type } = Object(row) as Readonly<Record<string, unknown>>
   return id === 'txn_1' || id === 'txn-2'
@@ -135,7 +135,7 @@ function withOwnId(row: unknown) {
     : row
 }
 
-function answered(
+function anAnswer(
   status: fc.Arbitrary<number>,
   json: fc.Arbitrary<unknown>,
 ): fc.Arbitrary<HttpOutcome> {
@@ -145,13 +145,13 @@ function answered(
 /** Mostly an almost valid answer, otherwise any status and body, or no answer. */
 function anyOutcome(kind: Kind) {
   return weighted(
-    [8, answered(fc.constant(200), BODIES[kind])],
-    [3, answered(anyStatus, fc.oneof(BODIES[kind], error, hostileJson, fc.constant(undefined)))],
+    [8, anAnswer(fc.constant(200), BODIES[kind])],
+    [3, anAnswer(anyStatus, fc.oneof(BODIES[kind], error, hostileJson, fc.constant(undefined)))],
     [1, fc.constant<HttpOutcome>({ kind: 'not_sent', reason: 'ECONNREFUSED' })],
     [1, fc.constant<HttpOutcome>({ kind: 'lost', reason: 'timeout' })],
   )
 }
 
-function some(kind: Kind) {
+function outcomesOf(kind: Kind) {
   return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
 }

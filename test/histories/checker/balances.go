@@ -20,7 +20,7 @@ func (set payments) has(others payments) bool { return set&others == others }
 // What a payment adds to its client's balance; 0 where no answer ever showed it.
 type nets struct{ estimated, final int64 }
 
-// The sets that a balance, or the sum of a settlement, can mean.
+// The sets of payments whose sum a balance or a settlement can be.
 type reading struct{ credited, feeFinal, swept, paidOut payments }
 
 type balanceStep struct {
@@ -141,8 +141,7 @@ func (state balanceState) paysOut(out reading) []any {
 	return state.sweeps(out)
 }
 
-// A balance holds all that earlier answers showed, and only what callers paid. Operators paid out what it says is paid
-// out.
+// A balance has all payments that earlier answers showed, and only payments that callers paid. Operators made its payouts.
 func (state balanceState) shows(is reading) []any {
 	holdsAll := is.credited.has(state.credited) && is.feeFinal.has(state.feeFinal) && is.swept.has(state.swept)
 	return onlyIf(holdsAll && is.paidOut == state.paidOut, state.sweeps(is)...)

@@ -28,11 +28,11 @@ type Record struct {
 	Amount    int64  `json:"amount"`
 	Valid     bool   `json:"valid"`
 
-	// `ok`, `refused`, `absent`, `unknown`; anything else is an answer that the gateway may never give.
+	// `ok`, `refused`, `absent` or `unknown`; any other outcome is an answer that the gateway must never give.
 	Outcome string `json:"outcome"`
 	// The payment was made by this very create.
 	First bool `json:"first"`
-	// What a refusal says of the payment or the settlement.
+	// The status that a refusal names, of the payment or the settlement.
 	Status  string   `json:"status"`
 	Seen    *Seen    `json:"seen"`
 	Balance *Balance `json:"balance"`
@@ -41,7 +41,7 @@ type Record struct {
 
 	// The latest that the gateway's own clock can have been when this returned, in milliseconds.
 	ClockMs int64 `json:"clock_ms"`
-	// Everything had come to rest: nothing may be on its way any more.
+	// The gateway was at rest: no work may be under way.
 	Rest bool `json:"rest"`
 }
 
@@ -67,7 +67,7 @@ type Balance struct {
 	PaidOut      int64 `json:"paid_out"`
 }
 
-// What never changes of a payment once it was shown.
+// The facts of a payment that never change after an answer shows it.
 func (seen *Seen) facts() string {
 	return fmt.Sprintf("%s %s %d %s %s %d", seen.ID, seen.Destination, seen.Amount, seen.Reference, seen.CreatedAt, seen.ExpiresAtMs)
 }
@@ -88,7 +88,7 @@ func readHistory(from io.Reader) ([]*Record, error) {
 	return records, lines.Err()
 }
 
-// A partition is what one model judges by itself: a key, a payment, a client's balance.
+// A partition is a part that one model judges alone: a key, a payment, a client's balance.
 type partition struct {
 	name       string
 	model      porcupine.NondeterministicModel
@@ -99,7 +99,7 @@ func (record *Record) isKnown() bool { return record.Outcome != "unknown" }
 
 const never = int64(math.MaxInt64)
 
-// As Porcupine takes it. What has no answer may have its effect at any later time.
+// A call as Porcupine's operation. A call without an answer may have its effect at any later time.
 func (record *Record) operation(input any) porcupine.Operation {
 	returned := never
 	if record.Return != nil && record.isKnown() {
@@ -108,7 +108,7 @@ func (record *Record) operation(input any) porcupine.Operation {
 	return porcupine.Operation{Input: input, Call: record.Call, Return: returned}
 }
 
-// Gives each operation a line of its own in the picture, as few as there can be.
+// Assigns operations to lines of the picture, so that none overlap on a line and lines are few.
 func inLanes(operations []porcupine.Operation) []porcupine.Operation {
 	sort.SliceStable(operations, func(a, b int) bool { return operations[a].Call < operations[b].Call })
 	var free []int64

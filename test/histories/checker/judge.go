@@ -9,19 +9,19 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// A Verdict is what one model says of a history.
+// A Verdict is the judgement of one model on a history.
 type Verdict struct {
 	Model      string `json:"model"`
 	Partitions int    `json:"partitions"`
 	Operations int    `json:"operations"`
-	// Of them without an answer.
+	// The calls without an answer.
 	OpenEnded int `json:"open_ended"`
-	// Partitions that are not linearizable, and those of which the time was too short to say.
+	// Partitions that are not linearizable, and partitions that the time was too short to decide.
 	Refuted   []Refutation `json:"refuted"`
 	Undecided []string     `json:"undecided"`
 }
 
-// A Refutation names what cannot be put in order, and the page that shows how far it can.
+// A Refutation names a partition without a possible order, and the page that shows it.
 type Refutation struct {
 	Partition string `json:"partition"`
 	Page      string `json:"page"`
@@ -41,7 +41,7 @@ var models = []struct {
 	{"balances", balancePartitions},
 }
 
-// Judges a history by every model. Pages of what is refuted are written to that folder; none if it has no name.
+// Judges a history by every model. Writes pages of refuted partitions to the folder, if it has a name.
 func judge(records []*Record, pages string) ([]Verdict, error) {
 	var verdicts []Verdict
 	for _, model := range models {

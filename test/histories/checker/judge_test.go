@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A checker that cannot refute is worth nothing: each story is judged as it may have happened and as it never may.
+// A checker that cannot refute proves nothing, so possible and impossible stories are judged.
 
 const (
 	expiry = int64(1_000)
@@ -59,7 +59,7 @@ func saying(status string) func(*Record) {
 	return func(record *Record) { record.Status = status }
 }
 
-// From the beginning to the end of the story: beside all the others.
+// The call lasts for the whole story, beside all other calls.
 func throughout(record *Record) {
 	end := int64(1_000_000)
 	record.Call, record.Return = 0, &end
@@ -83,7 +83,7 @@ func cancelled(id string) *Record {
 	return call("cancel", "ok", of(id), showing(seen(id, "cancelled")))
 }
 
-// One call after the other, but those that say otherwise.
+// Calls happen one after the other, unless they have their own times.
 func told(records ...*Record) []*Record {
 	for at, record := range records {
 		if record.Return == nil {
@@ -105,13 +105,13 @@ var stories = []struct {
 	{"keys", "made twice", told(made("a"), made("a")), false},
 	{"keys", "replayed before it was made", told(call("create", "ok", body("b"), showing(seen("a", "pending"))), made("a")), false},
 	{"keys", "a body that no caller sent", told(call("create", "ok", body("b"), first, showing(seen("a", "pending")))), false},
-	{"keys", "taken over from one that had no answer", told(call("create", "unknown", body("a")), call("create", "ok", body("b"), first, showing(seen("a", "pending")))), true},
-	{"keys", "overtaken by one that made it of the other's body", told(call("create", "ok", body("a"), throughout, showing(seen("a", "pending"))), call("create", "ok", body("b"), first, showing(seen("a", "pending")))), true},
+	{"keys", "taken over from a create without an answer", told(call("create", "unknown", body("a")), call("create", "ok", body("b"), first, showing(seen("a", "pending")))), true},
+	{"keys", "overtaken by a create that used the first create's body", told(call("create", "ok", body("a"), throughout, showing(seen("a", "pending"))), call("create", "ok", body("b"), first, showing(seen("a", "pending")))), true},
 	{"keys", "a claim that changes hands", told(call("create", "unknown", body("a")), call("create", "unknown", body("b")), call("find", "ok", showing(seen("a", "pending"))), call("find", "ok", showing(seen("b", "pending")))), false},
 	{"keys", "not found while it is being made", told(call("create", "unknown", body("a")), call("find", "absent"), call("find", "ok", showing(seen("a", "pending")))), true},
 	{"keys", "found and lost", told(made("a"), call("find", "absent")), false},
 	{"keys", "a wrong body for a key that is free", told(call("create", "refused"), made("a")), true},
-	{"keys", "a wrong body refused for a key that is not", told(made("a"), call("create", "refused")), false},
+	{"keys", "a wrong body refused for a key that is set", told(made("a"), call("create", "refused")), false},
 	{"keys", "an answer that no create gives", told(call("create", "other", body("a"))), false},
 
 	{"payments", "paid and succeeded", told(made("a"), payment("a"), get(seen("a", "pending")), get(seen("a", "succeeded")), get(final("a"))), true},
@@ -126,18 +126,18 @@ var stories = []struct {
 	{"payments", "a cancel that was lost half-way", told(made("a"), call("cancel", "unknown", of("a")), call("pay", "refused", of("a")), get(seen("a", "pending")), get(seen("a", "cancelled"))), true},
 	{"payments", "paid where it was cancelled", told(made("a"), cancelled("a"), payment("a")), false},
 	{"payments", "cancelled where it was paid", told(made("a"), payment("a"), cancelled("a")), false},
-	{"payments", "a cancel refused for what it is", told(made("a"), payment("a"), call("cancel", "refused", of("a"), saying("succeeded"))), true},
-	{"payments", "a cancel refused for what it is not", told(made("a"), call("cancel", "refused", of("a"), saying("succeeded"))), false},
+	{"payments", "a cancel refused for the payment's status", told(made("a"), payment("a"), call("cancel", "refused", of("a"), saying("succeeded"))), true},
+	{"payments", "a cancel refused for another status", told(made("a"), call("cancel", "refused", of("a"), saying("succeeded"))), false},
 	{"payments", "not payable although it was not closed", told(made("a"), call("pay", "refused", of("a"))), false},
 	{"payments", "failed upstream", told(made("a"), call("fail", "ok", of("a")), get(seen("a", "failed"))), true},
-	{"payments", "failed by itself", told(made("a"), get(seen("a", "failed"))), false},
+	{"payments", "failed without a failure upstream", told(made("a"), get(seen("a", "failed"))), false},
 	{"payments", "expired", told(made("a"), call("get", "ok", afterExpiry, showing(seen("a", "expired")))), true},
 	{"payments", "expired before its time", told(made("a"), get(seen("a", "expired"))), false},
 	{"payments", "paid where it had expired", told(made("a"), call("get", "ok", afterExpiry, showing(seen("a", "expired"))), payment("a")), false},
 
 	{"balances", "credited, made final, swept and paid out", told(made("a"), made("b"), payment("a"), payment("b"), balance(netA, 0, 0), balance(netA+netB, 0, 0), get(final("a")), balance(finalA+netB, 0, 0), settled(finalA), balance(netB, finalA, 0), paidOut("ok", finalA), balance(netB, 0, finalA)), true},
 	{"balances", "credited twice", told(made("a"), payment("a"), balance(2*netA, 0, 0)), false},
-	{"balances", "credited before anybody paid", told(made("a"), call("balance", "ok", func(record *Record) { record.Balance = &Balance{Pending: netA} }), payment("a")), false},
+	{"balances", "credited before a customer paid", told(made("a"), call("balance", "ok", func(record *Record) { record.Balance = &Balance{Pending: netA} }), payment("a")), false},
 	{"balances", "a credit that is seen and missing", told(made("a"), payment("a"), get(seen("a", "succeeded")), balance(0, 0, 0)), false},
 	{"balances", "a credit that is taken back", told(made("a"), payment("a"), balance(netA, 0, 0), balance(0, 0, 0)), false},
 	{"balances", "in the balance and still pending", told(made("a"), payment("a"), balance(netA, 0, 0), get(seen("a", "pending"))), false},

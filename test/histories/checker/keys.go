@@ -10,7 +10,7 @@ import (
 // payment for ever (spec 4.1, rule 3).
 type keyState struct {
 	phase keyPhase
-	// Whose body it is.
+	// Identifies the create whose body the payment has.
 	reference string
 	amount    int64
 	// Empty until a caller is shown the payment.
@@ -21,13 +21,13 @@ type keyPhase int
 
 const (
 	unset keyPhase = iota
-	// An attempt without an answer holds the key: no other body can get it any more, and nothing is shown yet.
+	// An attempt without an answer holds the key: no other body can claim it, and no answer shows the payment yet.
 	claimed
 	set
 )
 
 // Another caller may take over a create before its wait is over. The create may then have claimed the key for its own
-// body before it returns what the other caller made. That claim is a moment of its own, before the answer.
+// body before it returns the other caller's payment. That claim is a separate moment before the answer.
 type keyStep struct {
 	record  *Record
 	claimed bool
@@ -87,7 +87,7 @@ func keyNext(state keyState, step keyStep) []any {
 	case record.Op == "create" && record.Outcome == "ok":
 		return state.shows(record.Seen)
 	case record.Op == "create" && record.Outcome == "refused":
-		// A wrong body is refused only where the key has nothing to bring back.
+		// A wrong body is refused only if the key has no payment.
 		return onlyIf(!record.Valid && state.phase == unset, state)
 	case record.Op == "create" && record.Outcome == "unknown":
 		return state.mayMake(record)
@@ -99,14 +99,14 @@ func (state keyState) claimedBy(record *Record) keyState {
 	return keyState{claimed, record.Reference, record.Amount, ""}
 }
 
-// The payment is shown, as it always was. A claim's own comes to light with it.
+// An answer shows the payment with unchanged facts. A claimed key is set by it.
 func (state keyState) shows(seen *Seen) []any {
 	isSame := state.phase != unset && state.reference == seen.Reference && state.amount == seen.Amount
 	next := keyState{set, state.reference, state.amount, seen.facts()}
 	return onlyIf(isSame && (state.facts == "" || state.facts == next.facts), next)
 }
 
-// This create made it: of its own body, or of the one that had claimed the key.
+// This create made the payment, from its own body or from the body that had claimed the key.
 func (state keyState) makes(record *Record) []any {
 	switch state.phase {
 	case unset:
@@ -117,7 +117,7 @@ func (state keyState) makes(record *Record) []any {
 	return nil
 }
 
-// Its result is unknown: nothing, a claim, or a payment that no caller has seen yet.
+// A create with an unknown result: no effect, a claim, or a payment that no caller has seen yet.
 func (state keyState) mayMake(record *Record) []any {
 	switch {
 	case state.phase == unset && record.Valid:
@@ -136,7 +136,7 @@ func onlyIf(holds bool, next ...any) []any {
 	return next
 }
 
-// In the picture of a history.
+// The text in the picture of a history.
 func describe(record *Record, about string) string {
 	said := record.Outcome
 	if record.Status != "" {

@@ -6,16 +6,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// One payment and the request that its customer can pay upstream. What the gateway does by itself, after a callback or
-// when something is due, is no call of anybody: it may have happened by any read that shows it, once its cause has.
+// One payment and the request that its customer can pay upstream. The gateway's own steps, after a callback or when
+// work is due, are no calls: such a step may have happened before any read that shows it, after its cause.
 type paymentState struct {
 	status   string
 	upstream upstreamState
-	// Its merchant asked for the cancel that closed it upstream.
+	// The payment's merchant asked for the cancel that closed the request upstream.
 	isCancelled bool
 	facts       string
 	expiresAtMs int64
-	// As first shown after success; the net changes at most once, when the fee becomes final.
+	// The figures as first shown after success; the net changes at most once, when the fee becomes final.
 	paidAt     string
 	net        int64
 	feeIsFinal bool
@@ -116,7 +116,7 @@ func (state paymentState) closeUpstream() []any {
 	return onlyIf(state.upstream == closed, state)
 }
 
-// The customer pays, or fails to, where the provider lets it: only while the request is open.
+// The customer pays or fails to pay: the provider allows both only while the request is open.
 func (state paymentState) customer(record *Record) []any {
 	next := state
 	next.upstream = map[string]upstreamState{"pay": paid, "fail": failed}[record.Op]
@@ -138,7 +138,7 @@ func (state paymentState) isPastItsTime(clockMs int64) bool {
 	return state.facts != "" && clockMs >= state.expiresAtMs
 }
 
-// An answer shows the payment: its facts as ever, in a status that it had or can have come to by itself.
+// An answer shows the payment with unchanged facts, in its status or in a status that it can have reached.
 func (state paymentState) shows(record *Record) []any {
 	seen := record.Seen
 	if seen == nil || (state.facts != "" && state.facts != seen.facts()) {
@@ -168,7 +168,7 @@ func (state paymentState) isUnderWay() bool {
 	return state.status == "pending" && state.upstream != open
 }
 
-// The payment in that status: the one it has, or one that follows from what has happened upstream or from its time.
+// The payment in that status: its own, or a status that follows from events upstream or from its expiry.
 func (state paymentState) become(status string, clockMs int64) (paymentState, bool) {
 	if state.status == status {
 		return state, true

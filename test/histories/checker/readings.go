@@ -3,7 +3,7 @@ package main
 import "slices"
 
 // The payments of a client that callers tried to pay, and the nets that answers showed of them. The largest comes
-// first: the rest of a sum then has few solutions.
+// first, because the remaining sum then has few solutions.
 type book struct {
 	numbers map[string]int
 	nets    []nets

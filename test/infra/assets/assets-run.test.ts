@@ -69,10 +69,10 @@ function assetOf(name = '') {
 
 describe('the assets of the stack', () => {
   it.runIf(isNightly)('are the same after a second synthesis of the same code', async () => {
-    const again = tempDirectory()
-    await bundledStage(STAGE, again)
+    const secondDirectory = tempDirectory()
+    await bundledStage(STAGE, secondDirectory)
 
-    expect(assemblyFiles(again)).toStrictEqual(assemblyFiles(directory))
+    expect(assemblyFiles(secondDirectory)).toStrictEqual(assemblyFiles(directory))
   })
 
   it('are synthesised without a warning', () => {
@@ -81,16 +81,16 @@ describe('the assets of the stack', () => {
   })
 
   it.each(MANIFEST)(
-    'are one small module with modules of Node and the SDK clients that it uses: $name',
+    'are one small module each, with only Node modules and the SDK clients in use: $name',
     (spec) => {
       const { file } = assetOf(functionName(STAGE, spec))
       const code = readFileSync(file, 'utf8')
       const clients = ['dynamodb', 'kms', 'secretsmanager', 'sns', 'sqs']
 
       expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
-      const loaded = matchesIn(code, /\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
-      expect(loaded.filter((name) => !isBuiltin(name))).toStrictEqual([])
-      // A third more than the largest bundle today, so that a dependency that slows cold starts fails a test.
+      const imports = matchesIn(code, /\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
+      expect(imports.filter((name) => !isBuiltin(name))).toStrictEqual([])
+      // A third more than the largest bundle today, so that a dependency that slows cold starts fails this test.
       expect(code.length).toBeLessThan(450_000)
       expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(
         clientsOf(spec),
@@ -141,7 +141,7 @@ const RUN = `
 const firstOfEach = Map.groupBy(MANIFEST, (spec) =>
   [spec.trigger.kind, ...clientsOf(spec)].join(' '),
 ).values()
-const ASKED = isNightly ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
+const PROVEN_SPECS = isNightly ? MANIFEST : [...firstOfEach].flatMap(([spec]) => spec ?? [])
 
 it('the assets of the stack load without other files, and each answers the proof of a release', async () => {
   const table = await startLocalHttpServer({ port: 0, answer: () => jsonReply(200, {}) })
@@ -154,7 +154,7 @@ it('the assets of the stack load without other files, and each answers the proof
     return lambdaAnswer(JSON.parse(stdout.split('\n').at(-1) ?? ''))
   }
   const lambda = { send } as unknown as LambdaClient
-  const asks = ASKED.map((spec) => ({
+  const asks = PROVEN_SPECS.map((spec) => ({
     target: functionName(STAGE, spec),
     route: answersClients(spec) ? routeKeyOf(spec) : undefined,
   }))

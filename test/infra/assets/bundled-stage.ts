@@ -18,13 +18,13 @@ type Lambda = {
 
 export type BundledFunction = {
   readonly file: string
-  /** The template's variables. What refers to a resource is an address where nothing answers. */
+  /** The template's variables. A reference to a resource becomes an address where no server answers. */
   readonly environment: Readonly<Record<string, string>>
 }
 
 /**
- * Every function of a stage by its deployed name, synthesised as by `npm run synth`, and what that printed. Only the check
- * against CloudFormation's schemas is left out.
+ * Synthesises a stage as `npm run synth` does, without the check against CloudFormation's schemas. Returns the output,
+ * and every function by its deployed name.
  */
 export async function bundledStage(stage: string, outdir: string) {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
@@ -66,7 +66,7 @@ function bundlesIn(assembly: CloudAssembly, stage: string): ReadonlyMap<string, 
   )
 }
 
-/** With what Lambda adds, and the address of a table that answers every read with nothing. */
+/** Adds the variables that Lambda adds, and the address of an empty table. */
 export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: string) {
   return {
     ...environment,

@@ -11,7 +11,7 @@ import {
   tellingAlarms,
 } from '../../support/alarm-template.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { refusedCreate, SCENES } from './scenes.ts'
+import { refuseCreate, SCENES } from './scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './watched-world.ts'
 
 /**
@@ -28,7 +28,7 @@ const graphs = graphsIn(template)
 function isOurs({ namespace }: Pick<TemplateMetric, 'namespace'>) {
   return namespace === METRIC_NAMESPACE
 }
-const ours = alarmsIn(template, STAGE).filter(({ metrics }) => metrics.some(isOurs))
+const ownAlarms = alarmsIn(template, STAGE).filter(({ metrics }) => metrics.some(isOurs))
 
 function identityOf({
   namespace,
@@ -43,15 +43,15 @@ function unitOf({ name }: Pick<TemplateMetric, 'name'>) {
 }
 
 describe('alarms on metrics of our own', () => {
-  it('have a scene each, and every scene is for one of them', () => {
-    expect(Object.keys(SCENES).toSorted()).toStrictEqual(ours.map(({ id }) => id).toSorted())
+  it('have a scene each, and every scene is for such an alarm', () => {
+    expect(Object.keys(SCENES).toSorted()).toStrictEqual(ownAlarms.map(({ id }) => id).toSorted())
   })
 
-  it.each(ours.map((alarm) => [alarm.id, alarm] as const))(
-    '%s: the code emits what it watches when it happens, in the unit of the catalogue',
+  it.each(ownAlarms.map((alarm) => [alarm.id, alarm] as const))(
+    '%s: the code emits the watched metric when the failure happens, in the unit of the catalogue',
     async (id, { metrics: all, threshold, comparison }) => {
       const metrics = all.filter(isOurs)
-      const lines = await emittedIn(SCENES[id] ?? refusedCreate)
+      const lines = await emittedIn(SCENES[id] ?? refuseCreate)
 
       const emitted = Map.groupBy(lines, identityOf)
       const values = metrics.map((metric) =>
@@ -68,17 +68,17 @@ describe('alarms on metrics of our own', () => {
 })
 
 it('a payment that the provider refuses for its content is neither a failed create nor an error of the provider', async () => {
-  const emitted = Map.groupBy(await emittedIn(refusedCreate), ({ name }) => name)
+  const emitted = Map.groupBy(await emittedIn(refuseCreate), ({ name }) => name)
 
   expect(emitted.get('ProviderErrors')).toMatchObject([
     { dimensions: { operation: 'create_request' }, value: 0 },
   ])
-  const refused = { dimensions: { outcome: 'create_refused' } }
-  expect(emitted.get('Payments')).toMatchObject([refused, refused])
+  const refusal = { dimensions: { outcome: 'create_refused' } }
+  expect(emitted.get('Payments')).toMatchObject([refusal, refusal])
 })
 
-it('a sweep emits how many clients it put on the queue, zero too', async () => {
-  const emitted = await emittedIn(SCENES['sweep-not-run'] ?? refusedCreate)
+it('a sweep emits the number of clients that it queued, even zero', async () => {
+  const emitted = await emittedIn(SCENES['sweep-not-run'] ?? refuseCreate)
 
   expect(
     emitted.filter(({ name }) => name === 'SweptClients').map(({ value }) => value),
@@ -86,23 +86,23 @@ it('a sweep emits how many clients it put on the queue, zero too', async () => {
 })
 
 describe('the dashboard', () => {
-  const shown = graphs.flatMap(({ metrics }) => metrics).filter(isOurs)
+  const shownMetrics = graphs.flatMap(({ metrics }) => metrics).filter(isOurs)
   const emitted = [...everyMetric()].map((metric) => metric.split(' '))
 
   it('shows no metric of ours that the code does not emit', () => {
-    const known = new Set(emitted.map((words) => words.toSorted().join(' ')))
-    const words = shown.map(({ name, dimensions }) =>
+    const emittedTexts = new Set(emitted.map((words) => words.toSorted().join(' ')))
+    const words = shownMetrics.map(({ name, dimensions }) =>
       [name, ...Object.values(dimensions)].toSorted().join(' '),
     )
 
-    expect(words.filter((metric) => !known.has(metric))).toStrictEqual([])
+    expect(words.filter((metric) => !emittedTexts.has(metric))).toStrictEqual([])
   })
 
-  it('searches in dimension sets that are emitted', () => {
+  it('searches only in dimension sets that the code emits', () => {
     const searches = graphs
       .flatMap(({ expressions }) => expressions)
       .filter((text) => text.startsWith('SEARCH('))
-    const found = searches.map((text) => {
+    const searchResults = searches.map((text) => {
       const [, schema = '', name = '', filters = ''] =
         /^SEARCH\('\{([^}]*)\} MetricName="(\w+)" (.*)', '/.exec(text) ?? []
       const [namespace, ...dimensions] = schema.split(',')
@@ -111,26 +111,26 @@ describe('the dashboard', () => {
         : []
       const values = [...filters.matchAll(/\w+="([^"]*)"/g)].map(([, value = '']) => value)
       const isEmitted = emitted.some(
-        (one) => one[0] === name && values.every((value) => one.includes(value)),
+        (metric) => metric[0] === name && values.every((value) => metric.includes(value)),
       )
       return (
         namespace === METRIC_NAMESPACE && sets.includes(dimensions.toSorted().join()) && isEmitted
       )
     })
 
-    expect(found).toStrictEqual([true, true, true])
+    expect(searchResults).toStrictEqual([true, true, true])
   })
 
   it('and the alarms together use every metric of the catalogue', () => {
     const used = new Set(
-      [...shown, ...ours.flatMap(({ metrics }) => metrics)].map(({ name }) => name),
+      [...shownMetrics, ...ownAlarms.flatMap(({ metrics }) => metrics)].map(({ name }) => name),
     )
 
     expect(Object.keys(METRICS).filter((name) => !used.has(name))).toStrictEqual([])
   })
 })
 
-/* Alarms and graphs on what AWS itself measures: names of its documentation, of resources that are there, of all of them. */
+/* Alarms and graphs on metrics of AWS: their names are documented, their resources exist, and none is left out. */
 
 /** The values that each of AWS's dimensions may have: names of resources in the template. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -171,7 +171,7 @@ function mistakesIn({
   ]
 }
 
-it('metrics of AWS are of resources that the template has, on alarms and dashboard', () => {
+it('metrics of AWS on alarms and the dashboard are of resources in the template', () => {
   const foreign = [...alarms, ...graphs].flatMap(({ metrics }) =>
     metrics.filter((metric) => !isOurs(metric)),
   )
@@ -184,7 +184,7 @@ it('metrics of AWS are of resources that the template has, on alarms and dashboa
   ).toHaveLength(1)
 })
 
-describe('nothing is left unwatched', () => {
+describe('alarms watch everything', () => {
   const watching = (name: string, dimension: string) =>
     alarms.flatMap(({ metrics }) =>
       metrics
@@ -192,27 +192,27 @@ describe('nothing is left unwatched', () => {
         .map((metric) => metric.dimensions[dimension] ?? 'itself'),
     )
 
-  it('of the queues: each dead-letter queue is to be empty, and what feeds them is to move', () => {
+  it('of the queues: messages in a dead-letter queue, and old messages in every other queue', () => {
     const namesOf = (isDead: boolean) =>
       template
         .all('AWS::SQS::Queue')
         .flatMap(({ QueueName, RedrivePolicy }) =>
           isDead === !RedrivePolicy ? [String(QueueName)] : [],
         )
-    const [dead, fed] = [namesOf(true), namesOf(false)]
+    const [deadLetterQueues, otherQueues] = [namesOf(true), namesOf(false)]
 
-    expect(dead.length).toBeGreaterThan(2)
+    expect(deadLetterQueues.length).toBeGreaterThan(2)
     expect(watching('ApproximateNumberOfMessagesVisible', 'QueueName')).toStrictEqual(
-      expect.arrayContaining(dead),
+      expect.arrayContaining(deadLetterQueues),
     )
     expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
       // Due work is queued anew each minute. Other alarms watch how late it is, which says more than the age of a message.
-      fed.filter((name) => !name.includes('-due-')).toSorted(),
+      otherQueues.filter((name) => !name.includes('-due-')).toSorted(),
     )
   })
 
   it.each(['ReadThrottleEvents', 'WriteThrottleEvents'])(
-    'of the table: %s of itself and of each index',
+    'of the table: %s of the table and of each index',
     (name) => {
       expect(watching(name, 'GlobalSecondaryIndexName')).toStrictEqual([
         'itself',
@@ -221,7 +221,7 @@ describe('nothing is left unwatched', () => {
     },
   )
 
-  it('of the account: the runs that the stage’s reservations leave to all others', () => {
+  it('of the account: the runs that the stage’s reservations leave to other functions', () => {
     const reserved = template
       .all('AWS::Lambda::Function')
       .reduce((sum, { ReservedConcurrentExecutions: runs }) => sum + Number(runs ?? 0), 0)

@@ -28,7 +28,7 @@ it('stages have alarms and pages if they keep their data or name recipients, and
   )
 })
 
-/** Whether its formula has no value while some metric is silent. */
+/** Whether an alarm's formula has no value while a metric has no data. */
 function hasGaps({ expression = 'm0' }: (typeof alarms)[number]): boolean {
   return /\b[a-z]/.test(expression.replaceAll(/FILL\(\w+, 0\)/g, ''))
 }
@@ -44,7 +44,7 @@ describe('every alarm', () => {
   })
 
   it('reads ten metrics at most, over one period, and looks back no further than CloudWatch allows', () => {
-    const refused = alarms.filter(({ metrics, evaluationPeriods }) => {
+    const refusedAlarms = alarms.filter(({ metrics, evaluationPeriods }) => {
       const [seconds = 0, ...otherPeriods] = new Set(
         metrics.map(({ periodSeconds }) => periodSeconds),
       )
@@ -53,10 +53,10 @@ describe('every alarm', () => {
       return metrics.length < 1 || metrics.length > 10 || otherPeriods.length > 0 || isTooFar
     })
 
-    expect(refused).toStrictEqual([])
+    expect(refusedAlarms).toStrictEqual([])
   })
 
-  it('has no client in it, so that their number does not grow with them', () => {
+  it('names no client, so that the number of alarms does not grow with the clients', () => {
     const dimensions = [...alarms, ...graphsIn(template)].flatMap(({ metrics }) =>
       metrics.flatMap((metric) => Object.keys(metric.dimensions)),
     )
@@ -67,7 +67,7 @@ describe('every alarm', () => {
     ).toStrictEqual([])
   })
 
-  it('takes silence for a failure only where something must run by itself', () => {
+  it('takes missing data for a failure only where a schedule must run', () => {
     const breaching = alarms.filter(({ treatMissingData }) => treatMissingData === 'breaching')
 
     expect(breaching.map(({ id }) => id)).toStrictEqual([
@@ -82,9 +82,9 @@ describe('every alarm', () => {
     ).toBe(true)
   })
 
-  it('that adds conditions up, or reads DynamoDB, has a value although one of its metrics is silent', () => {
+  it('that adds conditions, or reads DynamoDB, has a value even if one of its metrics has no data', () => {
     const counting = alarms.filter(({ expression = '' }) => expression.includes(' + IF('))
-    // CloudWatch ignores silence of DynamoDB whatever an alarm says: one with gaps would stay as it is.
+    // CloudWatch always ignores missing data of DynamoDB: an alarm with gaps would keep its state.
     const onTable = alarms.filter(({ metrics }) =>
       metrics.some(({ namespace }) => namespace === 'AWS/DynamoDB'),
     )
@@ -98,7 +98,7 @@ describe('every alarm', () => {
   })
 })
 
-it('pages stand for every alarm that pages, each in one of them, and for no other', () => {
+it('pages contain each paging alarm once, and no other alarm', () => {
   const paging = template
     .ofType('AWS::CloudWatch::Alarm')
     .flatMap(({ logicalId, properties }) =>
@@ -114,7 +114,7 @@ it('pages stand for every alarm that pages, each in one of them, and for no othe
   expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
 })
 
-it('recipients of pages get nothing else, a pager’s own address among them', () => {
+it('recipients of pages, such as a pager, get nothing else', () => {
   const recipients = {
     alarmRecipients: ['ops@gateway.example'],
     pageRecipients: ['https://pager.example/sns', 'on-call@gateway.example'],
@@ -133,7 +133,7 @@ it('recipients of pages get nothing else, a pager’s own address among them', (
 describe('the dashboard', () => {
   const graphs = graphsIn(template)
 
-  it('says the unit of every graph, shows something in each, and calculates only with metrics that its graph has', () => {
+  it('says the unit of every graph, shows data in each graph, and calculates only with metrics of the same graph', () => {
     expect(graphs.filter(({ title }) => !/ \([^()]+\)$/.test(title))).toStrictEqual([])
     const showsNothing = ({ metrics, expressions }: (typeof graphs)[number]) =>
       metrics.length === 0 &&
@@ -143,11 +143,11 @@ describe('the dashboard', () => {
   })
 
   it('shows every alarm with its threshold', () => {
-    const shown = graphs
+    const thresholds = graphs
       .filter(({ threshold }) => threshold !== undefined)
       .map(({ title, threshold }) => [title.replace(/ \(.*/, ''), threshold])
 
-    expect(shown).toStrictEqual(alarms.map(({ id, threshold }) => [id, threshold]))
+    expect(thresholds).toStrictEqual(alarms.map(({ id, threshold }) => [id, threshold]))
   })
 })
 
@@ -157,64 +157,64 @@ describe('the dashboard', () => {
  */
 type Values = Readonly<Record<string, number>>
 
-const COMPARE: Readonly<Record<string, (value: number, threshold: number) => boolean>> = {
+const COMPARISONS: Readonly<Record<string, (value: number, threshold: number) => boolean>> = {
   GreaterThanThreshold: (value, threshold) => value > threshold,
   GreaterThanOrEqualToThreshold: (value, threshold) => value >= threshold,
   LessThanThreshold: (value, threshold) => value < threshold,
 }
 
-/** Whether an alarm counts a period with these values as a bad one. Metrics without a value are silent. */
+/** Whether an alarm counts a period with these values as bad. Metrics without a value have no data. */
 function isBad(id: string, values: Values): boolean | undefined {
-  const alarm = alarmsIn(template, STAGE).find((one) => one.id === id)
+  const alarm = alarmsIn(template, STAGE).find((candidate) => candidate.id === id)
   const names = alarm?.expression?.match(/\b[a-z]\w*\b/g) ?? []
   const value: unknown = runInNewContext(alarm?.expression ?? '', {
-    FILL: (given: number | undefined, instead: number) => given ?? instead,
+    FILL: (metric: number | undefined, instead: number) => metric ?? instead,
     IF: (condition: boolean, then: number, otherwise: number) => (condition ? then : otherwise),
     ...Object.fromEntries(names.map((name) => [name, undefined])),
     ...values,
   })
-  return alarm && COMPARE[alarm.comparison]?.(Number(value), alarm.threshold)
+  return alarm && COMPARISONS[alarm.comparison]?.(Number(value), alarm.threshold)
 }
 
 describe('alarms that calculate', () => {
   it.each<[string, string, Values]>([
-    ['due-work-not-running', 'nothing said anything', {}],
-    ['sweep-not-run', 'nothing said anything', {}],
-    ['sync-late', 'nothing said anything', {}],
+    ['due-work-not-running', 'no metric has data', {}],
+    ['sweep-not-run', 'no metric has data', {}],
+    ['sync-late', 'no metric has data', {}],
     ['sync-late', 'no run was complete', { runs: 1, incomplete: 1 }],
-    ['sync-late', 'it reads late', { runs: 1, lag: 900_001 }],
-    ['quiet', 'an operator asked for it', { m0: 1 }],
-    ['creates-answered-fast', 'eight of a hundred fail', { created: 92, failed: 8 }],
-    ['creates-answered-fast', 'the five of a night crash', { crashed: 5 }],
-    ['creates-answered-slow', 'four of a hundred are throttled', { created: 120, throttled: 5 }],
-    ['webhooks-in-time-fast', 'nine of twenty are late', { announced: 20, soon: 11 }],
-    ['webhooks-in-time-slow', 'none is in time', { announced: 20 }],
-    ['settled-in-time-fast', 'three of twenty fail at first', { failed: 3, swept: 20 }],
-    ['settled-in-time-slow', 'one of thirty is given up', { dead: 1, swept: 30 }],
-    ['creates-refused', 'all are refused for what they are', { refused: 20 }],
-    ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],
-    ['api-errors', 'the five of a night fail', { errors: 5, requests: 5 }],
-    ['api-errors-lasting', 'one in a hundred fails', { errors: 10, requests: 1_000 }],
-    ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],
-    ['callbacks-missing', 'due work finds all', { succeeded: 3 }],
+    ['sync-late', 'the sync reads late', { runs: 1, lag: 900_001 }],
+    ['quiet', 'an operator asked for quiet', { m0: 1 }],
+    ['creates-answered-fast', 'eight of a hundred creates fail', { created: 92, failed: 8 }],
+    ['creates-answered-fast', 'all five creates of a night crash', { crashed: 5 }],
     [
-      'provider-failing',
-      'two of five questions fail',
-      { calls_get_payment: 5, errors_get_payment: 2 },
+      'creates-answered-slow',
+      'four of a hundred creates are throttled',
+      { created: 120, throttled: 5 },
     ],
-    ['deliveries-failing', 'we get out to no merchant', { failed: 20 }],
+    ['webhooks-in-time-fast', 'nine of twenty webhooks are late', { announced: 20, soon: 11 }],
+    ['webhooks-in-time-slow', 'no webhook is in time', { announced: 20 }],
+    ['settled-in-time-fast', 'three of twenty clients fail at first', { failed: 3, swept: 20 }],
+    ['settled-in-time-slow', 'one of thirty clients is given up', { dead: 1, swept: 30 }],
+    ['creates-refused', 'all creates are refused for their content', { refused: 20 }],
+    ['money-not-moving', 'no payment of twenty succeeds', { created: 20 }],
+    ['api-errors', 'all five requests of a night fail', { errors: 5, requests: 5 }],
+    ['api-errors-lasting', 'one in a hundred requests fails', { errors: 10, requests: 1_000 }],
+    ['requests-refused', 'no caller can log in', { refused: 20, requests: 20 }],
+    ['callbacks-missing', 'due work finds all payments', { succeeded: 3 }],
+    ['provider-failing', 'two of five calls fail', { calls_get_payment: 5, errors_get_payment: 2 }],
+    ['deliveries-failing', 'the worker reaches no merchant', { failed: 20 }],
     [
       'deliveries-failing',
-      'no merchant, and the last tries were made',
+      'the worker reaches no merchant until the last tries',
       { abandoned: 17, failed: 2, succeeded: 1 },
     ],
-    ['messages-waiting', 'one of the sync waits', { sync: 2_401 }],
-    ['messages-given-up', 'one is in one of the queues', { m8: 1 }],
-    ['settlements-stuck', 'no worker takes them', { waiting: 1 }],
+    ['messages-waiting', 'a message of the sync waits', { sync: 2_401 }],
+    ['messages-given-up', 'one message is in one of the queues', { m8: 1 }],
+    ['settlements-stuck', 'no worker takes the waiting clients', { waiting: 1 }],
     ['table-throttled', 'an index refuses writes', { m9: 10 }],
     [
       'table-near-maximum',
-      'it is used to the last unit',
+      'all its units are used',
       { writes: 60 * deployedStage('prod').table.maxWriteUnits },
     ],
   ])('%s is on when %s', (id, _, values) => {
@@ -222,37 +222,41 @@ describe('alarms that calculate', () => {
   })
 
   it.each<[string, string, Values]>([
-    ['due-work-not-running', 'it ran', { m0: 1 }],
-    ['sync-late', 'it runs, to its end, and soon', { runs: 1, incomplete: 0, lag: 900_000 }],
-    ['quiet', 'no operator asked', {}],
-    ['creates-answered-fast', 'a night’s few fail', { failed: 4 }],
-    ['creates-answered-fast', 'seven of a hundred fail', { created: 93, failed: 7 }],
-    ['creates-answered-fast', 'payments are refused for what they are', { refused: 50 }],
+    ['due-work-not-running', 'due work ran', { m0: 1 }],
+    [
+      'sync-late',
+      'the sync runs, to its end, and in time',
+      { runs: 1, incomplete: 0, lag: 900_000 },
+    ],
+    ['quiet', 'no operator asked for quiet', {}],
+    ['creates-answered-fast', 'the few creates of a night fail', { failed: 4 }],
+    ['creates-answered-fast', 'seven of a hundred creates fail', { created: 93, failed: 7 }],
+    ['creates-answered-fast', 'payments are refused for their content', { refused: 50 }],
     ['webhooks-in-time-fast', 'one merchant of few is on retries', { announced: 19 }],
     ['webhooks-in-time-fast', 'some merchants are on retries', { announced: 100, soon: 60 }],
     ['settled-in-time-fast', 'two clients fail', { failed: 2, swept: 2 }],
     ['settled-in-time-fast', 'clients are tried again, long after the sweep', { failed: 9 }],
-    ['settled-in-time-slow', 'one of forty is given up', { dead: 1, swept: 40 }],
+    ['settled-in-time-slow', 'one of forty clients is given up', { dead: 1, swept: 40 }],
     ['creates-refused', 'one merchant of several has a bug', { created: 3, refused: 27 }],
     ['money-not-moving', 'one payment of many succeeds', { created: 900, succeeded: 1 }],
-    ['api-errors', 'five of many', { errors: 5, requests: 1_000 }],
+    ['api-errors', 'five of many requests fail', { errors: 5, requests: 1_000 }],
     [
       'api-errors',
-      'a merchant’s payments are refused for what they are',
+      'a merchant’s payments are refused for their content',
       { errors: 20, refused: 20, requests: 40 },
     ],
-    ['api-errors-lasting', 'a few of many', { errors: 10, requests: 2_000 }],
+    ['api-errors-lasting', 'a few of many requests fail', { errors: 10, requests: 2_000 }],
     ['requests-refused', 'a scanner looks for paths', { refused: 500, requests: 520, strays: 500 }],
-    ['callbacks-missing', 'half of them come', { called: 5, succeeded: 10 }],
-    ['callbacks-missing', 'two are found', { succeeded: 2 }],
+    ['callbacks-missing', 'half of the callbacks come', { called: 5, succeeded: 10 }],
+    ['callbacks-missing', 'due work finds two payments', { succeeded: 2 }],
     [
       'provider-failing',
-      'the few questions of a night fail',
+      'the few calls of a night fail',
       { calls_get_request: 4, errors_get_request: 4 },
     ],
     ['deliveries-failing', 'one merchant is down', { failed: 80, succeeded: 20 }],
-    ['messages-waiting', 'retries explain it', { webhooks: 1_200, settlements: 4_500 }],
-    ['settlements-stuck', 'some are finished', { finished: 1, waiting: 5 }],
+    ['messages-waiting', 'retries explain the age', { webhooks: 1_200, settlements: 4_500 }],
+    ['settlements-stuck', 'some clients are finished', { finished: 1, waiting: 5 }],
     ['table-near-maximum', 'there are no reads and no writes', {}],
     ['table-throttled', 'there are no reads and no writes', {}],
   ])('%s is off when %s', (id, _, values) => {

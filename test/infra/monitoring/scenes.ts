@@ -24,7 +24,7 @@ import {
   storedEndpoint,
 } from '../../support/webhook-builders.ts'
 import {
-  answersLate,
+  answerLate,
   asMessage,
   DUE_WORKERS,
   handOver,
@@ -38,7 +38,7 @@ const TOKEN = 'a-token-of-tests'
 const A_DAY_S = 25 * 60 * 60
 
 /** A payment that the provider refuses, for example because it is above the channel's limit. */
-export async function refusedCreate(deps: MemoryDeps): Promise<void> {
+export async function refuseCreate(deps: MemoryDeps): Promise<void> {
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
     code: 'INVALID_VALUE_ERROR',
@@ -68,7 +68,7 @@ async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: s
   })
 }
 
-async function refusedCreates(deps: MemoryDeps): Promise<void> {
+async function refuseCreates(deps: MemoryDeps): Promise<void> {
   await createByApi(deps)
   deps.provider.script('createRequest', async () => ({
     kind: 'refused',
@@ -76,10 +76,10 @@ async function refusedCreates(deps: MemoryDeps): Promise<void> {
     isAccountWide: true,
   }))
   await createByApi(deps)
-  await refusedCreate(deps)
+  await refuseCreate(deps)
 }
 
-async function createdAndPaid(deps: MemoryDeps): Promise<void> {
+async function createAndPay(deps: MemoryDeps): Promise<void> {
   const payment = await aPending(deps)
   await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
 }
@@ -95,13 +95,13 @@ async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
 }
 
-async function announcedLate(deps: MemoryDeps): Promise<void> {
+async function announceLate(deps: MemoryDeps): Promise<void> {
   const endpoint = await storedEndpoint(deps)
   const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
   await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
-async function abandonedDelivery(deps: MemoryDeps): Promise<void> {
+async function abandonDelivery(deps: MemoryDeps): Promise<void> {
   deps.answerWebhooks(async () => FAILED)
   await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
   await drainQueue(deps)
@@ -109,53 +109,53 @@ async function abandonedDelivery(deps: MemoryDeps): Promise<void> {
 
 const UNREADABLE = [asMessage('not a message of ours')]
 
-/** Less than what was asked is received: no client may be credited with it. */
-async function wrongAmount(deps: MemoryDeps) {
+/** The customer pays less than the amount: no client may be credited with that payment. */
+async function payWrongAmount(deps: MemoryDeps) {
   const { paymentRequestId } = await aPending(deps)
   const providerPaymentId = deps.provider.pay(paymentRequestId, 99_999)
   await applyProviderNews(deps, { providerPaymentId }, 'callback')
 }
 
-async function sweptTwice(deps: MemoryDeps): Promise<void> {
+async function sweepTwice(deps: MemoryDeps): Promise<void> {
   await run(sweepSettlements, deps)
   await aStoredClient(deps)
   await run(sweepSettlements, deps)
 }
 
 export const SCENES: Readonly<Record<string, Scene>> = {
-  'creates-answered-fast': refusedCreates,
-  'creates-answered-slow': refusedCreates,
-  'creates-refused': refusedCreates,
-  'api-errors': refusedCreate,
-  'api-errors-lasting': refusedCreate,
-  'canary-server-errors': refusedCreate,
-  'money-not-moving': createdAndPaid,
-  // One payment succeeds by its callback. The other's callback is lost, and due work finds it.
+  'creates-answered-fast': refuseCreates,
+  'creates-answered-slow': refuseCreates,
+  'creates-refused': refuseCreates,
+  'api-errors': refuseCreate,
+  'api-errors-lasting': refuseCreate,
+  'canary-server-errors': refuseCreate,
+  'money-not-moving': createAndPay,
+  // One payment succeeds by its callback. The callback of the second payment is lost, and due work finds that payment.
   'callbacks-missing': async (deps) => {
-    await createdAndPaid(deps)
+    await createAndPay(deps)
     const { paymentRequestId } = await aPending(deps)
     deps.provider.pay(paymentRequestId)
     deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
   },
-  // The provider answers neither the request of a cancel that is too late, nor that of a callback.
+  // The provider answers neither the read for a cancel that is too late, nor the read for a callback.
   'provider-failing': async (deps) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')
     deps.clock.advance(A_DAY_S)
-    answersLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
+    answerLate(deps, 'getRequest', { kind: 'unanswered', reason: 'unreachable' })
     await runDueWork(deps)
     const payment = await aPending(deps)
     const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-    answersLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
+    answerLate(deps, 'getPayment', { kind: 'unanswered', reason: 'server_error' })
     await callBack(deps, payment, providerPaymentId)
   },
-  'webhooks-in-time-fast': announcedLate,
-  'webhooks-in-time-slow': announcedLate,
-  // One merchant answers. Another fails until its delivery is abandoned.
+  'webhooks-in-time-fast': announceLate,
+  'webhooks-in-time-slow': announceLate,
+  // One merchant answers. Another merchant fails until its delivery is abandoned.
   'deliveries-failing': async (deps) => {
     await deliver(deps, await storedDelivery(deps, await storedEndpoint(deps)))
-    await abandonedDelivery(deps)
+    await abandonDelivery(deps)
   },
   'deliveries-late': async (deps) => {
     await storedDelivery(deps, await storedEndpoint(deps))
@@ -163,12 +163,15 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await runDueWork(deps)
   },
   'settled-in-time-fast': async (deps) => {
-    await sweptTwice(deps)
+    await sweepTwice(deps)
     await handOver(settleClient, deps, UNREADABLE, 'settle-client')
   },
-  'settled-in-time-slow': sweptTwice,
+  'settled-in-time-slow': sweepTwice,
   'alerts-late': async (deps) => {
-    await wrongAmount({ ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } })
+    await payWrongAmount({
+      ...deps,
+      alerts: { publish: () => Promise.reject(new Error('no topic')) },
+    })
     deps.clock.advance(30 * 60)
     await runDueWork(deps)
   },
@@ -178,7 +181,7 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await runDueWork(deps)
   },
   'due-work-not-running': runDueWork,
-  // An item in trouble, and a message for each worker that it cannot read.
+  // An item that fails, and an unreadable message for each worker.
   'work-failing': async (deps) => {
     await aPending(deps)
     deps.clock.advance(A_DAY_S)
@@ -190,10 +193,10 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     await handOver(auditClient, deps, UNREADABLE, 'audit-client')
     for (const [worker, handler] of DUE_WORKERS) await handOver(handler, deps, UNREADABLE, worker)
   },
-  'sweep-not-run': sweptTwice,
-  // What could not be read is read half an hour later.
+  'sweep-not-run': sweepTwice,
+  // A failed read is repeated half an hour later.
   'sync-late': async (deps) => {
-    answersLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
+    answerLate(deps, 'listTransactions', { kind: 'unanswered', reason: 'unreachable' })
     await run(syncProviderTransactions, deps)
     deps.provider.heal('listTransactions')
     deps.clock.advance(30 * 60)
@@ -201,11 +204,11 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   },
   // The provider refuses a filter or a value of the call.
   'provider-refuses-calls': async (deps) => {
-    const refused = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
-    deps.provider.script('listTransactions', async () => refused)
+    const refusal = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
+    deps.provider.script('listTransactions', async () => refusal)
     await run(syncProviderTransactions, deps)
   },
-  'suspense-flood': wrongAmount,
+  'suspense-flood': payWrongAmount,
   // A person writes into the table by hand.
   'audit-imbalance': async (deps) => {
     const client = await withoutFloor(deps)

@@ -12,14 +12,14 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 /** The stage whose alarms are compared with the scenes. */
 export const WATCHED_STAGE = 'prod'
 
-/** Something that happens to a gateway, by its real handlers and use cases. */
+/** An event in a gateway, caused by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /** The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on AWS. */
 export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
   const output: string[] = []
-  const own = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
-  await scene({ ...own, provider: { ...own.provider, ...loggedProvider(own.provider, own) } })
+  const deps = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })
+  await scene({ ...deps, provider: { ...deps.provider, ...loggedProvider(deps.provider, deps) } })
   return output.flatMap(emittedBy)
 }
 
@@ -47,11 +47,11 @@ export const DUE_WORKERS = [
 
 /** Runs the check of every minute, and the workers that get its messages. */
 export async function runDueWork(deps: MemoryDeps): Promise<void> {
-  const before = deps.sent.length
+  const sentBefore = deps.sent.length
   await run(checkDueWork, deps)
-  const handedOut = deps.sent.slice(before)
+  const newMessages = deps.sent.slice(sentBefore)
   for (const [worker, handler] of DUE_WORKERS) {
-    const messages = handedOut.filter(({ queue }) => worker === `check-${queue}`)
+    const messages = newMessages.filter(({ queue }) => worker === `check-${queue}`)
     for (const { message } of messages)
       await handOver(handler, deps, [asMessage(message.body)], worker)
   }
@@ -69,12 +69,12 @@ export function asMessage(body: unknown) {
 }
 
 /** From now on the provider answers calls of this kind late, and in this way. */
-export function answersLate<Name extends keyof Provider>(
+export function answerLate<Name extends keyof Provider>(
   deps: MemoryDeps,
   name: Name,
   answer: Awaited<ReturnType<Provider[Name]>>,
 ): void {
   // Longer than any deadline for the slowest percent of the provider's calls.
-  const late = () => deps.sleep(9_000).then(() => answer)
-  deps.provider.script(name, late as never)
+  const lateAnswer = () => deps.sleep(9_000).then(() => answer)
+  deps.provider.script(name, lateAnswer as never)
 }

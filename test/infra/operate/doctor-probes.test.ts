@@ -25,7 +25,7 @@ describe("the doctor's question to every route", () => {
     json(isUnknown ? 404 : 401, { code: isUnknown ? 'not_found' : 'auth' })(response, request)
   }
 
-  it('is asked once of each route of the API, and of a path without one', async () => {
+  it('is sent once to each route of the API, and to a path without a route', async () => {
     const api = await startScriptedServer(wellBehaved)
 
     expect(notOk(await checkRoutes(api.url, 'prod'))).toStrictEqual([])
@@ -47,7 +47,7 @@ describe("the doctor's question to every route", () => {
     ],
     [
       '/v1/balance',
-      'leads past our functions',
+      'does not reach our functions',
       json(401, { message: 'Unauthorized' }),
       '401 without our envelope, not 401 auth',
     ],
@@ -55,11 +55,11 @@ describe("the doctor's question to every route", () => {
     ['/v1/balance', 'is not reached', cut, 'no answer (SocketError), not 401 auth'],
     [
       '/v1/gateway-doctor',
-      'is no route, and is let through',
+      'is no route, but reaches a function',
       json(401, { code: 'auth' }),
       '401 auth, not 404 not_found',
     ],
-  ] as const)('finds the one path, %s, that %s', async (path, _, broken, detail) => {
+  ] as const)('finds the path %s that %s', async (path, _, broken, detail) => {
     const api = await startScriptedServer((response, request) =>
       (request.url === path ? broken : wellBehaved)(response, request),
     )
@@ -73,13 +73,13 @@ describe("the doctor's question to every route", () => {
 const RIGHT = 'the-right-token-of-tests'
 
 describe("the doctor's calls of the callback URL", () => {
-  const answering =
+  const answeringWith =
     (body: unknown): Script =>
     (response, request) => {
       const right = request.headers['x-callback-token'] === RIGHT
       json(right ? 200 : 401, right ? body : {})(response, request)
     }
-  const wellBehaved = answering({ outcome: 'ignored' })
+  const wellBehaved = answeringWith({ outcome: 'ignored' })
   const askAt = async (script: Script, tokens: readonly string[] = [RIGHT]) => {
     const { url } = await startScriptedServer(script)
     return checkCallback({
@@ -89,7 +89,7 @@ describe("the doctor's calls of the callback URL", () => {
     })
   }
 
-  it('changes nothing in the real function, which refuses a wrong token and ignores the body with a right one', async () => {
+  it('changes nothing in the real function, which refuses a wrong token and ignores the body of a right token', async () => {
     const { deps, calls } = recordTable(testDeps())
     deps.secretValues.set(callbackSecretName('test'), JSON.stringify({ callback_tokens: [RIGHT] }))
     const findings = await askAt((response, { headers, body }) => {
@@ -118,29 +118,34 @@ describe("the doctor's calls of the callback URL", () => {
 
   it.each<[string, Script, tokens: string[], found: RegExp]>([
     [
-      'an API that believes anyone',
+      'an API that accepts any token',
       json(200, { outcome: 'ignored' }),
       [RIGHT],
       /with a wrong token: answered 200, not/,
     ],
     [
-      'of two right tokens the one that is refused',
+      'the refused token of two right tokens',
       wellBehaved,
       [RIGHT, 'hush'],
       /with token 2 of 2: answered 401$/,
     ],
-    ['a 200 that is not ours', answering('parked'), [RIGHT], /with token 1 of 1: answered 200$/],
-    ['that no server answers', cut, [RIGHT], /URL: http:.* cannot be reached: SocketError$/],
+    ['a foreign 200', answeringWith('parked'), [RIGHT], /with token 1 of 1: answered 200$/],
+    [
+      'that no server answers at the URL',
+      cut,
+      [RIGHT],
+      /URL: http:.* cannot be reached: SocketError$/,
+    ],
     [
       'that the server never answers',
       silence,
       [RIGHT],
       /URL: http:.* cannot be reached: TimeoutError$/,
     ],
-  ])('sees %s', async (_, script, tokens, { source }) => {
-    const found = new RegExp(`^wrong callback ${source}`)
+  ])('find %s', async (_, script, tokens, { source }) => {
+    const finding = new RegExp(`^wrong callback ${source}`)
 
-    expect(notOk(await askAt(script, tokens))).toStrictEqual([expect.stringMatching(found)])
+    expect(notOk(await askAt(script, tokens))).toStrictEqual([expect.stringMatching(finding)])
   })
 
   it('sends no token to the target of a redirect', async () => {
@@ -168,7 +173,7 @@ describe("the doctor's questions to the provider", () => {
     ])
   })
 
-  it('blame no setting when the provider is away', async () => {
+  it('blame no setting when the provider is unreachable', async () => {
     const away = { kind: 'unanswered', reason: 'unreachable' } as const
     const findings = await checkProviderKey({
       listTransactions: async () => away,

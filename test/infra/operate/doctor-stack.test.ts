@@ -10,7 +10,7 @@ import { ListSubscriptionsByTopicCommand } from '@aws-sdk/client-sns'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { runDoctor } from '../../../infra/operate/doctor/run-doctor.ts'
 import { projectText } from '../../support/source-file.ts'
-import { awsRefusal, printedBy } from './around-tools.ts'
+import { awsRefusal, captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
 let prod: ExaminedStage
@@ -20,7 +20,7 @@ beforeEach(async () => {
   prod = await examinedStage('prod', { front: 'none' })
 })
 
-async function found() {
+async function problems() {
   return [...new Set((await prod.notOk()).filter((line) => !line.includes('watch')))]
 }
 
@@ -42,32 +42,32 @@ function aDrift(
     PropertyDifferences,
   }
 }
-function drifted(...StackResourceDrifts: StackResourceDrift[]) {
+function setDrifts(...StackResourceDrifts: StackResourceDrift[]) {
   return prod.aws.cloudFormation
     .on(DescribeStackResourceDriftsCommand)
     .resolves({ StackResourceDrifts })
 }
 
-/** Without these stacks the doctor cannot look at anything else. */
+/** Without these stacks, the doctor cannot check any other part. */
 const STACKS = ['gateway-prod-data', 'gateway-prod', 'gateway-prod-operators']
 
-describe('what CloudFormation says to the doctor', () => {
-  it('is asked once and waited for, five seconds at a time', async () => {
+describe('the drift that CloudFormation reports to the doctor', () => {
+  it('is requested once, and awaited in steps of five seconds', async () => {
     await prod.examine()
 
-    const asked = prod.aws.cloudFormation
+    const stackNames = prod.aws.cloudFormation
       .commandCalls(DetectStackDriftCommand)
       .map(({ args }) => args[0].input.StackName)
-    expect(asked).toStrictEqual([...STACKS, 'gateway-prod-watch'])
+    expect(stackNames).toStrictEqual([...STACKS, 'gateway-prod-watch'])
     expect(prod.waitedMs()).toBe(15_000)
   })
 
-  it('names what was changed by hand, property by property to the last page, and shows no value', async () => {
-    const changed = [aDifference('/MessageRetentionPeriod'), aDifference('/VisibilityTimeout')]
+  it('names every property that was changed by hand, on every page, and shows no value', async () => {
+    const differences = [aDifference('/MessageRetentionPeriod'), aDifference('/VisibilityTimeout')]
     prod.aws.cloudFormation
       .on(DescribeStackResourceDriftsCommand)
       .resolves({
-        StackResourceDrifts: [aDrift('MODIFIED', 'AWS::SQS::Queue', ...changed)],
+        StackResourceDrifts: [aDrift('MODIFIED', 'AWS::SQS::Queue', ...differences)],
         NextToken: 'second',
       })
       .on(DescribeStackResourceDriftsCommand, { NextToken: 'second' })
@@ -75,15 +75,15 @@ describe('what CloudFormation says to the doctor', () => {
 
     const findings = await prod.examine()
 
-    expect(await found()).toStrictEqual([
+    expect(await problems()).toStrictEqual([
       'wrong AWS::SQS::Queue its-name: was changed: /MessageRetentionPeriod, /VisibilityTimeout',
       'wrong AWS::Events::Rule its-name: is missing',
     ])
     expect(JSON.stringify(findings)).not.toContain('hush')
   })
 
-  it('says where a table that is changed or missing is restored from', async () => {
-    drifted(aDrift('DELETED', 'AWS::DynamoDB::GlobalTable'))
+  it('names the document that restores a changed or missing table', async () => {
+    setDrifts(aDrift('DELETED', 'AWS::DynamoDB::GlobalTable'))
     const documented = projectText('docs/operations.md')
 
     const finding = (await prod.examine()).find(({ state }) => state === 'wrong')
@@ -91,16 +91,16 @@ describe('what CloudFormation says to the doctor', () => {
     expect(documented).toContain(`## ${finding?.todo?.match(/"(.+)"/)?.[1] ?? 'no heading'}\n`)
   })
 
-  it('is not believed that a table has another key when it answers the same key’s id', async () => {
+  it('is ignored when a table shows the id of its key instead of the ARN', async () => {
     const key = 'arn:aws:kms:ap-southeast-3:000000000000:key/8e2f7638'
     const path = '/Replicas/0/SSESpecification/KMSMasterKeyId'
     const keyIs = (id: string) =>
-      drifted(aDrift('MODIFIED', 'AWS::DynamoDB::GlobalTable', aDifference(path, key, id)))
+      setDrifts(aDrift('MODIFIED', 'AWS::DynamoDB::GlobalTable', aDifference(path, key, id)))
 
     keyIs('8e2f7638')
-    expect(await found()).toStrictEqual([])
+    expect(await problems()).toStrictEqual([])
     keyIs('638')
-    expect(await found()).toStrictEqual([
+    expect(await problems()).toStrictEqual([
       `wrong AWS::DynamoDB::GlobalTable its-name: was changed: ${path}`,
     ])
   })
@@ -115,22 +115,22 @@ describe('what CloudFormation says to the doctor', () => {
         DetectionStatus,
       })
 
-  it('counts in part when it could not look at everything', async () => {
+  it('counts even if CloudFormation could not check everything', async () => {
     detectionEnds('DETECTION_FAILED')
-    drifted(aDrift('UNKNOWN', 'AWS::KMS::Key'), aDrift('DELETED', 'AWS::SQS::Queue'))
+    setDrifts(aDrift('UNKNOWN', 'AWS::KMS::Key'), aDrift('DELETED', 'AWS::SQS::Queue'))
 
-    expect(await found()).toStrictEqual([
+    expect(await problems()).toStrictEqual([
       expect.stringMatching('unclear AWS::KMS::Key its-name: '),
       'wrong AWS::SQS::Queue its-name: is missing',
       ...STACKS.map((name) => expect.stringMatching(`unclear drift of ${name}: `)),
     ])
   })
 
-  it('is waited for ten minutes and no longer', async () => {
+  it('is awaited for ten minutes at most', async () => {
     detectionEnds('DETECTION_IN_PROGRESS')
 
-    expect((await found())[0]).toMatch('unclear drift of gateway-prod-data: ')
-    // For three stacks at the same time, and then for that of the alarms.
+    expect((await problems())[0]).toMatch('unclear drift of gateway-prod-data: ')
+    // For three stacks at the same time, and then for the stack of the alarms.
     expect(prod.waitedMs()).toBe(1_200_000)
   })
 
@@ -145,10 +145,10 @@ describe('what CloudFormation says to the doctor', () => {
     ['wrong', 'ROLLBACK_COMPLETE', () => inState('ROLLBACK_COMPLETE')],
     [
       'wrong',
-      'not',
+      'missing',
       () => answers(DescribeStacksCommand, awsRefusal('ValidationError', 'Stack does not exist')),
     ],
-  ])('ends the examination, %s, when the stack is %s there', async (state, status, happens) => {
+  ])('ends the examination, %s, when the stack is %s', async (state, status, happens) => {
     prod = await examinedStage('prod')
     happens()
 
@@ -158,17 +158,17 @@ describe('what CloudFormation says to the doctor', () => {
       STACKS.map((name) => ({ state, detail: expect.stringContaining(name) })),
     )
     expect(
-      findings.every(({ detail }) => status === 'not' || detail.endsWith(` is ${status}`)),
+      findings.every(({ detail }) => status === 'missing' || detail.endsWith(` is ${status}`)),
     ).toBe(true)
     expect(prod.waitedMs()).toBe(0)
   })
 
-  const unasked = () => answers(DetectStackDriftCommand, awsRefusal('AccessDenied'))
+  const deniedDrift = () => answers(DetectStackDriftCommand, awsRefusal('AccessDenied'))
 
   it.each([
     [
-      'may not be asked',
-      unasked,
+      'may not be requested',
+      deniedDrift,
       /^unclear drift of .*: AccessDenied$/,
       'use credentials that may read this',
     ],
@@ -179,12 +179,14 @@ describe('what CloudFormation says to the doctor', () => {
       'continue-update-rollback',
     ],
     ['has rolled back', () => inState('UPDATE_ROLLBACK_COMPLETE'), undefined, ''],
-  ])('does not keep the doctor from all else when it %s', async (_, happens, said, todo) => {
+  ])('does not stop the other checks when it %s', async (_, happens, said, todo) => {
     happens()
 
     const findings = await prod.examine()
 
-    expect(await found()).toStrictEqual(said ? STACKS.map(() => expect.stringMatching(said)) : [])
+    expect(await problems()).toStrictEqual(
+      said ? STACKS.map(() => expect.stringMatching(said)) : [],
+    )
     expect(findings.find(({ state }) => state !== 'ok')?.todo ?? '').toContain(todo)
     expect(findings.length).toBeGreaterThan(10)
   })
@@ -192,7 +194,7 @@ describe('what CloudFormation says to the doctor', () => {
 
 describe('npm run doctor', () => {
   const doctor = ({ io }: ExaminedStage, ...argv: readonly string[]) =>
-    printedBy(() => runDoctor(argv, { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
+    captureOutput(() => runDoctor(argv, { env: { AWS_REGION: 'ap-southeast-3' }, ...io }))
 
   it('ends with 0 when nothing is wrong', async () => {
     const text = expect.stringMatching(/^ok {14}drift of gateway-dev: none$/m)
@@ -202,7 +204,7 @@ describe('npm run doctor', () => {
     })
   })
 
-  it('ends with 1 when something is, and says it as JSON when asked', async () => {
+  it('ends with 1 when something is wrong, and prints JSON with --json', async () => {
     prod.aws.sns.on(ListSubscriptionsByTopicCommand).resolves({ Subscriptions: [] })
 
     const { code, text } = await doctor(prod, '--stage', 'prod', '--json')
@@ -211,7 +213,7 @@ describe('npm run doctor', () => {
     expect([code, JSON.parse(text)]).toStrictEqual([1, expect.arrayContaining([topic])])
   })
 
-  it('ends with 3 when nothing is wrong but something could not be looked at', async () => {
+  it('ends with 3 when nothing is wrong but a check was not possible', async () => {
     const dev = await examinedStage('dev')
     dev.aws.sns.on(ListSubscriptionsByTopicCommand).rejects(awsRefusal('AccessDenied'))
     expect((await doctor(dev, '--stage', 'dev')).code).toBe(3)
@@ -224,7 +226,7 @@ describe('npm run doctor', () => {
   it.each([
     [[], 'name the stage with --stage NAME'],
     [['--stage', 'local'], 'stage local is reserved for the local gateway'],
-  ])('ends with 2 when called as %j, and says why', async (argv, message) => {
+  ])('ends with 2 and the reason for the arguments %j', async (argv, message) => {
     const { code, text } = await doctor(prod, ...argv)
 
     expect(code).toBe(2)

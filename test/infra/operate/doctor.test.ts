@@ -38,7 +38,7 @@ describe('the doctor', () => {
   it('finds nothing wrong with a stage that equals its synthesised stacks, and calls each operator function once', async () => {
     const findings = await prod.examine()
 
-    // In the order of the functions that read them.
+    // In the order of the functions that read these queues.
     const queues =
       'webhooks webhooks-slow due-payments due-deliveries due-alerts settlements audits sync'
     expect(notOk(findings)).toStrictEqual([])
@@ -84,11 +84,15 @@ describe('the doctor', () => {
   it('calls the callback URL with a body that changes nothing, and prints neither key nor token', async () => {
     const text = JSON.stringify(await prod.examine())
 
-    const others = prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)
-    const sent = callbacks().map(({ method, body }) => `${method} ${body}`)
-    expect(new Set(sent)).toStrictEqual(new Set(['POST {"event":"gateway.doctor","data":{}}']))
+    const otherRequests = prod.api.requests.filter(({ url }) => url !== CALLBACK_PATH)
+    const sentBodies = callbacks().map(({ method, body }) => `${method} ${body}`)
+    expect(new Set(sentBodies)).toStrictEqual(
+      new Set(['POST {"event":"gateway.doctor","data":{}}']),
+    )
     expect(
-      others.every(({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`),
+      otherRequests.every(
+        ({ headers }) => headers.authorization === `Bearer ${unknownKey('prod')}`,
+      ),
     ).toBe(true)
     expect(prod.provider.requests.every(({ method }) => method === 'GET')).toBe(true)
     expect(text).not.toMatch(/xnd_development_local|(old|new)-token|xxxx/)
@@ -97,19 +101,19 @@ describe('the doctor', () => {
   const secretIs = (name: string) =>
     prod.aws.secretsManager.on(GetSecretValueCommand, { SecretId: `gateway/prod/${name}` })
 
-  it('names the wrong field of a provider’s secret, and then calls with neither key nor tokens', async () => {
+  it('names the wrong field of a provider’s secret, and then sends neither key nor tokens', async () => {
     secretIs('provider').resolves({ SecretString: '{"secret_key": "", "callback_tokens": "hush"}' })
     secretIs('provider-callback').resolves({
       SecretString: '{"callback_tokens": ["hush-hush-hush"]}',
     })
 
-    const found = await prod.notOk()
+    const problems = await prod.notOk()
 
-    expect(found).toStrictEqual([
+    expect(problems).toStrictEqual([
       expect.stringMatching(/^wrong provider secret: .*must be {"secret_key": "..."}/),
       expect.stringMatching(/^wrong callback secret: .*16 to 1,024/),
     ])
-    expect(found.join()).not.toContain('hush')
+    expect(problems.join()).not.toContain('hush')
     expect(prod.provider.requests).toHaveLength(0)
     expect(callbacks()).toHaveLength(1)
   })
@@ -122,39 +126,40 @@ describe('the doctor', () => {
     prod.aws.lambda
       .on(GetFunctionConcurrencyCommand, { FunctionName: `gateway-prod-${name}` })
       .resolves({ ReservedConcurrentExecutions: 0 })
-  const stopped = (name: string) => `wrong function gateway-prod-${name}: reserved concurrency is 0`
+  const stopProblem = (name: string) =>
+    `wrong function gateway-prod-${name}: reserved concurrency is 0`
   const prover = () => prod.aws.lambda.on(InvokeCommand, PROVER)
 
   const sourcesOf =
     (name: string, change: (mappings: readonly Mapping[]) => readonly Mapping[]) => async () => {
       const FunctionName = `gateway-prod-${name}:live`
-      const asked = await awsClients('r').lambda.send(
+      const answer = await awsClients('r').lambda.send(
         new ListEventSourceMappingsCommand({ FunctionName }),
       )
-      const EventSourceMappings = [...change(asked.EventSourceMappings ?? [])]
+      const EventSourceMappings = [...change(answer.EventSourceMappings ?? [])]
       prod.aws.lambda
         .on(ListEventSourceMappingsCommand, { FunctionName })
         .resolves({ EventSourceMappings })
     }
-  const webhooksWith = (changed: Mapping) =>
-    sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changed }, ...others])
+  const webhooksWith = (changes: Mapping) =>
+    sourcesOf('deliver-webhook', ([first, ...others]) => [{ ...first, ...changes }, ...others])
 
-  const held = (duty: string) => ({
+  const policyOf = (duty: string) => ({
     PolicyArn: `arn:aws:iam::000000000000:policy/gateway-prod-${duty}`,
   })
-  const heldTogether = () =>
+  const holdBothDuties = () =>
     prod.aws.iam
-      .on(ListEntitiesForPolicyCommand, held('admin'))
+      .on(ListEntitiesForPolicyCommand, policyOf('admin'))
       .resolves({ PolicyUsers: [{ UserName: 'budi' }], PolicyRoles: [{ RoleName: 'payments' }] })
-      .on(ListEntitiesForPolicyCommand, held('finance'))
+      .on(ListEntitiesForPolicyCommand, policyOf('finance'))
       .resolves({ IsTruncated: true, Marker: 'm', PolicyGroups: [{ GroupName: 'payments' }] })
-      .on(ListEntitiesForPolicyCommand, { ...held('finance'), Marker: 'm' })
+      .on(ListEntitiesForPolicyCommand, { ...policyOf('finance'), Marker: 'm' })
       .resolves({ PolicyUsers: [{ UserName: 'budi' }, { UserName: 'siti' }] })
 
   it.each<[found: string, happens: () => unknown]>([
     [
       'wrong duties admin and finance: both are held by user budi; not checked: holders through a group or an assumed role, and copies of the policies',
-      heldTogether,
+      holdBothDuties,
     ],
     [
       'wrong topic gateway-prod-alerts: 0 confirmed, 1 waiting for confirmation\n' +
@@ -182,9 +187,9 @@ describe('the doctor', () => {
       () => tableMay(40_000, 19_999),
     ],
     // With and without reserved concurrency in the stage's settings.
-    [`${stopped('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
-    [`${stopped('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
-    [`${stopped('prove-release')}, should be none`, () => stop('prove-release')],
+    [`${stopProblem('sweep-settlements')}, should be none`, () => stop('sweep-settlements')],
+    [`${stopProblem('api-create-payment')}, should be 240`, () => stop('api-create-payment')],
+    [`${stopProblem('prove-release')}, should be none`, () => stop('prove-release')],
     [
       `${SOURCE}-webhooks: state is Disabled, should be Enabled`,
       webhooksWith({ State: 'Disabled' }),
@@ -234,10 +239,10 @@ describe('the doctor', () => {
       'wrong origin secret: gateway/prod/origin: is missing',
       () => secretIs('origin').rejects(awsRefusal('InvalidRequestException')),
     ],
-  ])('says %s', async (found, happens) => {
+  ])('reports %s', async (problem, happens) => {
     await happens()
 
-    expect([...new Set(await prod.notOk())].join('\n')).toBe(found)
+    expect([...new Set(await prod.notOk())].join('\n')).toBe(problem)
   })
 
   it('warns before the expiry of the certificate that CloudFront shows to the API', async () => {

@@ -32,13 +32,13 @@ const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/** A stage as synthesised, with its API and its provider, and a doctor who waits on a clock of the test. */
+/** A stage as synthesised, with its API, its provider, and a doctor that waits on a clock of the test. */
 export async function examinedStage(
   name: keyof typeof TEMPLATES,
   options: Partial<DeployedStage> = {},
 ) {
   const stage = { ...(name === 'dev' ? deployedStage('dev') : READY_PRODUCTION), ...options }
-  // Our API, as it answers callbacks, and requests with a key that was never issued.
+  // The API as it answers callbacks, and requests with an unknown key.
   const api = await startScriptedServer((response, request) => {
     if (request.url === '/v1/gateway-doctor')
       return json(404, { code: 'not_found' })(response, request)
@@ -60,7 +60,7 @@ export async function examinedStage(
   const io = {
     providerUrl: provider.url,
     nowMs: () => startMs + waitedMs,
-    // Waits that overlap pass together.
+    // Overlapping waits pass together.
     sleep: async (ms: number) => {
       const untilMs = waitedMs + ms
       await new Promise(setImmediate)
@@ -105,17 +105,17 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
     OutputKey,
     OutputValue,
   }))
-  const described = {
+  const stackDescription = {
     StackName: 'any',
     CreationTime: new Date(0),
     StackStatus: 'UPDATE_COMPLETE' as const,
     Outputs,
   }
   /** Answers this description of every stack, with these changes. */
-  const stacksAre = (changed: Partial<Stack>) =>
+  const stacksAre = (changes: Partial<Stack>) =>
     aws.cloudFormation
       .on(DescribeStacksCommand)
-      .resolves({ Stacks: [{ ...described, ...changed }] })
+      .resolves({ Stacks: [{ ...stackDescription, ...changes }] })
   stacksAre({})
   aws.cloudFormation.on(DetectStackDriftCommand).resolves({ StackDriftDetectionId: 'd1' })
   const detection = { StackId: 's1', StackDriftDetectionId: 'd1', Timestamp: new Date(0) }
@@ -127,8 +127,8 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   aws.lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000 } })
-  const ofTable = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
-  aws.dynamodb.on(DescribeLimitsCommand).resolves(ofTable)
+  const tableLimits = { TableMaxReadCapacityUnits: 40_000, TableMaxWriteCapacityUnits: 40_000 }
+  aws.dynamodb.on(DescribeLimitsCommand).resolves(tableLimits)
   for (const { FunctionName, ReservedConcurrentExecutions: runs } of template.all(
     'AWS::Lambda::Function',
   )) {
@@ -149,18 +149,18 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
     }))
   for (const [FunctionName, EventSourceMappings] of Map.groupBy(
     mappings,
-    (one) => one.FunctionName,
+    (mapping) => mapping.FunctionName,
   ))
     aws.lambda
       .on(ListEventSourceMappingsCommand, { FunctionName })
       .resolves({ EventSourceMappings })
   aws.lambda.on(InvokeCommand).resolves(lambdaAnswer({ problems: [] }))
-  const stored = {
+  const secrets = {
     origin: { current: 'x'.repeat(64) },
     provider: { secret_key: 'xnd_development_local' },
     'provider-callback': { callback_tokens: ['the-old-token-of-tests', 'the-new-token-of-tests'] },
   }
-  for (const [name, fields] of Object.entries(stored)) {
+  for (const [name, fields] of Object.entries(secrets)) {
     aws.secretsManager
       .on(GetSecretValueCommand, { SecretId: `gateway/${stage}/${name}` })
       .resolves({ SecretString: JSON.stringify(fields) })

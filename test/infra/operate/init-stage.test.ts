@@ -28,14 +28,14 @@ import {
 import { parseStageFile } from '../../../infra/stack/stage-file.ts'
 import { PROJECT_ROOT, projectText } from '../../support/source-file.ts'
 import { tempDirectory } from '../../support/temp-directory.ts'
-import { awsRefusal, mocked } from './around-tools.ts'
+import { awsRefusal, mockOf } from './around-tools.ts'
 
 const [acm, cloudFormation, dynamodb] = [
-  mocked(ACMClient),
-  mocked(CloudFormationClient),
-  mocked(DynamoDBClient),
+  mockOf(ACMClient),
+  mockOf(CloudFormationClient),
+  mockOf(DynamoDBClient),
 ]
-const [lambda, quotas, sts] = [mocked(LambdaClient), mocked(ServiceQuotasClient), mocked(STSClient)]
+const [lambda, quotas, sts] = [mockOf(LambdaClient), mockOf(ServiceQuotasClient), mockOf(STSClient)]
 
 const AUTHORITY = 'infra/stack/edge/origin-authority.pem'
 const STAGE_FILE = 'infra/stages/prod.json'
@@ -52,7 +52,7 @@ let root: string
 let bootstrapped: string[]
 let cdkArgs: (readonly string[])[]
 
-/** An empty account with the quotas of the stage, and a project as it comes. */
+/** An empty account with the quotas of the stage, and an unchanged project. */
 beforeEach(() => {
   root = tempDirectory()
   bootstrapped = []
@@ -94,8 +94,8 @@ async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0) {
   }
   const { frontSettings } = parseStageFile(STAGE_FILE, readFileSync(join(root, STAGE_FILE), 'utf8'))
   const stage = { ...deployedStage('prod'), frontSettings, ...options }
-  const found = await initStage({ stage, region: 'ap-southeast-3', root, runCdk })
-  return found.map(
+  const findings = await initStage({ stage, region: 'ap-southeast-3', root, runCdk })
+  return findings.map(
     ({ what, state, detail, todo }) => `${state} ${what}: ${detail}${todo ? ` -> ${todo}` : ''}`,
   )
 }
@@ -112,7 +112,7 @@ const EVERYTHING_THERE = [
   'ok CDK bootstrap in us-east-1: is there: version 28',
   'ok origin certificate: is there: infra/stages/prod.json names it',
 ]
-function imported(): ImportCertificateCommandInput[] {
+function imports(): ImportCertificateCommandInput[] {
   return acm.commandCalls(ImportCertificateCommand).map(({ args: [{ input }] }) => input)
 }
 
@@ -129,24 +129,24 @@ describe('initStage', () => {
       ['bootstrap', 'aws://000000000000/us-east-1'],
     ])
     const id = '11111111-2222-4333-8444-555555555555'
-    const written = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
-    expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(written)
+    const expectedFile = projectText(STAGE_FILE).replace(PLACEHOLDER_CERTIFICATE, id)
+    expect(readFileSync(join(root, STAGE_FILE), 'utf8')).toBe(expectedFile)
     expect(
       originCertificateProblems({ id, authority: join(root, AUTHORITY) }, Date.now()),
     ).toStrictEqual([])
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
-    expect([cdkArgs.length, imported().length]).toStrictEqual([2, 1])
+    expect([cdkArgs.length, imports().length]).toStrictEqual([2, 1])
   })
 
-  it('imports a certificate for clients, by the authority that it writes, and no key stays', async () => {
+  it('imports a certificate for clients, signed by the authority that it writes, and keeps no private key', async () => {
     await init()
 
-    const [{ Certificate, CertificateChain, PrivateKey, Tags } = {}] = imported()
+    const [{ Certificate, CertificateChain, PrivateKey, Tags } = {}] = imports()
     const authority = new X509Certificate(readFileSync(join(root, AUTHORITY)))
-    const shown = new X509Certificate(Buffer.from(Certificate ?? []))
-    expect(shown.verify(authority.publicKey)).toBe(true)
-    expect(shown).toMatchObject({
+    const certificate = new X509Certificate(Buffer.from(Certificate ?? []))
+    expect(certificate.verify(authority.publicKey)).toBe(true)
+    expect(certificate).toMatchObject({
       ca: false,
       subject: 'CN=gateway-prod front',
       keyUsage: ['1.3.6.1.5.5.7.3.2'],
@@ -157,7 +157,7 @@ describe('initStage', () => {
     expect(readFileSync(join(root, AUTHORITY), 'utf8')).not.toContain('PRIVATE KEY')
   })
 
-  it('goes on after a crash between the import and the file, in the place of the certificate that is there', async () => {
+  it('replaces the existing certificate after a crash between the import and the file', async () => {
     const CertificateSummaryList = [{ CertificateArn: 'other' }, { CertificateArn: ARN }]
     acm.on(ListCertificatesCommand).resolves({ CertificateSummaryList })
     acm.on(ListTagsForCertificateCommand, { CertificateArn: 'other' }).resolves({ Tags: [] })
@@ -165,19 +165,19 @@ describe('initStage', () => {
 
     await init()
 
-    expect(imported().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([
+    expect(imports().map(({ CertificateArn, Tags }) => [CertificateArn, Tags])).toStrictEqual([
       [ARN, undefined],
     ])
   })
 
-  it('keeps an authority that another stage may believe', async () => {
-    const other = projectText('test/support/origin-authority.pem')
-    writeFileSync(join(root, AUTHORITY), other)
+  it('keeps an authority that another stage may trust', async () => {
+    const otherAuthority = projectText('test/support/origin-authority.pem')
+    writeFileSync(join(root, AUTHORITY), otherAuthority)
 
     await init()
 
     const text = readFileSync(join(root, AUTHORITY), 'utf8')
-    expect(text.startsWith(other)).toBe(true)
+    expect(text.startsWith(otherAuthority)).toBe(true)
     expect(text.match(/BEGIN CERTIFICATE/g)).toHaveLength(2)
   })
 
@@ -192,35 +192,32 @@ describe('initStage', () => {
     await init()
 
     expect(await init()).toStrictEqual(EVERYTHING_THERE)
-    expect(imported()).toHaveLength(1)
+    expect(imports()).toHaveLength(1)
   })
 
   it.each([
     ['acm:ImportCertificate', ImportCertificateCommand],
     ['acm:ListCertificates', ListCertificatesCommand as unknown as typeof ImportCertificateCommand],
-  ])(
-    'names the permission %s where it is missing, and changes no file',
-    async (action, command) => {
-      acm.on(command).rejects(denied(action))
+  ])('names the missing permission %s, and changes no file', async (action, command) => {
+    acm.on(command).rejects(denied(action))
 
-      const found = await init()
+    const findings = await init()
 
-      expect(found).toContain(
-        `wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`,
-      )
-      for (const file of [AUTHORITY, STAGE_FILE]) {
-        expect(readFileSync(join(root, file), 'utf8')).toBe(projectText(file))
-      }
-    },
-  )
+    expect(findings).toContain(
+      `wrong origin certificate: AccessDeniedException -> use credentials that may do ${action}`,
+    )
+    for (const file of [AUTHORITY, STAGE_FILE]) {
+      expect(readFileSync(join(root, file), 'utf8')).toBe(projectText(file))
+    }
+  })
 
-  it('makes nothing without credentials', async () => {
+  it('creates nothing without credentials', async () => {
     sts.on(GetCallerIdentityCommand).rejects(awsRefusal('ExpiredToken'))
 
     expect(await init()).toStrictEqual([
       'wrong credentials: ExpiredToken -> aws sso login, or set AWS_PROFILE',
     ])
-    expect([cdkArgs, imported()]).toStrictEqual([[], []])
+    expect([cdkArgs, imports()]).toStrictEqual([[], []])
   })
 
   it('says that openssl is missing', async () => {
@@ -229,24 +226,24 @@ describe('initStage', () => {
     expect((await init()).at(-1)).toBe('wrong origin certificate: ENOENT -> install openssl')
   })
 
-  it('lists the quotas to request by the stage’s own numbers, with the command, and makes the rest', async () => {
+  it('lists the quotas to request, with the stage’s numbers and the command, and creates all other parts', async () => {
     lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: 10 } })
     dynamodb.on(DescribeLimitsCommand).rejects(denied('dynamodb:DescribeLimits'))
     quotas.on(GetServiceQuotaCommand).rejects(awsRefusal('NoSuchResourceException'))
     quotas.on(GetAWSDefaultServiceQuotaCommand).resolves({ Quota: { Value: 1_000 } })
 
-    const found = await init()
+    const findings = await init()
 
     const request = 'aws service-quotas request-service-quota-increase --service-code'
-    expect(found.slice(1, 4)).toStrictEqual([
+    expect(findings.slice(1, 4)).toStrictEqual([
       `wrong account concurrency: the account has 10; synth and concurrency-near-limit use 1000 -> ${request} lambda --quota-code L-B99A9384 --desired-value 1000, or set accountConcurrency in infra/stages/STAGE.json and deploy`,
       'unclear account table units: AccessDeniedException -> use credentials that may do dynamodb:DescribeLimits',
       `wrong account API requests: all APIs: 1000 a second; the routes of the stage let through 1888 -> ${request} apigateway --quota-code L-8A5B8E43 --desired-value 1888`,
     ])
-    expect(found.slice(4).every((line) => line.startsWith('ok'))).toBe(true)
+    expect(findings.slice(4).every((line) => line.startsWith('ok'))).toBe(true)
   })
 
-  it('makes one bootstrap and no certificate for a stage without a front, and asks a disposable one for no quota', async () => {
+  it('makes one bootstrap and no certificate for a stage without a front, and checks no quota of a disposable stage', async () => {
     expect(await init(deployedStage('dev'))).toStrictEqual([
       QUOTAS_FIT[0],
       'ok CDK bootstrap in ap-southeast-3: made',

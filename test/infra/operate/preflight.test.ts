@@ -12,13 +12,13 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { READY_PRODUCTION } from '../../support/stage-options.ts'
-import { awsRefusal, mocked } from './around-tools.ts'
+import { awsRefusal, mockOf } from './around-tools.ts'
 import { notOk } from './examined-stage.ts'
 
-const cloudFormation = mocked(CloudFormationClient)
-const lambda = mocked(LambdaClient)
-const route53 = mocked(Route53Client)
-const sts = mocked(STSClient)
+const cloudFormation = mockOf(CloudFormationClient)
+const lambda = mockOf(LambdaClient)
+const route53 = mockOf(Route53Client)
+const sts = mockOf(STSClient)
 
 function stackIs(StackName: string, StackStatus: StackStatus, OutputValue?: string) {
   const Outputs = OutputValue === undefined ? [] : [{ OutputKey: 'BootstrapVersion', OutputValue }]
@@ -30,7 +30,7 @@ function stackIsAbsent(StackName: string) {
     .on(DescribeStacksCommand, { StackName })
     .rejects(awsRefusal('ValidationError', 'Stack does not exist'))
 }
-function unreserved(UnreservedConcurrentExecutions: number) {
+function setUnreserved(UnreservedConcurrentExecutions: number) {
   return lambda
     .on(GetAccountSettingsCommand)
     .resolves({ AccountLimit: { ConcurrentExecutions: 1_000, UnreservedConcurrentExecutions } })
@@ -46,7 +46,7 @@ function zone(name: string, isPrivate = false) {
   }
 }
 
-/** An account in which everything is as it should be, and which has none of the stage yet. */
+/** A correct account, which has no part of the stage yet. */
 beforeEach(() => {
   sts
     .on(GetCallerIdentityCommand)
@@ -54,7 +54,7 @@ beforeEach(() => {
   stackIs('CDKToolkit', 'UPDATE_COMPLETE', '28')
   stackIsAbsent('gateway-prod')
   route53.on(GetHostedZoneCommand, { Id: 'Z1' }).resolves(zone('example.org'))
-  unreserved(990)
+  setUnreserved(990)
 })
 
 function look(input: Partial<PreflightInput> = {}) {
@@ -65,7 +65,7 @@ function look(input: Partial<PreflightInput> = {}) {
     ...input,
   })
 }
-async function found(input: Partial<PreflightInput> = {}) {
+async function problems(input: Partial<PreflightInput> = {}) {
   return notOk((await look(input)).findings)
 }
 
@@ -84,8 +84,8 @@ describe('preflight', () => {
     expect(first).toBe(true)
   })
 
-  it('misses a region, and asks AWS nothing without one', async () => {
-    expect(await found({ region: undefined })).toStrictEqual([
+  it('reports a missing region, and sends nothing to AWS without a region', async () => {
+    expect(await problems({ region: undefined })).toStrictEqual([
       expect.stringMatching(/^wrong region: /),
     ])
     expect(sts.calls()).toHaveLength(0)
@@ -95,7 +95,7 @@ describe('preflight', () => {
     ['ExpiredTokenException', 'aws sso login, or set AWS_PROFILE'],
     ['ENOTFOUND', 'check the network, then try again'],
     ['TimeoutError', 'check the network, then try again'],
-  ])('ends at %s with what to do about it, and shows no message of AWS', async (code, todo) => {
+  ])('ends at %s with the remedy, and shows no message of AWS', async (code, todo) => {
     const name = code.startsWith('E') && code === code.toUpperCase() ? 'Error' : code
     sts.on(GetCallerIdentityCommand).rejects(Object.assign(awsRefusal(name), { code }))
 
@@ -120,52 +120,52 @@ describe('preflight', () => {
       () => stackIs('CDKToolkit', 'UPDATE_COMPLETE'),
       'version unknown, needs 8 or later',
     ],
-  ])('misses the bootstrap when it %s', async (_, make, detail) => {
+  ])('reports the bootstrap when it %s', async (_, make, detail) => {
     make()
 
     const regions = ['ap-southeast-3', 'us-east-1']
-    expect(await found()).toStrictEqual(
+    expect(await problems()).toStrictEqual(
       regions.map((region) => `wrong CDK bootstrap in ${region}: ${detail}`),
     )
-    expect(await found({ stage: { ...READY_PRODUCTION, front: 'none' } })).toHaveLength(1)
+    expect(await problems({ stage: { ...READY_PRODUCTION, front: 'none' } })).toHaveLength(1)
   })
 
   it.each([
-    ['is not there', () => Promise.reject(awsRefusal('NoSuchHostedZone')), 'not there'],
+    ['does not exist', () => Promise.reject(awsRefusal('NoSuchHostedZone')), 'not there'],
     ['has another name', () => Promise.resolve(zone('example.net')), 'example.net.'],
     ['is private', () => Promise.resolve(zone('example.org', true)), 'private'],
-  ])('misses a hosted zone that %s', async (_, answer, is) => {
+  ])('reports a hosted zone that %s', async (_, answer, fault) => {
     route53.on(GetHostedZoneCommand).callsFake(answer)
 
-    expect(await found()).toStrictEqual([
-      `wrong domain pay.example.org: zone Z1 of this account is ${is}`,
+    expect(await problems()).toStrictEqual([
+      `wrong domain pay.example.org: zone Z1 of this account is ${fault}`,
     ])
   })
 
-  it('says where it could not look, without a message of AWS, and looks at the rest', async () => {
+  it('names a check that was not possible, without a message of AWS, and does the other checks', async () => {
     route53.on(GetHostedZoneCommand).rejects(awsRefusal('AccessDenied'))
 
-    expect(await found()).toStrictEqual(['unclear domain: AccessDenied'])
+    expect(await problems()).toStrictEqual(['unclear domain: AccessDenied'])
   })
 })
 
-it('preflight of a first deployment wants a hundred executions left beside the reserved ones, and none if none are', async () => {
+it('preflight of a first deployment needs a hundred unreserved executions if the stage reserves executions', async () => {
   const reserved = synthesised('prod')
     .all('AWS::Lambda::Function')
     .reduce((sum, { ReservedConcurrentExecutions: runs = 0 }) => sum + Number(runs), 0)
 
-  unreserved(100 + reserved)
-  expect(await found()).toStrictEqual([])
-  unreserved(99 + reserved)
-  expect(await found()).toStrictEqual([expect.stringMatching(/^wrong Lambda concurrency: /)])
+  setUnreserved(100 + reserved)
+  expect(await problems()).toStrictEqual([])
+  setUnreserved(99 + reserved)
+  expect(await problems()).toStrictEqual([expect.stringMatching(/^wrong Lambda concurrency: /)])
   expect(reserved).toBeGreaterThan(500)
-  unreserved(10)
+  setUnreserved(10)
   stackIsAbsent('gateway-dev')
-  expect(await found({ stage: deployedStage('dev') })).toStrictEqual([])
+  expect(await problems({ stage: deployedStage('dev') })).toStrictEqual([])
 })
 
 it.each([
-  // What follows these is a first deployment.
+  // After these states, a deployment counts as the first.
   ['ROLLBACK_COMPLETE', 'is not there yet', true],
   ['ROLLBACK_FAILED', 'is not there yet', true],
   ['REVIEW_IN_PROGRESS', 'is not there yet', true],
@@ -173,10 +173,10 @@ it.each([
   ['UPDATE_COMPLETE', 'gateway-prod is UPDATE_COMPLETE', false],
   ['UPDATE_IN_PROGRESS', 'gateway-prod is UPDATE_IN_PROGRESS', false],
 ] as const)(
-  'preflight leaves to CloudFormation what it says itself of a stack that is %s; a later deployment wants no concurrency',
+  'preflight accepts a stack that is %s, because CloudFormation checks it; a later deployment needs no concurrency',
   async (status, detail, isFirst) => {
     stackIs('gateway-prod', status)
-    if (!isFirst) unreserved(0)
+    if (!isFirst) setUnreserved(0)
 
     const { findings, first } = await look()
 

@@ -1,6 +1,6 @@
 /**
- * Goal: a restore makes the next table complete, and makes none for a stage that takes traffic. Method: the commands that
- * the tool sends to DynamoDB are compared. The mock answers in the order in which AWS does.
+ * Goal: a restore makes a complete next table, and no table for a stage that takes traffic. Method: the test compares
+ * the commands that the tool sends to DynamoDB. The mock answers in the same order as AWS.
  */
 import * as aws from '@aws-sdk/client-dynamodb'
 import { GetFunctionConfigurationCommand, LambdaClient } from '@aws-sdk/client-lambda'
@@ -9,7 +9,7 @@ import { checkTable } from '../../../infra/operate/doctor/examine-stage.ts'
 import { runRestore } from '../../../infra/operate/restore/run-restore.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
-import { awsRefusal, mocked, printedBy } from './around-tools.ts'
+import { awsRefusal, captureOutput, mockOf } from './around-tools.ts'
 
 const prod = deployedStage('prod')
 let stage = prod
@@ -17,15 +17,15 @@ function stageIs(role: 'open' | 'closed', generation: number): void {
   stage = { ...prod, role, deployment: 'alias-only', table: { ...prod.table, generation } }
 }
 
-const dynamodb = mocked(aws.DynamoDBClient)
-const lambda = mocked(LambdaClient)
+const dynamodb = mockOf(aws.DynamoDBClient)
+const lambda = mockOf(LambdaClient)
 
 const LIMITS = { MaxReadRequestUnits: 20_000, MaxWriteRequestUnits: 20_000 }
 const INDEXES = Object.keys(TABLE_SCHEMA.indexes)
 
 const AT = '2026-11-20T04:00:00Z'
 
-/** As DynamoDB describes it after a restore. */
+/** The table as DynamoDB describes it after a restore. */
 const BARE = {
   TableName: 'gateway-prod-2',
   TableArn: 'arn:aws:dynamodb:ap-southeast-3:000000000000:table/gateway-prod-2',
@@ -36,7 +36,7 @@ const BARE = {
   })),
 } as const
 
-/** With all that the stage asks for. */
+/** The table with all settings of the stage. */
 const COMPLETE = {
   ...BARE,
   DeletionProtectionEnabled: true,
@@ -73,7 +73,7 @@ function tableIs(Table: typeof BARE | typeof COMPLETE) {
 beforeEach(() => {
   stageIs('closed', 1)
   tableIs(BARE)
-  // The next generation is not there yet, the first time it is asked for.
+  // At the first request, the next generation does not exist yet.
   dynamodb
     .on(aws.DescribeTableCommand)
     .rejectsOnce(awsRefusal('ResourceNotFoundException'))
@@ -88,10 +88,10 @@ async function restore(...argv: readonly string[]) {
   const slept: number[] = []
   const sleep = async (ms: number) => void slept.push(ms)
   const io = { env: { AWS_REGION: 'ap-southeast-3' }, stageNamed: () => stage, sleep }
-  return { ...(await printedBy(() => runRestore(['--stage', 'prod', ...argv], io))), slept }
+  return { ...(await captureOutput(() => runRestore(['--stage', 'prod', ...argv], io))), slept }
 }
 
-function sent() {
+function changes() {
   return dynamodb
     .calls()
     .map(
@@ -102,7 +102,7 @@ function sent() {
 }
 
 describe('npm run restore', () => {
-  it('restores the table in use as the next one, under the stage’s key, and gives it what a restore does not carry', async () => {
+  it('restores the current table as the next table, under the stage’s key, and adds the settings that a restore loses', async () => {
     const { code, text, slept } = await restore('--at', AT)
 
     expect([code, slept]).toStrictEqual([0, [10_000]])
@@ -111,7 +111,7 @@ describe('npm run restore', () => {
       PointInTimeRecoveryEnabled: true,
       RecoveryPeriodInDays: 35,
     }
-    expect(sent()).toStrictEqual([
+    expect(changes()).toStrictEqual([
       [
         'RestoreTableToPointInTime',
         {
@@ -150,51 +150,54 @@ describe('npm run restore', () => {
     await restore('--backup', 'arn:one')
 
     const TargetTableName = 'gateway-prod-2'
-    expect(sent()[0]).toMatchObject([
+    expect(changes()[0]).toMatchObject([
       'RestoreTableFromBackup',
       { BackupArn: 'arn:one', TargetTableName },
     ])
-    expect(JSON.stringify(sent()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(
+    expect(JSON.stringify(changes()).match(/"WriteUnitsPerSecond":8000/g)).toHaveLength(
       1 + INDEXES.length,
     )
   })
 
-  it('goes on with a table that an earlier call began, and puts nothing twice', async () => {
+  it('continues with a table of an earlier call, and changes nothing twice', async () => {
     tableIs(COMPLETE)
 
-    expect([(await restore('--at', AT)).code, sent()]).toStrictEqual([0, []])
+    expect([(await restore('--at', AT)).code, changes()]).toStrictEqual([0, []])
   })
 
   it.each([
     [{ RestoreDateTime: new Date('2026-11-20T04:00:00.250Z') }, 0],
-    // No restore made it: another stage's table, for example.
+    // No restore made the table: it belongs to another stage, for example.
     [undefined, 1],
     [{ RestoreDateTime: new Date('2026-11-20T03:00:00Z') }, 1],
     [{ RestoreDateTime: new Date(AT), SourceBackupArn: 'arn:one' }, 0],
-  ])('does not go on with a table that is no copy of that time: %j', async (summary, expected) => {
-    const RestoreSummary = summary && { ...summary, RestoreInProgress: false }
-    dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...BARE, RestoreSummary } })
+  ])(
+    'refuses to continue with a table that is no copy of that time: %j',
+    async (summary, exitCode) => {
+      const RestoreSummary = summary && { ...summary, RestoreInProgress: false }
+      dynamodb.on(aws.DescribeTableCommand).resolves({ Table: { ...BARE, RestoreSummary } })
 
-    expect((await restore('--at', AT)).code).toBe(expected)
-    expect((await restore('--backup', 'arn:one')).code).toBe(
-      summary && 'SourceBackupArn' in summary ? 0 : 1,
-    )
-    expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
-  })
+      expect((await restore('--at', AT)).code).toBe(exitCode)
+      expect((await restore('--backup', 'arn:one')).code).toBe(
+        summary && 'SourceBackupArn' in summary ? 0 : 1,
+      )
+      expect(changes().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
+    },
+  )
 
-  it('refuses while the stage’s file says open, or its functions are open still', async () => {
+  it('refuses while the stage’s file says open, or the functions are still open', async () => {
     lambda.on(GetFunctionConfigurationCommand).resolves({ Environment: { Variables: {} } })
-    const still = await restore('--at', AT)
+    const openFunctions = await restore('--at', AT)
     stageIs('open', 1)
-    const open = await restore('--at', AT)
+    const openFile = await restore('--at', AT)
 
-    expect([still.code, open.code, sent()]).toStrictEqual([1, 1, []])
-    const asked = lambda
+    expect([openFunctions.code, openFile.code, changes()]).toStrictEqual([1, 1, []])
+    const functionNames = lambda
       .commandCalls(GetFunctionConfigurationCommand)
       .map(({ args: [{ input }] }) => input.FunctionName)
-    expect(asked).toStrictEqual(['gateway-prod-api-create-payment:live'])
-    expect(still.text).toBe('prod still takes traffic: deploy it closed')
-    expect(open.text).toContain('"role": "closed"')
+    expect(functionNames).toStrictEqual(['gateway-prod-api-create-payment:live'])
+    expect(openFunctions.text).toBe('prod still takes traffic: deploy it closed')
+    expect(openFile.text).toContain('"role": "closed"')
   })
 
   it.each([
@@ -208,27 +211,24 @@ describe('npm run restore', () => {
       () => lambda.on(GetFunctionConfigurationCommand),
       'ResourceNotFoundException',
     ],
-  ])(
-    'says to %s and then repeat the command, where AWS refuses a step',
-    async (todo, step, error) => {
-      step().rejects(awsRefusal(error))
+  ])('says to %s and to repeat the command when AWS refuses a step', async (todo, step, error) => {
+    step().rejects(awsRefusal(error))
 
-      const { code, text } = await restore('--at', AT)
+    const { code, text } = await restore('--at', AT)
 
-      expect(code).toBe(1)
-      expect(text).toMatch(
-        new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`),
-      )
-    },
-  )
+    expect(code).toBe(1)
+    expect(text).toMatch(
+      new RegExp(`${error}: ${todo}.*\\. Run the same command again to continue\\.`),
+    )
+  })
 
   it('finishes a table that was restored by other means, open or closed', async () => {
     stageIs('open', 2)
     dynamodb.on(aws.DescribeTableCommand).resolves({ Table: BARE })
 
     expect((await restore('--finish')).code).toBe(0)
-    expect(sent().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
-    expect(sent()).toContainEqual([
+    expect(changes().map(([name]) => name)).not.toContain('RestoreTableToPointInTime')
+    expect(changes()).toContainEqual([
       'UpdateTable',
       { TableName: 'gateway-prod-2', DeletionProtectionEnabled: true },
     ])
@@ -238,10 +238,10 @@ describe('npm run restore', () => {
     [[], 'give one of --at TIME, --backup ARN and --finish'],
     [['--at', AT, '--finish'], 'give one of --at TIME, --backup ARN and --finish'],
     [['--at', 'yesterday'], '--at must be an RFC 3339 time'],
-  ])('called with %j says how', async (argv, message) => {
+  ])('explains the arguments when called with %j', async (argv, message) => {
     const { code, text } = await restore(...argv)
 
-    expect([code, sent()]).toStrictEqual([2, []])
+    expect([code, changes()]).toStrictEqual([2, []])
     expect(text).toContain(message)
   })
 })
@@ -264,7 +264,7 @@ describe('the doctor', () => {
     ])
   })
 
-  it('finds a stage that is closed', async () => {
+  it('reports a closed stage', async () => {
     expect(await checkTable(client, stage)).toMatchObject([{ what: 'role', state: 'wrong' }])
   })
 })

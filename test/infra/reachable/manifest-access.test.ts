@@ -1,8 +1,8 @@
 /**
- * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local gateway refuse what is
- * not granted, but they do not see what is granted and never needed. Method: each function is bundled as a deployment
+ * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local gateway refuse access
+ * that is not granted, but they do not see access that no function needs. Method: each function is bundled as a deployment
  * bundles it, without packages and without the wiring of real dependencies. After dead code is removed, the bundle is the
- * code that the function can run. What this code touches is what the function needs.
+ * code that the function can run. The function needs the access that this code uses.
  */
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
@@ -16,22 +16,22 @@ import { PROJECT_ROOT, sourcesIn } from '../../support/source-file.ts'
 import { ACCESS_POINTS, KEY_BUILDERS, reachableTableAccess } from './reachable-table-access.ts'
 
 const SECRETS: readonly (readonly [SecretAccess, RegExp])[] = [
-  // The adapter that reads the provider's secret is bound at run time; calling the port is what needs it.
+  // The adapter reads the provider's secret at run time, so a call of the port needs the secret.
   ['read-provider', /\bprovider\.\w+\(|\breadSecret\([^)]*\bproviderSecretName\(/],
   ['read-callback-tokens', /\breadSecret\([^)]*\bcallbackSecretName\(/],
 ]
 
-/** What a function's code can touch, in the form of its manifest entry. */
+/** The access of a function's code, in the form of its manifest entry. */
 function accessIn(code: string) {
-  const sent = matchesIn(code, /\bqueues\.send\(\s*(?:"([\w-]+)")?/g)
-  if (sent.includes(''))
+  const queueNames = matchesIn(code, /\bqueues\.send\(\s*(?:"([\w-]+)")?/g)
+  if (queueNames.includes(''))
     throw new Error('a queue is not named by a literal, so its senders are unknown')
   return {
     table: reachableTableAccess(code),
-    sends: [...new Set(sent)].toSorted(),
+    sends: [...new Set(queueNames)].toSorted(),
     alerts: /\balerts\.publish\(/.test(code),
     secrets: SECRETS.flatMap(([name, pattern]) => (pattern.test(code) ? [name] : [])).toSorted(),
-    // Both at once is not an answer, so a function that could do both fails.
+    // A manifest entry states one of the two, so a function that could do both fails.
     endpointSecrets:
       [...new Set(matchesIn(code, /\bsealer\.(seal|unseal)\(/g))].join(' and ') || undefined,
     payerDefaults: /\bstage\.default(ReturnUrl|DisplayName)\b/.test(code),
@@ -62,7 +62,7 @@ const reachable = new Map(
   }),
 )
 
-function stated({
+function statedAccess({
   table,
   sends,
   alerts,
@@ -82,10 +82,10 @@ function stated({
 
 describe('access stated in the manifest', () => {
   it.each(MANIFEST)('of $name is exactly what its code can reach', (spec) => {
-    expect(reachable.get(spec.name)).toStrictEqual(stated(spec))
+    expect(reachable.get(spec.name)).toStrictEqual(statedAccess(spec))
   })
 
-  it('deletes endpoints alone, which move to another key: history is never deleted', () => {
+  it('deletes only endpoints, which move to another key: no function deletes history', () => {
     expect(new Set(MANIFEST.flatMap(({ table }) => table.DeleteItem ?? []))).toStrictEqual(
       new Set(['ENDPOINTS']),
     )
@@ -106,41 +106,38 @@ describe('access stated in the manifest', () => {
   })
 })
 
-/* What the search refuses to follow. That it finds what is reached is shown above, function by function. */
+/* The cases that the search refuses to follow. */
 
 /** A bundle as esbuild writes it, with the table's own modules and the given code of a store. */
 function bundle(code: string) {
   return `
 // shared/table/keys.ts
-var clientKey = (id) => ({ pk: "CLIENT#" + id, sk: "CLIENT" });
-var paymentKey = (id) => ({ pk: "PAYMENT#" + id, sk: "PAYMENT" });
+function clientKey(id) { return { pk: "CLIENT#" + id, sk: "CLIENT" } }
+function paymentKey(id) { return { pk: "PAYMENT#" + id, sk: "PAYMENT" } }
 var pausesKey = { pk: "QUOTA#pauses", sk: "QUOTA" };
-var rowKeyOf = (partition, key) => key;
+function rowKeyOf(partition, key) { return key }
 // shared/table/list-items.ts
-var listItems = async (deps, options) => deps.table.getMany(await deps.table.query(options));
+async function listItems(deps, options) { return deps.table.getMany(await deps.table.query(options)) }
 // shared/table/list-items.ts
-var queryPages = async function* (deps, input) { yield deps.table.query(input) };
+async function* queryPages(deps, input) { yield deps.table.query(input) }
 // shared/table/step.ts
-var put = (key, record) => ({ kind: "put", key, record });
-var update = (key, changes) => ({ kind: "update", key, changes });
+function put(key, record) { return { kind: "put", key, record } }
+function update(key, changes) { return { kind: "update", key, changes } }
 // shared/some-store.ts
 ${code}
 `
 }
 
-function reached(code: string) {
+function reachedBy(code: string) {
   return reachableTableAccess(bundle(code))
 }
 
-describe('what the code of a bundle can reach', () => {
+describe('the search for the access of a bundle', () => {
   it.each([
-    ['is handed in from outside', '(deps, key) => deps.table.get(key)'],
-    [
-      'is partly handed in from outside',
-      '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])',
-    ],
+    ['is a parameter', '(deps, key) => deps.table.get(key)'],
+    ['is partly a parameter', '(deps, keys) => deps.table.getMany([paymentKey(1), ...keys])'],
     ['is written out', '(deps, id) => deps.table.get({ pk: id, sk: "X" })'],
-    ['is taken out of an item', '(deps, item) => put(item.key, {})'],
+    ['is a field of an item', '(deps, item) => put(item.key, {})'],
     [
       'is changed after it was built',
       '(id) => { let key = paymentKey(id); key = id; return update(key, {}) }',
@@ -164,41 +161,36 @@ describe('what the code of a bundle can reach', () => {
     ['is of a list of any kind', '(deps, kind) => listItems(deps, { kind, index: "by-owner" })'],
     ['is of a method that the port does not have', '(deps) => deps.table.scan()'],
   ])('refuses a key that %s', (_, code) => {
-    expect(() => reached(`var f = ${code}`)).toThrow(
+    expect(() => reachedBy(`var f = ${code}`)).toThrow(
       /some-store.ts: .*(is unknown|literal|not written out)|the table has no scan/,
     )
   })
 
   it.each([
-    ['a step is', 'var f = (deps, keys) => keys.map((key) => [put, key])'],
+    ['a step', 'var f = (deps, keys) => keys.map((key) => [put, key])'],
+    ['a method of the table', 'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)'],
+    ['the table', 'var f = (deps, g) => g(deps.table)'],
+    ['the table, in other dependencies', 'var f = (deps, g) => g({ table: deps.table })'],
     [
-      'the table is, by its method,',
-      'var f = (deps, ids) => ids.map(clientKey).map(deps.table.get)',
-    ],
-    ['the table is', 'var f = (deps, g) => g(deps.table)'],
-    ['the table is, in other dependencies,', 'var f = (deps, g) => g({ table: deps.table })'],
-    [
-      'the table is, taken out of the dependencies,',
+      'the table, destructured from the dependencies',
       'var f = async ({ table }, id) => table.get(clientKey(id))',
     ],
     [
-      'the table is, as a name in quotes,',
+      'the table, by a name in quotes',
       'var f = (deps, id) => { const t = deps["table"]; return t }',
     ],
-    ['the table is, to a map,', 'var m = new Map();\nvar f = (deps, it) => m.set(deps.table, it)'],
-  ])('refuses to lose sight of a way to the table: %s handed on', (_, code) => {
-    expect(() => reached(code)).toThrow('is handed on')
+    ['the table, to a map', 'var m = new Map();\nvar f = (deps, it) => m.set(deps.table, it)'],
+  ])('refuses code that hands on %s', (_, code) => {
+    expect(() => reachedBy(code)).toThrow('is handed on')
   })
 
-  it('knows every access point to the table: what takes a key or options, and no more', () => {
-    // Looking at a key touches nothing.
+  it('knows every access point to the table: each function that takes a key or options', () => {
+    // These functions only look at keys.
     const noAccessPoints = ['isSuspenseKey', 'keyedItems']
     const exported = sourcesIn('shared')
       .filter(({ path }) => path.startsWith('shared/table/'))
       .flatMap(({ text }) => [
-        ...text.matchAll(
-          /^export const (\w+) = (?:async )?(?:function\* )?(?:<[^>]*>)?\(([^=]*?)\)(?::|\s*=>)/gm,
-        ),
+        ...text.matchAll(/^export (?:async )?function\*? (\w+)(?:<[^>]*>)?\(([^]*?)\)(?::| \{)/gm),
       ])
       .filter(([, , parameters = '']) => /\bKey\b|\b\w+Input\b|\bSteps?\b/.test(parameters))
       .map(([, name = '']) => name)
@@ -208,7 +200,7 @@ describe('what the code of a bundle can reach', () => {
     )
   })
 
-  it('knows every key builder by what it builds', () => {
+  it('knows every key builder by the key that it builds', () => {
     const builders = Object.keys(keys).filter(
       (name) => /Key$|P[kK]s?$/.test(name) && !name.startsWith('is'),
     )

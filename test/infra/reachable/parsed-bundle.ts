@@ -39,11 +39,11 @@ export function openBundle(code: string) {
       return declared && moduleAt(declared.at)
     },
     textOf: ({ start, end }: Node) => code.slice(start, end),
-    /** The value of a name: of the constant declared around it, or of one at the top level. */
+    /** The value of a name: of the constant declared around it, or of a declaration at the top level. */
     valueOf: (identifier: Node): Expression => {
       const name = String(nameOf(identifier))
       const local = constants.filter(
-        (one) => one.name === name && homeOf(one.at) === homeOf(identifier),
+        (constant) => constant.name === name && homeOf(constant.at) === homeOf(identifier),
       )
       return topLevel.get(name)?.value ?? (local.length === 1 ? local[0]?.value : undefined)
     },
@@ -59,6 +59,7 @@ function nameInside(node: Node): unknown {
 type Declared = { readonly name: string; readonly at: Node; readonly value: Node | undefined }
 
 function declaredBy(at: Node): readonly Declared[] {
+  if (at.type === 'FunctionDeclaration') return at.id ? [{ name: at.id.name, at, value: at }] : []
   return at.type === 'VariableDeclaration'
     ? at.declarations.map(({ id, init }) => ({
         name: String(nameOf(id)),

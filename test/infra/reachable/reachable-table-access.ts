@@ -12,7 +12,7 @@ import {
   openBundle,
 } from './parsed-bundle.ts'
 
-/** The kind of key of each builder in `table/keys.ts`. Each one builds a key here, so that a new builder needs no entry. */
+/** The kind of key of each builder in `table/keys.ts`. */
 export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
   Object.entries(keys).flatMap(([name, member]) => {
     if (name === 'rowKeyOf' || name === 'pkPrefix' || name.startsWith('is')) return []
@@ -21,7 +21,7 @@ export const KEY_BUILDERS: ReadonlyMap<string, keys.Partition> = new Map(
     const [first]: readonly unknown[] = Array.isArray(built) ? built : [built]
     const pk: unknown = Object(first)['pk'] ?? first
     const kind = keys.PARTITIONS.find(
-      (one) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(one)),
+      (partition) => typeof pk === 'string' && pk.startsWith(keys.pkPrefix(partition)),
     )
     return kind === undefined ? [] : [[name, kind] as const]
   }),
@@ -42,7 +42,7 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   queryPages: byRange(1),
 }
 
-/** What the code of a bundle can reach of the table. A key that no key builder makes throws: its kind is unknown. */
+/** The table access of a bundle's code. Throws for a key that no key builder makes, because its kind is unknown. */
 export function reachableTableAccess(code: string): TableAccess {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
@@ -79,11 +79,12 @@ function isPartition(text: unknown): text is keys.Partition {
   return keys.PARTITIONS.some((partition) => partition === text)
 }
 
-/** The expressions from which an expression takes its keys, if it builds none itself. */
+/** The expressions from which an expression takes its keys, if it builds no key itself. */
 function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]
   if (type === 'ArrowFunctionExpression') return [node.body]
+  if (type === 'FunctionDeclaration') return returnedBy(node)
   if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
   if (type === 'ArrayExpression') return node.elements
   // The partition key of a key.
@@ -97,7 +98,12 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
     : undefined
 }
 
-/** Whether it is `(pk) => [pk]`, which puts each key into a list of its own. */
+function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
+  const [first, second] = body?.body ?? []
+  return first?.type === 'ReturnStatement' && !second ? [first.argument] : undefined
+}
+
+/** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */
 function isWrapping(node: Expression): boolean {
   if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
   const [param, element] = [node.params[0], node.body.elements[0]]
@@ -127,10 +133,12 @@ function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
     return node.properties.reduce<readonly Shape[]>(
       (shapes, property) => {
         const spread = property.type === 'SpreadElement'
-        const added = spread
+        const addedShapes = spread
           ? shapesOf(bundle, property.argument)
           : [new Map([[nameOf(property.key), property.value] as const])]
-        return shapes.flatMap((shape) => added.map((more) => new Map([...shape, ...more])))
+        return shapes.flatMap((shape) =>
+          addedShapes.map((addedShape) => new Map([...shape, ...addedShape])),
+        )
       },
       [new Map()],
     )
@@ -176,7 +184,7 @@ function throughAccessPoint(
     ({ callee }) => callee.type === 'Identifier' && callee.name === name,
   )
   const mentions = bundle.nodes.filter((node) => node.type === 'Identifier' && node.name === name)
-  // Its own declaration mentions it once.
+  // The declaration of the access point mentions its name once.
   if (mentions.length > calls.length + 1)
     throw new Error(`${name} is handed on as a value: its use cannot be followed`)
   return calls.map((call) => accessBy(bundle, call, accessPoint))
@@ -211,15 +219,15 @@ function throughPort(bundle: Bundle): readonly TableAccess[] {
       ? [{ call, callee }]
       : []
   })
-  const taken = bundle.nodes.flatMap((node) =>
+  const destructured = bundle.nodes.flatMap((node) =>
     node.type === 'ObjectPattern'
-      ? node.properties.filter((one) => 'key' in one && nameOf(one.key) === 'table')
+      ? node.properties.filter((property) => 'key' in property && nameOf(property.key) === 'table')
       : [],
   )
-  const others = bundle.nodes.filter(
-    (one) => isMember(one, 'table') && !used.some(({ callee }) => callee.object === one),
+  const otherUses = bundle.nodes.filter(
+    (node) => isMember(node, 'table') && !used.some(({ callee }) => callee.object === node),
   )
-  const lost = [...others, ...taken].find((node) => !bundle.isOfTable(node))
+  const lost = [...otherUses, ...destructured].find((node) => !bundle.isOfTable(node))
   if (lost)
     throw new Error(
       `the table is handed on in ${bundle.moduleAt(lost)}: what is reached is unknown`,

@@ -5,9 +5,9 @@ import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { type Ask, proveVersions } from '../../../shared/runtime/release/prove-versions.ts'
 import { lambdaAnswer, lambdaEvent } from '../../support/lambda-answer.ts'
 import { json, startScriptedServer } from '../../support/scripted-server.ts'
-import { awsRefusal, mocked } from '../operate/around-tools.ts'
+import { awsRefusal, mockOf } from '../operate/around-tools.ts'
 
-const aws = mocked(LambdaClient)
+const aws = mockOf(LambdaClient)
 
 function versionOf(name: string) {
   return `arn:aws:lambda:ap-southeast-3:000000000000:function:gateway-dev-${name}:7`
@@ -27,25 +27,25 @@ function http(statusCode: number, body: object) {
 const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
 
 /** Answers the calls of one function in this order. The last answer is repeated. */
-function answering(
+function setAnswers(
   { target: FunctionName }: Ask,
   ...answers: readonly (InvokeCommandOutput | Error)[]
 ) {
-  const left = [...answers]
+  const answersLeft = [...answers]
   aws.on(InvokeCommand, { FunctionName }).callsFake(async () => {
-    const answer = left.length > 1 ? left.shift() : left[0]
+    const answer = answersLeft.length > 1 ? answersLeft.shift() : answersLeft[0]
     if (answer instanceof Error) throw answer
     return answer
   })
 }
 
 beforeEach(() => {
-  answering(WORKER, lambdaAnswer(PROVEN))
-  answering(ROUTE, UNAUTHORIZED)
+  setAnswers(WORKER, lambdaAnswer(PROVEN))
+  setAnswers(ROUTE, UNAUTHORIZED)
 })
 
-/** On a clock that only pauses move. */
-async function proved({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) {
+/** Proves a release on a clock that only pauses move. */
+async function runProof({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) {
   let nowMs = 0
   const pauses: number[] = []
   const means = {
@@ -60,17 +60,17 @@ async function proved({ asks = [WORKER, ROUTE], rounds = 3, roundMs = 0 } = {}) 
   return { problems: await proveVersions(means, { asks, rounds }), pauses }
 }
 
-function asked() {
+function inputs() {
   return aws.commandCalls(InvokeCommand).map(({ args: [{ input }] }) => input)
 }
 
-it('a release is proven by one probe of each: a fixed event for a worker, a request with an unknown key for a route', async () => {
-  expect(await proved()).toStrictEqual({ problems: [], pauses: [] })
-  expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([
+it('a release is proven by one probe of each version: a fixed event for a worker, a request with an unknown key for a route', async () => {
+  expect(await runProof()).toStrictEqual({ problems: [], pauses: [] })
+  expect(inputs().map(({ FunctionName }) => FunctionName)).toStrictEqual([
     WORKER.target,
     ROUTE.target,
   ])
-  const [worker, route] = asked().map(lambdaEvent)
+  const [worker, route] = inputs().map(lambdaEvent)
   expect(worker).toStrictEqual(PROBE)
   expect(route).toMatchObject({
     routeKey: 'GET /v1/balance',
@@ -105,21 +105,21 @@ describe('a version that cannot work', () => {
       ROUTE,
       failure('Runtime.ImportModuleError', "no module 'index'"),
     ],
-    // As an API function does without a permission, and where the answer is not ours.
+    // The answer of an API function without a permission, and answers that are not ours.
     [`${route} answered 500 ${UNKNOWN}`, ROUTE, http(500, { code: 'internal_error' })],
     [`${route} answered 401 ${UNKNOWN}`, ROUTE, http(401, { message: 'Unauthorized' })],
     [`${route} answered 200 ${UNKNOWN}`, ROUTE, http(200, {})],
     [`${route} answered nothing ${UNKNOWN}`, ROUTE, lambdaAnswer(null)],
   ])('is named in every round: %s', async (problem, ask, answer) => {
-    answering(ask, answer)
+    setAnswers(ask, answer)
 
-    expect(await proved()).toStrictEqual({ problems: [problem], pauses: [10_000, 10_000] })
+    expect(await runProof()).toStrictEqual({ problems: [problem], pauses: [10_000, 10_000] })
   })
 
   it('reports only the beginning of a long message, and no stack', async () => {
-    answering(WORKER, failure('Error', 'x'.repeat(5_000)))
+    setAnswers(WORKER, failure('Error', 'x'.repeat(5_000)))
 
-    expect((await proved()).problems).toStrictEqual([
+    expect((await runProof()).problems).toStrictEqual([
       expect.stringMatching(/^(?!.*secret\.ts).{1,299}$/s),
     ])
   })
@@ -127,52 +127,52 @@ describe('a version that cannot work', () => {
 
 describe('a version that works after a while', () => {
   it.each([
-    ['has a role that does not act yet', http(500, { code: 'internal_error' })],
-    ['is held up by other runs', awsRefusal('TooManyRequestsException')],
-    ['is still being made', awsRefusal('ResourceConflictException')],
-  ])('is asked again, alone, when it %s', async (_, first) => {
-    answering(ROUTE, first, UNAUTHORIZED)
+    ['has a role that is not active yet', http(500, { code: 'internal_error' })],
+    ['is throttled by other runs', awsRefusal('TooManyRequestsException')],
+    ['is still being created', awsRefusal('ResourceConflictException')],
+  ])('is probed again, without the other versions, when it %s', async (_, firstAnswer) => {
+    setAnswers(ROUTE, firstAnswer, UNAUTHORIZED)
 
-    expect(await proved()).toStrictEqual({ problems: [], pauses: [10_000] })
-    expect(asked().map(({ FunctionName }) => FunctionName)).toStrictEqual([
+    expect(await runProof()).toStrictEqual({ problems: [], pauses: [10_000] })
+    expect(inputs().map(({ FunctionName }) => FunctionName)).toStrictEqual([
       WORKER.target,
       ROUTE.target,
       ROUTE.target,
     ])
   })
 
-  it('is given up after two minutes, however many rounds are left', async () => {
-    answering(ROUTE, awsRefusal('TooManyRequestsException'))
+  it('is reported after two minutes, however many rounds are left', async () => {
+    setAnswers(ROUTE, awsRefusal('TooManyRequestsException'))
 
-    const { problems, pauses } = await proved({ rounds: 1_000, roundMs: 20_000 })
+    const { problems, pauses } = await runProof({ rounds: 1_000, roundMs: 20_000 })
 
     expect(problems).toHaveLength(1)
     expect(pauses.length).toBeLessThan(10)
   })
 })
 
-it('asks each version once at a time, and five versions together', async () => {
-  let [running, most] = [0, 0]
+it('probes a version once at a time, and five versions at the same time', async () => {
+  let [runningCount, maxCount] = [0, 0]
   aws.on(InvokeCommand).callsFake(async () => {
-    most = Math.max(most, ++running)
+    maxCount = Math.max(maxCount, ++runningCount)
     await new Promise(setImmediate)
-    running--
+    runningCount--
     return lambdaAnswer(PROVEN)
   })
 
-  const { problems } = await proved({
+  const { problems } = await runProof({
     asks: Array.from({ length: 12 }, (_, at) => ({ target: versionOf(`f${at}`) })),
   })
 
   expect(problems).toStrictEqual([])
-  expect(most).toBe(5)
+  expect(maxCount).toBe(5)
 })
 
 const PROOF: object = { asks: [{ target: WORKER.target }] }
 const BOOM = 'gateway-dev-deliver-webhook:7 failed: Error: boom'
 
 function aRelease(works = true) {
-  if (!works) answering(WORKER, failure('Error', 'boom'))
+  if (!works) setAnswers(WORKER, failure('Error', 'boom'))
   const pauses: number[] = []
   const sleep = async (ms: number) => void pauses.push(ms)
   return {
@@ -184,7 +184,7 @@ function aRelease(works = true) {
 const ASKED = { StackId: 'stack', RequestId: 'request', LogicalResourceId: 'ReleaseProof1' }
 const SUCCESS = { ...ASKED, Status: 'SUCCESS', Reason: '', PhysicalResourceId: 'ReleaseProof1' }
 
-async function requested(
+async function requestProof(
   RequestType: string,
   { works = true, took = json(200, {}), properties = PROOF } = {},
 ) {
@@ -201,46 +201,46 @@ async function requested(
 }
 
 describe('the proof that CloudFormation asks for', () => {
-  it('succeeds when every version works, after roles had time to act', async () => {
-    const { answered, pauses, requests } = await requested('Create')
+  it('succeeds when every version works, after a pause for new roles', async () => {
+    const { answered, pauses, requests } = await requestProof('Create')
 
     expect(answered).toStrictEqual([SUCCESS])
     expect(requests).toMatchObject([
       { method: 'PUT', url: '/answer?signature=s', headers: { 'content-type': '' } },
     ])
-    expect([asked().length, pauses]).toStrictEqual([1, [10_000]])
+    expect([inputs().length, pauses]).toStrictEqual([1, [10_000]])
   })
 
-  it('fails with the function and what it answered', async () => {
-    const { answered } = await requested('Create', { works: false })
+  it('fails with the function and its answer', async () => {
+    const { answered } = await requestProof('Create', { works: false })
 
     expect(answered).toStrictEqual([{ ...SUCCESS, Status: 'FAILED', Reason: BOOM }])
-    expect(asked()).toHaveLength(6)
+    expect(inputs()).toHaveLength(6)
   })
 
-  it('fits into what CloudFormation takes, however many versions fail', async () => {
+  it('fits into the limit of CloudFormation, however many versions fail', async () => {
     const asks = Array.from({ length: 60 }, () => ({ target: WORKER.target }))
-    const { requests } = await requested('Create', { works: false, properties: { asks } })
+    const { requests } = await requestProof('Create', { works: false, properties: { asks } })
 
     expect(requests[0]?.body.length).toBeLessThan(4_096)
   })
 
   it.each(['Delete', 'Update'])(
-    'asks nothing at %s: a rollback must not fail by it',
+    'probes nothing at %s: the proof must not fail a rollback',
     async (type) => {
-      expect((await requested(type, { works: false })).answered).toStrictEqual([SUCCESS])
-      expect(asked()).toHaveLength(0)
+      expect((await requestProof(type, { works: false })).answered).toStrictEqual([SUCCESS])
+      expect(inputs()).toHaveLength(0)
     },
   )
 
-  it('fails at once when the release does not say what to ask', async () => {
-    expect((await requested('Create', { properties: {} })).answered).toMatchObject([
+  it('fails at once when the release names no versions', async () => {
+    expect((await requestProof('Create', { properties: {} })).answered).toMatchObject([
       { Status: 'FAILED' },
     ])
   })
 
-  it('is sent three times at most when CloudFormation does not accept it', async () => {
-    const { failed, requests } = await requested('Create', { took: json(503, {}) })
+  it('is sent three times at most when CloudFormation does not accept the answer', async () => {
+    const { failed, requests } = await requestProof('Create', { took: json(503, {}) })
 
     expect(failed).toContain('CloudFormation did not accept the answer')
     expect(requests).toHaveLength(3)
@@ -255,13 +255,13 @@ describe('the proof that the doctor asks for', () => {
     const { prove, pauses } = aRelease(works)
 
     expect(await prove(PROOF)).toStrictEqual({ problems })
-    expect([asked().length, pauses]).toStrictEqual([1, []])
+    expect([inputs().length, pauses]).toStrictEqual([1, []])
   })
 
   it('sends the fixed probe, whatever route the caller names', async () => {
     await aRelease().prove({ asks: [{ target: WORKER.target, route: 'GET /v1/balance' }] })
 
-    expect(asked().map(lambdaEvent)).toStrictEqual([PROBE])
+    expect(inputs().map(lambdaEvent)).toStrictEqual([PROBE])
   })
 
   it('refuses any other event', async () => {

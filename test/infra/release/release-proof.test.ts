@@ -28,7 +28,7 @@ function asksOf(template: StackTemplate) {
 describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (_, stage) => {
   const template = synthesised(stage)
 
-  it('asks each new version once, or each function itself where there are no aliases', () => {
+  it('probes each new version once, or each function itself without aliases', () => {
     const versions = versionsOf(template)
     const hasAliases = stage.deployment !== 'all-at-once'
     const names = PROVEN.map((spec) => `<${functionName(stage.settings.name, spec)}>`)
@@ -41,16 +41,16 @@ describe.each(Object.entries(OPTIONAL_STAGES))('the proof of a release of %s', (
 
   it('comes before every alias, queue and schedule', () => {
     const types = ['AWS::Lambda::Alias', 'AWS::Lambda::EventSourceMapping', 'AWS::Events::Rule']
-    const later = types.flatMap((type) => template.ofType(type))
+    const laterResources = types.flatMap((type) => template.ofType(type))
 
-    expect(later.length).toBeGreaterThan(10)
+    expect(laterResources.length).toBeGreaterThan(10)
     expect(
-      later.filter(({ dependsOn }) => !dependsOn.includes(proofOf(template).logicalId)),
+      laterResources.filter(({ dependsOn }) => !dependsOn.includes(proofOf(template).logicalId)),
     ).toStrictEqual([])
   })
 })
 
-it('the proof calls functions of clients by their routes, and all others by their probes', () => {
+it('the proof calls client functions by their routes, and all other functions by their probes', () => {
   const routes = asksOf(synthesised('dev')).map(({ route }) => route)
 
   expect(routes).toStrictEqual(
@@ -61,7 +61,7 @@ it('the proof calls functions of clients by their routes, and all others by thei
   expect(routes).toContain('POST /v1/payments')
 })
 
-describe('the proof of a release is made anew', () => {
+describe('the proof of a release runs again', () => {
   const plain = stageWith({ deployment: 'alias-only' })
   const idOf = (stage: DeployedStage) => proofOf(synthesised(stage)).logicalId
 
@@ -71,14 +71,14 @@ describe('the proof of a release is made anew', () => {
     )
   })
 
-  it('when roles alone change, which makes no version', () => {
-    const changed = { ...plain, table: { ...plain.table, encryption: 'customer' as const } }
+  it('when only roles change, which creates no version', () => {
+    const changedStage = { ...plain, table: { ...plain.table, encryption: 'customer' as const } }
 
-    expect(versionsOf(synthesised(changed))).toStrictEqual(versionsOf(synthesised(plain)))
-    expect(idOf(changed)).not.toBe(idOf(plain))
+    expect(versionsOf(synthesised(changedStage))).toStrictEqual(versionsOf(synthesised(plain)))
+    expect(idOf(changedStage)).not.toBe(idOf(plain))
   })
 
-  it('never when only settings outside the functions change', () => {
+  it('but not when only settings outside the functions change', () => {
     expect(idOf(stageWith({ alarmRecipients: ['oncall@gateway.example.org'] }))).toBe(
       idOf(deployedStage('dev')),
     )

@@ -10,7 +10,7 @@ import { QUOTA_STAGES, stageWith } from '../../support/stage-options.ts'
 const [dev, prod] = [deployedStage('dev'), deployedStage('prod')]
 const [, tenfold = dev, hundredfold = dev] = QUOTA_STAGES.map(([, stage]) => stage)
 
-function creating(requestsPerSecond: number, burst = requestsPerSecond) {
+function createThrottle(requestsPerSecond: number, burst = requestsPerSecond) {
   return { routeThrottles: { 'POST /v1/payments': { requestsPerSecond, burst } } }
 }
 function withSettings(
@@ -29,11 +29,11 @@ function manyDeliveries(
 ): DeployedStage {
   return { ...stage, deliveries: { endpointsAPayment, attemptMs } }
 }
-const tenfoldOfFew = { ...tenfold, ...creating(5) }
+const tenfoldOfFew = { ...tenfold, ...createThrottle(5) }
 
-describe('what a fresh table carries and what the API lets in', () => {
+describe('the capacity of a fresh table and the throttle of the API', () => {
   it.each([dev, prod])(
-    'agree in $settings.name: with a reserve for larger payments, little that it carries is refused',
+    'agree in $settings.name: with a reserve for larger payments, the API uses most of the capacity',
     (stage) => {
       const withReserve =
         2 * throttleOf(stage, CREATE_ROUTE).requestsPerSecond * PAYMENT_UNITS.writes.table
@@ -42,7 +42,7 @@ describe('what a fresh table carries and what the API lets in', () => {
     },
   )
 
-  it('agree on more in a stage that warms its table first, up to its most', () => {
+  it('agree on more in a stage that warms its table, up to the maximum of the table', () => {
     const warmed = (units: number) =>
       carriedUnits(withTable(prod, { warm: { readUnits: units, writeUnits: units } }))
 
@@ -51,7 +51,7 @@ describe('what a fresh table carries and what the API lets in', () => {
   })
 })
 
-describe('what is refused at synth, by name and number (design section 9)', () => {
+describe('stages that synth refuses, with a name and a number (design section 9)', () => {
   it('a client that may use more than a quarter of the table', () => {
     expect(() => assertClientLimits(withTable(prod, { maxWriteUnits: 100 }))).toThrow(
       'clientCreateLimit is at most 1, a quarter of the write units of the table',
@@ -59,18 +59,18 @@ describe('what is refused at synth, by name and number (design section 9)', () =
   })
 
   it.each<[DeployedStage, RegExp]>([
-    // What the API lets in, and a fresh table carries.
+    // The throttle of the API, and the capacity of a fresh table.
     [
-      stageWith(creating(90, 1), 'prod'),
+      stageWith(createThrottle(90, 1), 'prod'),
       /with its reserve it is 180 payments a second. These carry less: the write units of the table: 179.3 /,
     ],
-    [stageWith(creating(1, 286), 'prod'), /a burst of 286 takes 4004 units of writes/],
+    [stageWith(createThrottle(1, 286), 'prod'), /a burst of 286 takes 4004 units of writes/],
     [stageWith({ routeThrottles: {} }, 'prod'), /with its reserve it is 1000 payments a second/],
     [
-      stageWith(creating(23, 1)),
+      stageWith(createThrottle(23, 1)),
       /with its reserve it is 46 .* the write units of the table: 44.8 /,
     ],
-    // What the quota of the provider allows, and something carries less.
+    // The quota of the provider, and a part with less capacity.
     [
       { ...manyDeliveries(tenfold, 2, 10_000), accountConcurrency: 3_000 },
       /6000 calls of the provider a minute are 100 payments a second. These carry less: the runs of deliver-webhook: 50 \(lower/,
@@ -89,7 +89,7 @@ describe('what is refused at synth, by name and number (design section 9)', () =
       withTable(tenfoldOfFew, { maxReadUnits: 1_000 }),
       /the read units of the table: 74 \(raise table.maxReadUnits/,
     ],
-    // The hottest key: of a client that may fill its ledger, and one that all share.
+    // The hottest key: of a client's ledger, and of a partition that all clients share.
     [
       withSettings(hundredfold, { clientCreateLimit: 167 }),
       /the hottest key \(the ledger of a client\): 166.6 \(lower clientCreateLimit to 166/,
@@ -106,13 +106,13 @@ describe('what is refused at synth, by name and number (design section 9)', () =
       },
       /the runs reserved for api-create-payment: 98.8 \(raise reservedConcurrency/,
     ],
-    // What one client may use by default: a quarter.
+    // The default limit of a client: a quarter.
     [
       withSettings(prod, { clientCreateLimit: 3 }),
       /clientCreateLimit is at most 2, a quarter of the quota/,
     ],
     [
-      withSettings({ ...tenfold, ...creating(40) }, { clientCreateLimit: 11 }),
+      withSettings({ ...tenfold, ...createThrottle(40) }, { clientCreateLimit: 11 }),
       /clientCreateLimit is at most 10, a quarter of POST \/v1\/payments/,
     ],
     [
@@ -145,7 +145,7 @@ describe('a stage and its quota of the provider (design section 9)', () => {
     expect(() => assertDeployable(stage)).not.toThrow()
   })
 
-  it('agree where something carries exactly as much', () => {
+  it('agree when a part has exactly enough capacity', () => {
     const { perSecond = 0 } =
       stationsOf(dev).find(({ name }) => name === 'the runs of the account') ?? {}
     const warm = { readUnits: 1, writeUnits: 20_000 }

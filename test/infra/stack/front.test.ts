@@ -42,19 +42,21 @@ describe('firewall of the front', () => {
   const scopesOf = (template: typeof front) =>
     limited(template).map(({ ScopeDownStatement }) => ScopeDownStatement)
 
-  it('counts only callbacks of an address that a merchant has registered', () => {
-    const known = {
+  it('counts only callbacks from a registered address of a merchant', () => {
+    const settings = {
       ...stage.frontSettings,
       merchantAddresses: ['203.0.113.7/32', '198.51.100.0/24'],
     }
-    const merchants = synthesisedFront({ ...stage, frontSettings: known })
+    const merchants = synthesisedFront({ ...stage, frontSettings: settings })
     const set = merchants.only('AWS::WAFv2::IPSet')
-    const notKnown = {
+    const notRegistered = {
       NotStatement: { Statement: { IPSetReferenceStatement: { Arn: `<${set.logicalId}>.Arn` } } },
     }
-    const besidesKnown = (scope: unknown) => ({ AndStatement: { Statements: [scope, notKnown] } })
+    const besidesRegistered = (scope: unknown) => ({
+      AndStatement: { Statements: [scope, notRegistered] },
+    })
 
-    const Addresses = known.merchantAddresses
+    const Addresses = settings.merchantAddresses
     expect(set.properties).toMatchObject({
       Scope: 'CLOUDFRONT',
       IPAddressVersion: 'IPV4',
@@ -63,12 +65,12 @@ describe('firewall of the front', () => {
     const [callbacks, creates, others] = scopesOf(front)
     expect(scopesOf(merchants)).toStrictEqual([
       callbacks,
-      besidesKnown(creates),
-      besidesKnown(others),
+      besidesRegistered(creates),
+      besidesRegistered(others),
     ])
   })
 
-  it('refuses a create without a key of the stage’s form before it is counted, with the 401 of the gateway', async () => {
+  it('refuses a create without a key in the stage’s form before the count, with the 401 of the gateway', async () => {
     const gateway = await call(memoryDeps(), API.createPayment, { body: {} })
     const [first] = rulesOf(front)
     const { ResponseCode, CustomResponseBodyKey: key } = Object(first).Action.Block.CustomResponse
@@ -91,7 +93,7 @@ describe('firewall of the front', () => {
 
     for (const header of [`Bearer ${key}`, `bearer  ${key}`, `BEARER ${key}`])
       expect(header).toMatch(pattern)
-    const others = [
+    const invalidHeaders = [
       '',
       'Bearer',
       `Basic ${key}`,
@@ -99,36 +101,39 @@ describe('firewall of the front', () => {
       `Bearer ${key.replace('dev', 'prod')}`,
       key,
     ]
-    for (const header of others) expect(header).not.toMatch(pattern)
+    for (const header of invalidHeaders) expect(header).not.toMatch(pattern)
   })
 
-  it.each(['dev', 'prod'])('leaves one address far below what each route of %s takes', (name) => {
-    const { throttle, routeThrottles } = deployedStage(name)
-    const limits = limited(
-      synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)),
-    )
-    const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
-      const what = route.includes('/callbacks/')
-        ? 'callbacks'
-        : route === 'POST /v1/payments'
-          ? 'creates'
-          : 'requests'
-      const rule = limits.find(({ Name }) => Name === `${what}-per-address`)
-      const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
-      return {
-        route,
-        takes,
-        addressGets: rule ? rule.Limit / rule.EvaluationWindowSec : Number.NaN,
-      }
-    })
+  it.each(['dev', 'prod'])(
+    'limits one address far below the throttle of each route of %s',
+    (name) => {
+      const { throttle, routeThrottles } = deployedStage(name)
+      const limits = limited(
+        synthesisedFront(stageWith({ domain: DOMAIN, front: 'cloudfront' }, name)),
+      )
+      const routes = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? []).map((route) => {
+        const rulePrefix = route.includes('/callbacks/')
+          ? 'callbacks'
+          : route === 'POST /v1/payments'
+            ? 'creates'
+            : 'requests'
+        const rule = limits.find(({ Name }) => Name === `${rulePrefix}-per-address`)
+        const takes = (routeThrottles[route] ?? throttle).requestsPerSecond
+        return {
+          route,
+          takes,
+          addressGets: rule ? rule.Limit / rule.EvaluationWindowSec : Number.NaN,
+        }
+      })
 
-    expect(routes.length).toBeGreaterThan(7)
-    expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual(
-      [],
-    )
-    // The firewall cannot count fewer.
-    expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
-  })
+      expect(routes.length).toBeGreaterThan(7)
+      expect(routes.filter(({ takes, addressGets }) => !(addressGets <= takes / 10))).toStrictEqual(
+        [],
+      )
+      // The firewall allows no lower limit.
+      expect(limits.filter(({ Limit }) => Limit < 10)).toStrictEqual([])
+    },
+  )
 
   it('has the limits in prod that docs/merchants.md states', () => {
     const [, creates, all] = limited(
@@ -171,8 +176,8 @@ describe('API domain', () => {
       'with a certificate, but without a front',
       OPTIONAL_STAGES['dev with a domain'] ?? stageWith({}),
     ],
-  ])('takes connections from anyone %s', (_, one) => {
-    const { properties } = synthesised(one).only('AWS::ApiGatewayV2::DomainName')
+  ])('accepts connections without a client certificate %s', (_, testedStage) => {
+    const { properties } = synthesised(testedStage).only('AWS::ApiGatewayV2::DomainName')
     expect(properties['MutualTlsAuthentication']).toBeUndefined()
   })
 

@@ -21,10 +21,10 @@ describe('environment of the functions', () => {
     ['the provider’s quota', OTHER_FIGURES, String.raw`\"providerCallsPerMinute\":6000`],
     ['whether the stage is closed', stageWith({ role: 'closed' }), String.raw`{\"isClosed\":true`],
     ['the restored table', RESTORED, '"GATEWAY_TABLE":"gateway-dev-2"'],
-  ])('of every one contains %s', (_, stage, setting) => {
+  ])('of every function contains %s', (_, stage, setting) => {
     const environments = synthesised(stage)
       .each('AWS::Lambda::Function', 'Environment')
-      .map((one) => JSON.stringify(one))
+      .map((environment) => JSON.stringify(environment))
 
     expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(
       MANIFEST.length,
@@ -33,15 +33,15 @@ describe('environment of the functions', () => {
 
   it('of a function that answers clients contains the sum of their reserved concurrency', () => {
     const prod = synthesised('prod').all('AWS::Lambda::Function')
-    const answering = new Set(
+    const clientFunctions = new Set(
       MANIFEST.filter(answersClients).map((spec) => functionName('prod', spec)),
     )
     const reserved = prod
-      .filter(({ FunctionName }) => answering.has(String(FunctionName)))
+      .filter(({ FunctionName }) => clientFunctions.has(String(FunctionName)))
       .map(({ ReservedConcurrentExecutions: runs }) => Number(runs))
     const settings = JSON.stringify(prod).match(/"environments\\":\d+/g)
 
-    const sum = reserved.reduce((runs, more) => runs + more)
+    const sum = reserved.reduce((runs, ownRuns) => runs + ownRuns)
     expect(settings).toStrictEqual(reserved.map(() => String.raw`"environments\":${sum}`))
     expect(sum).toBeGreaterThan(100)
   })
@@ -64,11 +64,11 @@ function totalOf(stage: Parameters<typeof reservedIn>[0]) {
 describe('reserved concurrency', () => {
   it('in production exceeds each queue’s concurrency by one, for the release proof, and leaves enough for others', () => {
     const spare = MANIFEST.filter(({ trigger }) => trigger.kind === 'queue').map((spec) => {
-      const started = queuesOf(spec.trigger).reduce(
+      const concurrency = queuesOf(spec.trigger).reduce(
         (sum, { maxConcurrency }) => sum + maxConcurrency,
         0,
       )
-      return Number(reservedIn('prod')[functionName('prod', spec)]) - started
+      return Number(reservedIn('prod')[functionName('prod', spec)]) - concurrency
     })
 
     expect(new Set(spare)).toStrictEqual(new Set([1]))

@@ -135,7 +135,7 @@ it.each([
   [
     'create deliveries',
     'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The others redeliver, test, recount or record attempts.
+    // The first seven apply provider news. The other five redeliver, test, recount or record attempts.
     (
       'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
@@ -190,17 +190,17 @@ it.each([
 ] as const)(
   'operator actions of the duty `%s` may change only: %s; some fields of: %s',
   (duty, kinds, someFields) => {
-    const own = MANIFEST.filter(
+    const specs = MANIFEST.filter(
       ({ trigger }) => trigger.kind === 'operator' && trigger.duty === duty,
     )
-    const changed = (...calls: readonly TableAction[]) =>
-      [...new Set(own.flatMap(({ table }) => calls.flatMap((call) => table[call] ?? [])))]
+    const kindsOf = (...calls: readonly TableAction[]) =>
+      [...new Set(specs.flatMap(({ table }) => calls.flatMap((call) => table[call] ?? [])))]
         .toSorted()
         .join(' ')
 
-    expect(changed('PutItem', 'UpdateItem', 'DeleteItem')).toBe(kinds)
-    expect(changed('UpdateFields')).toBe(someFields)
-    if (duty === 'look') expect(own.flatMap(({ sends }) => sends)).toStrictEqual([])
+    expect(kindsOf('PutItem', 'UpdateItem', 'DeleteItem')).toBe(kinds)
+    expect(kindsOf('UpdateFields')).toBe(someFields)
+    if (duty === 'look') expect(specs.flatMap(({ sends }) => sends)).toStrictEqual([])
   },
 )
 

@@ -7,11 +7,11 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, OTHER_FIGURES, RESTORED, stageWith } from '../../support/stage-options.ts'
 
-/* Figures of resources that depend on each other. Each figure by itself: test/infra/templates. */
+/* Figures of resources that depend on each other. The file test/infra/templates has the single figures. */
 
 const dev = synthesised('dev')
 
-it('the table is warm from the start where the stage says so, and so are its indexes', () => {
+it('the table and its indexes are warm from the start if the stage says so', () => {
   const WarmThroughput = { ReadUnitsPerSecond: 12_000, WriteUnitsPerSecond: 4_000 }
 
   expect(synthesised(OTHER_FIGURES).only('AWS::DynamoDB::GlobalTable').properties).toMatchObject({
@@ -26,7 +26,7 @@ it('the table is warm from the start where the stage says so, and so are its ind
 describe('generations of the table', () => {
   const tableIn = (template: typeof dev) => template.only('AWS::DynamoDB::GlobalTable')
 
-  it('the roles may use a restored one alone, and the stack keeps its own as it was', () => {
+  it('the roles may use only a restored table, and the stack keeps its own table unchanged', () => {
     const template = synthesised(RESTORED)
 
     expect(tableIn(template).properties).toStrictEqual(tableIn(dev).properties)
@@ -35,7 +35,7 @@ describe('generations of the table', () => {
     expect(policies).not.toContain('<gateway-dev>.Arn')
   })
 
-  it('the stack takes a restored one over under another logical id, so that the former one is kept', () => {
+  it('the stack adopts a restored table under another logical id, so that the former table is kept', () => {
     const adopted = tableIn(synthesised({ ...RESTORED, table: { ...RESTORED.table, adopted: 2 } }))
 
     expect(adopted.properties['TableName']).toBe('gateway-dev-2')
@@ -44,26 +44,26 @@ describe('generations of the table', () => {
 })
 
 describe('the stage’s key', () => {
-  it('encrypts everything that keeps something', () => {
-    const keeping = {
+  it('encrypts every resource that stores data', () => {
+    const keyProperties = {
       'AWS::DynamoDB::GlobalTable': 'KMSMasterKeyId',
       'AWS::SQS::Queue': 'KmsMasterKeyId',
       'AWS::SNS::Topic': 'KmsMasterKeyId',
       'AWS::SecretsManager::Secret': 'KmsKeyId',
       'AWS::Logs::LogGroup': 'KmsKeyId',
     }
-    for (const [type, property] of Object.entries(keeping)) {
-      // A copy of the origin secret is in another region, where this key is not.
-      const all = synthesised('prod')
+    for (const [type, property] of Object.entries(keyProperties)) {
+      // The origin secret has a copy in another region, which does not have this key.
+      const resources = synthesised('prod')
         .all(type)
         .filter(({ Name }) => Name !== 'gateway/prod/origin')
-      expect(all).not.toStrictEqual([])
-      for (const one of all)
-        expect(JSON.stringify(one), type).toContain(`"${property}":"<key>.Arn"`)
+      expect(resources).not.toStrictEqual([])
+      for (const resource of resources)
+        expect(JSON.stringify(resource), type).toContain(`"${property}":"<key>.Arn"`)
     }
   })
 
-  it('lets the log service use it for every log that it encrypts, and for no other stage’s', () => {
+  it('lets the log service use the key for every encrypted log of the stage, and for no log of another stage', () => {
     const stage = synthesised(EVERYTHING)
     const patterns = JSON.stringify(stage.all('AWS::KMS::Key')).match(/log-group:[^"]+/g) ?? []
     const isCovered = (name: string) =>
@@ -74,7 +74,7 @@ describe('the stage’s key', () => {
         KmsKeyId === undefined ? [] : [String(LogGroupName)],
       )
 
-    // A log with another name cannot be made at all.
+    // CloudFormation could not create a log with another name.
     expect(names.filter((name) => !isCovered(name))).toStrictEqual([])
     expect(names.length).toBeGreaterThan(MANIFEST.length)
     expect(
@@ -84,12 +84,14 @@ describe('the stage’s key', () => {
 })
 
 it('a closed stage starts nothing by queue or schedule, and is refused with canaries', () => {
-  const closed = synthesised(stageWith({ role: 'closed' }))
+  const closedStage = synthesised(stageWith({ role: 'closed' }))
 
-  expect(new Set(closed.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(
+  expect(new Set(closedStage.each('AWS::Lambda::EventSourceMapping', 'Enabled'))).toStrictEqual(
     new Set([false]),
   )
-  expect(new Set(closed.each('AWS::Events::Rule', 'State'))).toStrictEqual(new Set(['DISABLED']))
+  expect(new Set(closedStage.each('AWS::Events::Rule', 'State'))).toStrictEqual(
+    new Set(['DISABLED']),
+  )
   expect(() => synthesised(stageWith({ role: 'closed' }, 'prod'))).toThrow(
     'set deployment: alias-only',
   )
@@ -106,7 +108,7 @@ describe('the HTTP API', () => {
     expect(Math.min(...timeouts)).toBeGreaterThan(longest * 1_000)
   })
 
-  it('takes a throttle of every route of the manifest, and sets it after the route exists', () => {
+  it('has a throttle for every route of the manifest, and sets it after the route exists', () => {
     const { only, ofType } = synthesised(OTHER_FIGURES)
     const { properties, dependsOn } = only('AWS::ApiGatewayV2::Stage')
 
@@ -118,7 +120,7 @@ describe('the HTTP API', () => {
   })
 
   it.each(['GET /v1/payment', '$Default'])(
-    'takes no throttle of %j, which no function answers',
+    'refuses a throttle of %j, which no function answers',
     (route) => {
       const { routeThrottles } = deployedStage('dev')
       const stage = stageWith({
@@ -139,20 +141,20 @@ describe('the HTTP API', () => {
   })
 })
 
-it('a queue hides a batch for six times its reader’s timeout, or for two seconds more than it where a claim guards it', () => {
-  const hidden = synthesised('prod')
+it('a queue hides a batch for six times its reader’s timeout, or for the timeout and two seconds if a claim guards the work', () => {
+  const hiddenSeconds = synthesised('prod')
     .all('AWS::SQS::Queue')
     .flatMap(({ QueueName, VisibilityTimeout: seconds }) =>
       seconds === undefined ? [] : [[QueueName, seconds]],
     )
-  const expected = MANIFEST.flatMap(({ trigger, timeoutSeconds: seconds }) =>
+  const expectedSeconds = MANIFEST.flatMap(({ trigger, timeoutSeconds: seconds }) =>
     queuesOf(trigger).map(({ queue }) => [
       `gateway-prod-${queue}`,
       queue.startsWith('webhooks') ? seconds + 2 : 6 * seconds,
     ]),
   )
 
-  expect(Object.fromEntries(hidden)).toStrictEqual(Object.fromEntries(expected))
+  expect(Object.fromEntries(hiddenSeconds)).toStrictEqual(Object.fromEntries(expectedSeconds))
 })
 
 it('the sweep runs at the time the stage has set', () => {

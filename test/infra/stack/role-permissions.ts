@@ -36,7 +36,9 @@ export function permissionsOf(stage: Stage, name: string): readonly string[] {
       return words.flatMap((word) =>
         [Action]
           .flat()
-          .flatMap((action) => [Resource].flat().map((on) => `${action} on ${on}${word}`)),
+          .flatMap((action) =>
+            [Resource].flat().map((resource) => `${action} on ${resource}${word}`),
+          ),
       )
     })
     .toSorted()
@@ -56,16 +58,16 @@ function wordsOf(condition: Condition): readonly string[] {
   }
   if (isDeepStrictEqual(condition, ofKinds)) return kinds.map((kind) => ` of ${kind}`)
   // Also only stated attributes, and never all of them.
-  const some = [
+  const fieldConditions = [
     { 'dynamodb:Select': 'SPECIFIC_ATTRIBUTES' },
     { 'dynamodb:ReturnValues': 'NONE' },
-  ].map((answered) => ({
+  ].map((answerLimit) => ({
     ...ofKinds,
     'ForAllValues:StringEquals': { 'dynamodb:Attributes': fields },
-    StringEqualsIfExists: answered,
+    StringEqualsIfExists: answerLimit,
     Null: { 'dynamodb:LeadingKeys': 'false', 'dynamodb:Attributes': 'false' },
   }))
-  if (some.some((one) => isDeepStrictEqual(condition, one)))
+  if (fieldConditions.some((fieldCondition) => isDeepStrictEqual(condition, fieldCondition)))
     return [` of ${kinds.join()}, ${fields.join(' ')} alone`]
   // Used by a service for the function, never by the function itself.
   if (isDeepStrictEqual(condition, { StringEquals: { 'kms:ViaService': service } })) {

@@ -16,11 +16,10 @@ const fronts = templates.flatMap(({ what, stage }) =>
     : [],
 )
 
-/** CloudFormation's limit for a stack. */
 const MAX_RESOURCES = 500
 
 describe.each([...templates, ...fronts])('$what', ({ template }) => {
-  it('is made without a warning', () => {
+  it('is synthesised without a warning', () => {
     expect(template.messages).toStrictEqual([])
   })
 
@@ -38,21 +37,25 @@ describe.each([...templates, ...fronts])('$what', ({ template }) => {
 })
 
 describe.each(templates)('$what', ({ stage, template }) => {
-  it('has stacks that deploy in the order data, gateway, operators, watch, and front where there is CloudFront', () => {
+  it('has stacks that deploy in the order data, gateway, operators, watch, and front with CloudFront', () => {
     const id = stackNameOf(stage)
-    const here = 'aws://unknown-account/unknown-region'
+    const region = 'aws://unknown-account/unknown-region'
     const front = [[`${id}-front`, 'aws://unknown-account/us-east-1', [id]]]
 
     const stacks = template.assembly.stacks.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-    const after = ({ dependencies }: (typeof stacks)[number]) =>
-      dependencies.map((dependency) => dependency.id).filter((one) => !one.endsWith('.assets'))
-    expect(stacks.map((stack) => [stack.id, stack.environment.name, after(stack)])).toStrictEqual([
-      [id, here, [`${id}-data`]],
-      [`${id}-data`, here, []],
+    const dependenciesOf = ({ dependencies }: (typeof stacks)[number]) =>
+      dependencies
+        .map((dependency) => dependency.id)
+        .filter((stackId) => !stackId.endsWith('.assets'))
+    expect(
+      stacks.map((stack) => [stack.id, stack.environment.name, dependenciesOf(stack)]),
+    ).toStrictEqual([
+      [id, region, [`${id}-data`]],
+      [`${id}-data`, region, []],
       ...(stage.front === 'none' ? [] : front),
-      [`${id}-operators`, here, [`${id}-data`]],
-      [`${id}-watch`, here, [id]],
+      [`${id}-operators`, region, [`${id}-data`]],
+      [`${id}-watch`, region, [id]],
     ])
   })
 
@@ -62,8 +65,8 @@ describe.each(templates)('$what', ({ stage, template }) => {
       'AWS::DynamoDB::GlobalTable',
       'AWS::ApiGatewayV2::Api',
     ]
-    const ids = (of: typeof template) =>
-      lasting.flatMap((type) => of.ofType(type).map(({ logicalId }) => logicalId))
+    const ids = (stackTemplate: typeof template) =>
+      lasting.flatMap((type) => stackTemplate.ofType(type).map(({ logicalId }) => logicalId))
 
     expect(ids(template)).toStrictEqual(ids(synthesised('dev')))
   })
@@ -81,34 +84,35 @@ it('the stack of the API has room for twenty more endpoints with canaries, whate
   const gateway = typesIn('gateway-prod')
   const endpoint = [...gateway.keys()].filter((id) => /createpayment/i.test(id))
   // Version 1.0.0 has 15.
-  const others = 35 - MANIFEST.filter(answersClients).length
+  const newEndpoints = 35 - MANIFEST.filter(answersClients).length
 
   expect(endpoint).toHaveLength(10)
-  expect(gateway.size + others * endpoint.length).toBeLessThanOrEqual(MAX_RESOURCES)
+  expect(gateway.size + newEndpoints * endpoint.length).toBeLessThanOrEqual(MAX_RESOURCES)
 })
 
-it('only the data stack keeps something, so that no rollback of code touches it', () => {
-  const kept = [
+it('only the data stack has resources with data, so that no rollback of code touches them', () => {
+  const dataTypes = [
     'DynamoDB::GlobalTable',
     'KMS::Key',
     'SQS::Queue',
     'SecretsManager::Secret',
     'SNS::Topic',
   ]
-  const keptIn = (name: string) => kept.filter((type) => [...typesIn(name).values()].includes(type))
+  const keptIn = (name: string) =>
+    dataTypes.filter((type) => [...typesIn(name).values()].includes(type))
 
-  expect(keptIn('gateway-prod-data')).toStrictEqual(kept)
+  expect(keptIn('gateway-prod-data')).toStrictEqual(dataTypes)
   for (const name of ['gateway-prod', 'gateway-prod-operators', 'gateway-prod-watch']) {
     expect(keptIn(name)).toStrictEqual([])
   }
 })
 
-it('a deployment by alias alone has the wiring of a canary, so that changing over replaces nothing, and waits for nothing', () => {
-  const urgent = synthesised(stageWith({ deployment: 'alias-only' }))
-  const wiring = (of: typeof urgent) =>
+it('an alias-only deployment has the wiring of a canary, so that a change of the kind replaces nothing; and it waits for nothing', () => {
+  const aliasOnly = synthesised(stageWith({ deployment: 'alias-only' }))
+  const wiring = (stackTemplate: typeof aliasOnly) =>
     ['AWS::Lambda::Alias', 'AWS::ApiGatewayV2::Integration', 'AWS::Lambda::Permission'].flatMap(
       (type) =>
-        of
+        stackTemplate
           .ofType(type)
           .map(({ logicalId, properties }) => ({
             logicalId,
@@ -117,11 +121,11 @@ it('a deployment by alias alone has the wiring of a canary, so that changing ove
           })),
     )
 
-  expect(wiring(urgent)).toStrictEqual(wiring(synthesised(stageWith({ deployment: 'canary' }))))
-  expect(urgent.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::'))).toStrictEqual(
-    [],
-  )
+  expect(wiring(aliasOnly)).toStrictEqual(wiring(synthesised(stageWith({ deployment: 'canary' }))))
   expect(
-    urgent.ofType('AWS::Lambda::Alias').filter(({ updatePolicy }) => updatePolicy !== undefined),
+    aliasOnly.resources.filter(({ type }) => type.startsWith('AWS::CodeDeploy::')),
+  ).toStrictEqual([])
+  expect(
+    aliasOnly.ofType('AWS::Lambda::Alias').filter(({ updatePolicy }) => updatePolicy !== undefined),
   ).toStrictEqual([])
 })

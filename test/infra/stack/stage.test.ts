@@ -9,7 +9,7 @@ import { synthesised } from '../../support/stack-template.ts'
 const FILE = 'infra/stages/shop.json'
 const devFile = readStageFile('dev')
 
-function parsed(settings: object): StageFile {
+function parseWith(settings: object): StageFile {
   return parseStageFile(FILE, JSON.stringify({ ...devFile, ...settings }))
 }
 function withFront(settings: object) {
@@ -20,7 +20,7 @@ function withDeliveries(settings: object) {
 }
 
 describe("a stage's file", () => {
-  it('is read strictly, those in infra/stages too', () => {
+  it('is read strictly, and the files in infra/stages are valid', () => {
     for (const file of readdirSync(join(PROJECT_ROOT, 'infra/stages'))) {
       expect(readStageFile(file.replace('.json', '')), file).toMatchObject({
         removalPolicy: expect.any(String),
@@ -28,14 +28,14 @@ describe("a stage's file", () => {
     }
   })
 
-  it('is that of dev where a stage has none', () => {
+  it('is the file of dev if a stage has no file', () => {
     expect(readStageFile('alice')).toStrictEqual(devFile)
   })
 
   it.each([
-    ['a setting that is unknown', { clientRateLimits: 1 }, 'clientRateLimits is no setting'],
+    ['an unknown setting', { clientRateLimits: 1 }, 'clientRateLimits is no setting'],
     [
-      'one that is unknown in another one',
+      'an unknown setting within another setting',
       withFront({ share: 1 }),
       'frontSettings.share is no setting',
     ],
@@ -69,7 +69,7 @@ describe("a stage's file", () => {
       'deliveries.attemptMs: at most 10000',
     ],
     [
-      'a route of which five addresses are more than all',
+      'an address share of more than a fifth',
       withFront({ addressShare: 0.25 }),
       'addressShare: at most 0.2',
     ],
@@ -82,12 +82,14 @@ describe("a stage's file", () => {
         ] as const,
     ),
   ] as const)('is refused with %s, by its name', (_, settings, problem) => {
-    expect(() => parsed(settings)).toThrow(FILE)
-    expect(() => parsed(settings)).toThrow(problem)
+    expect(() => parseWith(settings)).toThrow(FILE)
+    expect(() => parseWith(settings)).toThrow(problem)
   })
 
-  it('is refused without settings, naming all that are missing, and when it is no JSON', () => {
-    expect(() => parsed({ throttle: undefined, front: undefined })).toThrow(/throttle: .*front: /)
+  it('is refused without settings, with the names of all missing settings, and when it is not JSON', () => {
+    expect(() => parseWith({ throttle: undefined, front: undefined })).toThrow(
+      /throttle: .*front: /,
+    )
     expect(() => parseStageFile(FILE, '{')).toThrow(`${FILE} is not JSON`)
   })
 })
@@ -137,7 +139,7 @@ it.each([
   ],
   ['CloudFront without a domain', { ...dev, front: 'cloudfront' }, 'CloudFront needs a domain'],
   [
-    'a table that is taken over before it is there',
+    'a table that is adopted before it exists',
     { ...dev, table: { ...dev.table, adopted: 2 } },
     'at most generation',
   ],

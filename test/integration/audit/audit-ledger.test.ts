@@ -46,9 +46,9 @@ const it = testWith(() => aSyncWorld(), 'deps', 'client')
 describe('the answer of audit-ledger', () => {
   it.for([
     ['after the index has caught up with the last credit', 0, 100_000],
-    ['after ten seconds if the last credit is old', 100, 11_000],
+    ['ten seconds later if the last credit is old', 100, 11_000],
   ] as const)(
-    'has a difference that is found twice: %s',
+    'has a difference that both looks find: the second comes %s',
     async ([, idleSeconds, waitedMs], { deps, client }) => {
       const item = await rawItem(deps, shardOf((await creditedPayment(deps, client)).payment))
       await putRaw(deps, { ...item, credited_minor: 95_901 })
@@ -69,7 +69,7 @@ describe('the answer of audit-ledger', () => {
     },
   )
 
-  it('is answered although the alert fails, which the next daily audit makes up for', async ({
+  it('is answered although the alert fails; the next daily audit alerts', async ({
     deps,
     client,
   }) => {
@@ -89,15 +89,15 @@ describe('the answer of audit-ledger', () => {
 
   it('has at most 1,000 differences', async ({ deps, client }) => {
     // Each payment has five differences.
-    const wrong = {
+    const wrongFields = {
       markupMinor: minor(101),
       feeStatus: 'assumed',
       attempt: 2,
       creditedProviderPaymentId: undefined,
     }
-    const aWrong = () =>
-      ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrong }) as Payment
-    await storeOpen(deps, Array.from({ length: 210 }, aWrong))
+    const aWrongPayment = () =>
+      ({ ...succeededPayment(client, { paidAt: deps.now() }), ...wrongFields }) as Payment
+    await storeOpen(deps, Array.from({ length: 210 }, aWrongPayment))
 
     const { balanced, differences } = await auditLedger(deps, client.clientId)
 
@@ -106,23 +106,23 @@ describe('the answer of audit-ledger', () => {
   })
 })
 
-it('a long audit takes several runs, each of which continues after the previous one', async () => {
+it('a long audit takes several runs, each of which continues after the previous run', async () => {
   const { deps, client } = await auditedHistory()
   const small = inSteps(deps, 100, 10, 1_000)
   const { length: sent } = deps.sent
 
   for (let run = 0; run < 4; run++) await auditClient(small, client.clientId)
 
-  const next = { queue: 'audits', message: { body: { client_id: client.clientId } } }
-  expect(deps.sent.slice(sent)).toMatchObject([next, next, next])
-  const audited = {
+  const nextMessage = { queue: 'audits', message: { body: { client_id: client.clientId } } }
+  expect(deps.sent.slice(sent)).toMatchObject([nextMessage, nextMessage, nextMessage])
+  const verdict = {
     auditedDay: dayNumber(deps.now()),
     standing: [],
     accepted: [],
     unclear: [],
     version: 4,
   }
-  expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(audited)
+  expect(await readClientVerdict(deps, client.clientId)).toStrictEqual(verdict)
 })
 
 it('an inconclusive part is audited again the next day', async ({ deps, client }) => {
@@ -131,14 +131,14 @@ it('an inconclusive part is audited again the next day', async ({ deps, client }
   let markup = 0
   const tamper = async () => void (await putRaw(deps, { ...item, markup_minor: ++markup }))
   await tamper()
-  const found = async (sleep = deps.sleep) => {
+  const auditToday = async (sleep = deps.sleep) => {
     await auditClient({ ...deps, sleep }, client.clientId)
     aDayLater(deps)
     return (await readClientVerdict(deps, client.clientId)).standing.map(({ what }) => what)
   }
 
-  expect(await found(tamper)).toStrictEqual([])
-  expect(await found()).toContain('payment.markup_minor')
+  expect(await auditToday(tamper)).toStrictEqual([])
+  expect(await auditToday()).toContain('payment.markup_minor')
 })
 
 it('a lost window does not hide differences in another part of the ledger', async () => {
@@ -146,10 +146,13 @@ it('a lost window does not hide differences in another part of the ledger', asyn
   const { clientId, ...client } = await withoutFloor(deps, {
     ledgerParts: initialParts(2, deps.now()),
   })
-  const open = { ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }), part: 1 }
-  await storeOpen(deps, [open])
+  const openPayment = {
+    ...succeededPayment({ clientId, ...client }, { paidAt: deps.now() }),
+    part: 1,
+  }
+  await storeOpen(deps, [openPayment])
   await putRaw(deps, {
-    ...(await rawItem(deps, paymentKey(open.paymentId))),
+    ...(await rawItem(deps, paymentKey(openPayment.paymentId))),
     external_reference: 'tampered',
   })
   await deps.table.write(remove(windowKey(clientId), exists))
@@ -200,8 +203,8 @@ it('a client’s debt raises an alert after a week, then weekly, until new payme
     aDayLater(deps)
   }
 
-  const said = `: Client ${clientId} has owed 49950 IDR since `
-  expect(alerts).toStrictEqual([7, 14].map((day) => expect.stringMatching(`^${day}${said}`)))
+  const message = `: Client ${clientId} has owed 49950 IDR since `
+  expect(alerts).toStrictEqual([7, 14].map((day) => expect.stringMatching(`^${day}${message}`)))
   await expectBalanced(deps, clientId)
 })
 
@@ -217,21 +220,27 @@ async function deliveredPayment() {
   const delivery = await findDelivery(deps, deliveryId)
   if (delivery) await deliverWebhook(deps, messageFor(delivery))
   deps.clock.advance(1)
-  const audited = async () =>
+  const differencesNow = async () =>
     (await auditLedger({ ...deps, sleep: async () => {} }, client.clientId)).differences
-  return { deps, clientId: client.clientId, endpointId: endpoint.endpointId, deliveryId, audited }
+  return {
+    deps,
+    clientId: client.clientId,
+    endpointId: endpoint.endpointId,
+    deliveryId,
+    differencesNow,
+  }
 }
 type Delivered = Awaited<ReturnType<typeof deliveredPayment>>
 
-function changed(set: Item) {
+function changeDelivery(set: Item) {
   return (delivered: Delivered) => update(deliveryKey(delivered.deliveryId), { set })
 }
-function otherUrl(delivered: Delivered) {
+function changeEndpointUrl(delivered: Delivered) {
   return update(endpointKey(delivered), { set: { url: 'https://other.example' } })
 }
 
 describe('the audit of deliveries', () => {
-  it('finds an altered delivery', async () => {
+  it('finds every altered field of a delivery', async () => {
     const { deps, clientId, deliveryId } = await deliveredPayment()
     // Fields that an attempt changes, and fields that are stored nowhere else.
     const loose =
@@ -246,32 +255,32 @@ describe('the audit of deliveries', () => {
   })
 
   it.each<[string, string, (delivered: Delivered) => Step]>([
-    ['more rounds than attempts', 'round_start', changed({ roundStart: 2 })],
-    ['a success without an attempt', 'attempts', changed({ attempts: 0 })],
+    ['more rounds than attempts', 'round_start', changeDelivery({ roundStart: 2 })],
+    ['a success without an attempt', 'attempts', changeDelivery({ attempts: 0 })],
     [
-      'a time for no attempt',
+      'a next attempt of a delivery that has succeeded',
       'next_attempt_at',
-      changed({ nextAttemptAt: '2026-01-01T00:00:00.000Z' }),
+      changeDelivery({ nextAttemptAt: '2026-01-01T00:00:00.000Z' }),
     ],
-    ['an endpoint whose address was altered', 'url', otherUrl],
+    ['an endpoint whose address was altered', 'url', changeEndpointUrl],
   ])('finds %s', async (_, attribute, step) => {
     const delivered = await deliveredPayment()
     await delivered.deps.table.write(step(delivered))
 
-    expect(await delivered.audited()).toMatchObject([
+    expect(await delivered.differencesNow()).toMatchObject([
       { what: `delivery.${attribute}`, id: delivered.deliveryId },
     ])
   })
 
   it('finds a deleted delivery until the retention of deliveries ends', async () => {
-    const { deps, deliveryId, audited } = await deliveredPayment()
+    const { deps, deliveryId, differencesNow } = await deliveredPayment()
     await deps.table.write(remove(deliveryKey(deliveryId), exists))
 
     const expected: unknown = expect.stringMatching(/^of payment.succeeded of payment /)
-    expect(await audited()).toStrictEqual([
+    expect(await differencesNow()).toStrictEqual([
       { what: 'delivery', id: deliveryId, expected, found: null },
     ])
     deps.clock.set(addMs(deps.now(), 91 * DAY_MS))
-    expect((await audited()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
+    expect((await differencesNow()).filter(({ what }) => what === 'delivery')).toStrictEqual([])
   })
 })

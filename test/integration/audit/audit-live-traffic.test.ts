@@ -4,9 +4,8 @@ import { minor } from '../../../shared/money.ts'
 import { cancelPayment } from '../../../shared/payment/news/cancel-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { bookSuspense } from '../../../shared/posting/house-journal.ts'
-import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
-import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { settlementKey } from '../../../shared/table/keys.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { addMs, HOUR_MS } from '../../../shared/time.ts'
@@ -23,16 +22,19 @@ import {
   recordTable,
 } from '../../support/test-deps.ts'
 
-/** The settlement, a day later, of a payment that was posted with its actual fee. Advances the clock. */
-async function aSettled({ deps, client }: SyncWorld): Promise<Settlement> {
+/**
+ * The settlement, a day later, of a payment that was posted with its actual fee. Advances the
+ * clock.
+ */
+async function aSettlement({ deps, client }: SyncWorld) {
   const { payment } = await creditedPayment(deps, client)
   await post(deps, payment, { feeMinor: minor(4_440) })
   deps.clock.set(addMs(deps.now(), 25 * HOUR_MS))
   return sweptNow(deps, client)
 }
 
-/** What happens, each time to something new. */
-const HAPPENINGS = {
+/** Each action acts on a new payment. */
+const ACTIONS = {
   'is made': ({ deps, client }) => aPendingPayment(deps, client),
   succeeds: ({ deps, client }) => creditedPayment(deps, client),
   'is cancelled': async ({ deps, client }) =>
@@ -42,24 +44,27 @@ const HAPPENINGS = {
     }),
   'is posted': async ({ deps, client }) =>
     post(deps, (await creditedPayment(deps, client)).payment, { feeMinor: 4_440 }),
-  'is settled': (world) => aSettled(world),
-  'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettled(world)),
+  'is settled': (world) => aSettlement(world),
+  'is in a settlement that is paid': async (world) => payOut(world.deps, await aSettlement(world)),
   'is in a settlement that fails and is recredited': async (world) =>
-    recredit(world.deps, await fail(world.deps, await aSettled(world))),
+    recredit(world.deps, await fail(world.deps, await aSettlement(world))),
 } satisfies Readonly<Record<string, (world: SyncWorld) => Promise<unknown>>>
 
-/** An audit beside which something happens just before its n-th read, in every one of its looks. */
-async function auditBeside(
+/**
+ * Audits the client while an action runs just before the given read of each look. Answers whether
+ * the books balance.
+ */
+async function auditDuring(
   world: SyncWorld,
-  read: number,
-  happens: (world: SyncWorld) => Promise<unknown>,
+  nthRead: number,
+  act: (world: SyncWorld) => Promise<unknown>,
   whileAsleep = () => {},
 ) {
   // The client is read once, before the first look.
   let reads = -1
   const watched = interceptTable(world.deps, {
     before: async () => {
-      if (++reads === read) await happens(world)
+      if (++reads === nthRead) await act(world)
     },
   })
   const sleep = async (ms: number) => {
@@ -71,16 +76,16 @@ async function auditBeside(
 }
 
 describe('audit-ledger under live traffic', () => {
-  it.each(Object.entries(HAPPENINGS))(
-    'never says false when a payment %s between two of its reads, in every look at the same place',
-    async (_, happens) => {
+  it.each(Object.entries(ACTIONS))(
+    'is never false when a payment %s between two reads, at the same place of every look',
+    async (_, act) => {
       const world = await aSyncWorld(memoryDeps())
-      await happens(world)
-      const quiet = recordTable(world.deps)
-      await auditLedger(quiet.deps, world.client.clientId)
+      await act(world)
+      const recorded = recordTable(world.deps)
+      await auditLedger(recorded.deps, world.client.clientId)
       const verdicts: unknown[] = []
-      for (const read of quiet.calls.keys())
-        verdicts.push(await auditBeside(world, read + 1, happens))
+      for (const read of recorded.calls.keys())
+        verdicts.push(await auditDuring(world, read + 1, act))
 
       expect(verdicts).not.toContain(false)
       expect(verdicts.length).toBeGreaterThan(6)
@@ -96,11 +101,13 @@ describe('audit-ledger under live traffic', () => {
     'is never false when a payment is posted during every check, before the check reads %s',
     async (_, isRead) => {
       const { deps, client } = await aSyncWorld(memoryDeps())
-      const open: Payment[] = []
-      for (let made = 0; made < 6; made++) open.push((await creditedPayment(deps, client)).payment)
+      const openPayments: Payment[] = []
+      for (let made = 0; made < 6; made++)
+        openPayments.push((await creditedPayment(deps, client)).payment)
       const busy = interceptTable(deps, {
         before: async (call) => {
-          const payment = call.name === 'query' && isRead(call.query) ? open.shift() : undefined
+          const payment =
+            call.name === 'query' && isRead(call.query) ? openPayments.shift() : undefined
           if (payment) await post(deps, payment, { feeMinor: payment.providerFeeMinor })
         },
       })
@@ -117,16 +124,16 @@ describe('audit-ledger under live traffic', () => {
     ['PAYMENT#', 'is posted'],
     ['SETTLEMENT#', 'is settled'],
   ] as const)(
-    'never says false while the indexes do not list the last %s: a payment %s just before each look',
+    'is never false while the indexes do not list the newest %s: a payment %s just before each look',
     async (pk, name) => {
       const { deps, catchUp } = depsWithLateIndexes(pk)
       const world = await aSyncWorld(deps)
-      const happens = HAPPENINGS[name]
+      const act = ACTIONS[name]
       const verdicts: unknown[] = []
       for (let read = 1; read < 8; read++) {
         catchUp()
-        await happens(world)
-        verdicts.push(await auditBeside(world, read, happens, catchUp))
+        await act(world)
+        verdicts.push(await auditDuring(world, read, act, catchUp))
       }
 
       expect(verdicts).not.toContain(false)
@@ -139,7 +146,7 @@ describe('audit-ledger under live traffic', () => {
     const { deps, catchUp } = depsWithLateIndexes('SETTLEMENT#')
     const world = await aSyncWorld(deps)
     catchUp()
-    for (let settled = 0; settled < count; settled++) await aSettled(world)
+    for (let settled = 0; settled < count; settled++) await aSettlement(world)
 
     expect(await auditLedger(deps, world.client.clientId)).toMatchObject({ balanced: true })
   })
@@ -149,14 +156,14 @@ describe('audit-ledger under live traffic', () => {
     const { client } = await aSyncWorld(deps)
     catchUp()
     const capture = { providerPaymentId: 'py-held', capturedMinor: minor(30_000) }
-    const held = heldMoney({
+    const heldItem = heldMoney({
       capture,
       cause: 'unknown_reference',
       payment: undefined,
       now: deps.now(),
     })
-    const item = { ...held, clientId: client.clientId }
-    await putSuspense(deps, item)
+    const item = { ...heldItem, clientId: client.clientId }
+    await writeSuspense(deps, item)
     await bookSuspense(deps, item, {
       transactionId: 'txn_held',
       rowAt: deps.now(),
@@ -169,7 +176,7 @@ describe('audit-ledger under live traffic', () => {
   it('finds tampering in a settled window while new entries keep coming', async () => {
     const world = await aSyncWorld()
     const { deps, client } = world
-    const { settlementId } = await aSettled(world)
+    const { settlementId } = await aSettlement(world)
     const item = await rawItem(deps, settlementKey(settlementId))
     await putRaw(deps, { ...item, gross_minor: 100_001 })
     const busy = interceptTable(deps, { before: () => creditedPayment(deps, client) })
@@ -180,13 +187,13 @@ describe('audit-ledger under live traffic', () => {
     )
 
     expect(balanced).toBe(false)
-    const found = {
+    const difference = {
       what: 'settlement.gross_minor',
       id: settlementId,
       expected: 100_000,
       found: 100_001,
     }
-    expect(differences).toContainEqual(found)
+    expect(differences).toContainEqual(difference)
     await putRaw(deps, item)
     await expectBalanced(deps, client.clientId)
   })

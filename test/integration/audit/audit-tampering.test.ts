@@ -1,7 +1,8 @@
 /**
- * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client that has been
- * through everything; every attribute of every item of its books is changed or taken away, one at a time, after the
- * gateway's back; the audit must say so and name the item. Only attributes listed here are passed over.
+ * Goal: no single tampered amount, fee, status, time, count or sum goes unseen. Method: one client
+ * that has been through everything; every attribute of every item of its books is changed or taken
+ * away, one at a time, directly in the table; the audit must report the change and name the item.
+ * The tests skip only the attributes that are listed here.
  */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
@@ -25,7 +26,7 @@ import {
 
 beforeAll(() => makeHistory(memoryDeps()))
 
-/** Only the provider knows these; the sync compares them with the provider's transactions. */
+/** Only the provider knows these ids; the sync compares them with the provider's transactions. */
 const PROVIDER_IDS = [
   'provider',
   'payment_request_id',
@@ -33,22 +34,24 @@ const PROVIDER_IDS = [
   'credited_provider_payment_id',
 ]
 
-/** The borders of times that nothing else repeats: `test/unit/audit.test.ts`. */
+/** No other row repeats these times. `test/unit/audit.test.ts` tests their limits. */
 const TIMES =
   'expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(
     ' ',
   )
 
-/** An empty list of movements is kept of a payment that nothing has moved. A payment without an event has fewer witnesses. */
-const OF_PAYMENT: Unwitnessed = { loose: [...PROVIDER_IDS, ...TIMES], imprecise: ['movements'] }
-const OF_QUIET_PAYMENT: Unwitnessed = {
-  loose: [...OF_PAYMENT.loose, 'payment_destination'],
-  imprecise: [...OF_PAYMENT.imprecise, 'transitions.0.at', 'listed_at'],
+/**
+ * A payment without movements keeps an empty list. A payment without an event has fewer witnesses.
+ */
+const PAYMENT_GAPS: Unwitnessed = { loose: [...PROVIDER_IDS, ...TIMES], imprecise: ['movements'] }
+const EVENTLESS_PAYMENT_GAPS: Unwitnessed = {
+  loose: [...PAYMENT_GAPS.loose, 'payment_destination'],
+  imprecise: [...PAYMENT_GAPS.imprecise, 'transitions.0.at', 'listed_at'],
 }
 const PAYMENTS = ['settledActual', 'refunded', 'estimated', 'pending', 'failedPayment']
 
 /** The tamperings of a row that the audit does not see, or sees without naming one of `ids`. */
-async function unseenIn(
+async function undetectedTamperings(
   place: Place,
   { loose = [], imprecise = [] }: Partial<Unwitnessed>,
   ids: readonly string[],
@@ -62,8 +65,8 @@ function settlementIds(name: keyof typeof history.settlements) {
   return [settlementId, derivedUuid('recredit', settlementId)]
 }
 
-/** Its times are judged for sense: a credit leaves no other one. */
-const OF_SHARD = { imprecise: ['closed_until', 'credited_at'] }
+/** The audit checks only that a shard's times are plausible: no other row repeats them. */
+const SHARD_GAPS = { imprecise: ['closed_until', 'credited_at'] }
 function shardIds(name: string) {
   return [String(shardOf(name)), historyClientId(), 'ledger']
 }
@@ -71,26 +74,26 @@ function shardIds(name: string) {
 describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 120_000 }, () => {
   it.each(PAYMENTS)('payment: %s', async (name) => {
     const payment = paymentCalled(name)
-    const unwitnessed = eventNamesOf(payment).length === 0 ? OF_QUIET_PAYMENT : OF_PAYMENT
-    // A field that an entry repeats is named by the entry.
+    const unwitnessed = eventNamesOf(payment).length === 0 ? EVENTLESS_PAYMENT_GAPS : PAYMENT_GAPS
+    // The audit may name the entry that repeats a field of the payment.
     const ids = [payment.paymentId, ...entriesOf(payment).map(({ entryId }) => entryId)]
 
-    expect(await unseenIn(paymentRow(name), unwitnessed, ids)).toStrictEqual([])
+    expect(await undetectedTamperings(paymentRow(name), unwitnessed, ids)).toStrictEqual([])
   })
 
   it.each([
     ...PAYMENTS.filter((name) => name !== 'pending').map((name) => [name, 0] as const),
     ['refunded', 1] as const,
   ])('event of: %s, number %d', async (payment, nth) => {
-    // When it goes is moved by each redelivery.
+    // Each redelivery changes when the event expires.
     const { ttl: _, ...row } = await rawItem(history.deps, await eventRow(payment, nth)())
     const everything = { loose: [], imprecise: [] }
     const body = JSON.parse(String(row['body'])) as typeof row
-    const ofBody = tamperingsOf(body, everything).map(({ name, item }) => ({
+    const bodyTamperings = tamperingsOf(body, everything).map(({ name, item }) => ({
       name: `body.${name}`,
       item: { ...row, body: JSON.stringify(item) },
     }))
-    const tamperings = [...tamperingsOf(row, everything), ...ofBody]
+    const tamperings = [...tamperingsOf(row, everything), ...bodyTamperings]
 
     const ids = [paymentCalled(payment).paymentId]
     expect(await undetectedBy(history.deps, historyClientId(), { tamperings, ids })).toStrictEqual(
@@ -121,11 +124,11 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
     [
       'shard with a settled payment',
       shardRow('settledActual'),
-      OF_SHARD,
+      SHARD_GAPS,
       () => shardIds('settledActual'),
     ],
-    ['shard with a pending payment', shardRow('pending'), OF_SHARD, () => shardIds('pending')],
+    ['shard with a pending payment', shardRow('pending'), SHARD_GAPS, () => shardIds('pending')],
   ])('%s', async (_, place, unwitnessed, idsOf) => {
-    expect(await unseenIn(place, unwitnessed, idsOf())).toStrictEqual([])
+    expect(await undetectedTamperings(place, unwitnessed, idsOf())).toStrictEqual([])
   })
 })

@@ -1,6 +1,7 @@
 /**
- * Goal: the audit finds each record that is changed or removed, and an action that failed leaves no record. Method: real
- * changes, then records rewritten and removed directly in the table, one at a time; races and deaths at every request.
+ * Goal: the audit finds each record that is changed or removed, and an action that failed leaves no
+ * record. Method: real changes, then records rewritten and removed directly in the table, one at a
+ * time; concurrent operators.
  */
 import { describe, expect } from 'vitest'
 import { handler as listAudit } from '../../../functions/admin/list-audit.ts'
@@ -24,8 +25,8 @@ import { storedEndpoint } from '../../support/webhook-builders.ts'
 async function aTrail() {
   const deps = testDeps()
   const { clientId } = await aStoredClient(deps)
-  const rename = (name: string, own: TestDeps = deps) =>
-    changeClient(own, { clientId, operator: 'ana', changes: { name } })
+  const rename = (name: string, renamingDeps: TestDeps = deps) =>
+    changeClient(renamingDeps, { clientId, operator: 'ana', changes: { name } })
   for (const name of ['one', 'two']) {
     deps.clock.advance(1)
     await rename(name)
@@ -43,16 +44,16 @@ async function aTrail() {
     const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
     return items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }))
   }
-  const audited = async () => {
+  const auditNow = async () => {
     const { balanced, differences } = await auditLedger(deps, clientId)
     return { balanced, found: differences.map(({ what, id, found }) => [what, id, found]) }
   }
-  return { deps, clientId, endpointId, rename, keysOf, audited }
+  return { deps, clientId, endpointId, rename, keysOf, auditNow }
 }
-const it = testWith(aTrail, 'deps', 'clientId', 'audited', 'keysOf', 'rename', 'endpointId')
+const it = testWith(aTrail, 'deps', 'clientId', 'auditNow', 'keysOf', 'rename', 'endpointId')
 
-const WHOLE = { balanced: true, found: [] }
-function brokenIn(subject: string) {
+const INTACT_TRAIL = { balanced: true, found: [] }
+function brokenTrailOf(subject: string) {
   return {
     balanced: false,
     found: expect.arrayContaining([['audit_record', subject, expect.any(String)]]) as unknown,
@@ -63,9 +64,9 @@ describe('the audit trail', () => {
   it('is complete when nothing was altered, and shows the whole change', async ({
     deps,
     clientId,
-    audited,
+    auditNow,
   }) => {
-    expect(await audited()).toStrictEqual(WHOLE)
+    expect(await auditNow()).toStrictEqual(INTACT_TRAIL)
     const { records } = await readAuditRecords(deps, clientId)
     const shown = records.map(({ action, number }) => `${number} ${action}`)
     expect(shown).toStrictEqual(['1 create-client', '2 update-client', '3 update-client'])
@@ -83,20 +84,20 @@ describe('the audit trail', () => {
     ['previous', 'x'],
   ] as const)(
     'finds any record whose %s became %j',
-    async ([field, value], { deps, clientId, keysOf, audited }) => {
+    async ([field, value], { deps, clientId, keysOf, auditNow }) => {
       for (const key of await keysOf(clientId)) {
-        const was = await rawItem(deps, key)
-        const { [field]: _, ...others } = was
-        await putRaw(deps, value === undefined ? others : { ...was, [field]: value })
+        const record = await rawItem(deps, key)
+        const { [field]: _, ...others } = record
+        await putRaw(deps, value === undefined ? others : { ...record, [field]: value })
 
-        expect(await audited()).toMatchObject(brokenIn(clientId))
+        expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
         for (const subject of ['subject', 'client_id'])
           expect(await invokeAdmin(listAudit, deps, { [subject]: clientId })).toMatchObject({
             status: 200,
           })
-        await putRaw(deps, was)
+        await putRaw(deps, record)
       }
-      expect(await audited()).toStrictEqual(WHOLE)
+      expect(await auditNow()).toStrictEqual(INTACT_TRAIL)
     },
   )
 
@@ -127,35 +128,35 @@ describe('the audit trail', () => {
     deps,
     clientId,
     keysOf,
-    audited,
+    auditNow,
   }) => {
     for (const key of [...(await keysOf(clientId)), auditHeadKey(clientId)]) {
-      const was = await rawItem(deps, key)
+      const record = await rawItem(deps, key)
       await deps.table.write(remove(key, exists))
 
-      expect(await audited()).toMatchObject(brokenIn(clientId))
-      await putRaw(deps, was)
+      expect(await auditNow()).toMatchObject(brokenTrailOf(clientId))
+      await putRaw(deps, record)
     }
     await deps.table.write(remove(auditHeadKey(clientId), exists))
-    const said = "3 records exist, but the chain's head is missing"
-    expect((await audited()).found).toContainEqual(['audit_record', clientId, said])
+    const problem = "3 records exist, but the chain's head is missing"
+    expect((await auditNow()).found).toContainEqual(['audit_record', clientId, problem])
   })
 
-  it('is also checked for the client’s other objects, at any age', async () => {
-    const { deps, clientId, endpointId, keysOf, audited } = await aTrail()
+  it('is also checked for the client’s endpoints, at any age', async () => {
+    const { deps, clientId, endpointId, keysOf, auditNow } = await aTrail()
     const [key] = await keysOf(endpointId)
     await putRaw(deps, {
       ...(await rawItem(deps, key ?? auditHeadKey(''))),
       operator: 'other-operator',
     })
-    const broken = {
+    const brokenTrail = {
       balanced: false,
       found: [['audit_record', endpointId, 'record 1 was changed']],
     }
 
-    expect(await audited()).toStrictEqual(broken)
+    expect(await auditNow()).toStrictEqual(brokenTrail)
     deps.clock.set(addMs(deps.now(), 4 * DAY_MS))
-    expect(await audited()).toStrictEqual(broken)
+    expect(await auditNow()).toStrictEqual(brokenTrail)
     for (let day = 0; day < 3; day++) {
       await auditClient(deps, clientId)
       expect((await readClientVerdict(deps, clientId)).standing).toMatchObject([{ id: endpointId }])
@@ -163,40 +164,40 @@ describe('the audit trail', () => {
     }
   })
 
-  it.each(['its head', 'what it changes'])(
-    'refuses a change if other writers move %s at each try',
-    async (what) => {
-      const { deps, clientId, rename, audited } = await aTrail()
+  it.each(['the trail’s head', 'the client'])(
+    'refuses a change if other writers change %s at each try',
+    async (target) => {
+      const { deps, clientId, rename, auditNow } = await aTrail()
       let made = 0
-      const busy = interceptTable(deps, {
+      const contended = interceptTable(deps, {
         before: async ({ name }) => {
           if (name !== 'transact') return
-          await (what === 'its head' ? issueKey(deps, clientId) : rename(`w${made++}`))
+          await (target === 'the trail’s head' ? issueKey(deps, clientId) : rename(`w${made++}`))
         },
       })
 
-      await expect(rename('three', busy)).rejects.toMatchObject({ code: 'conflict' })
+      await expect(rename('three', contended)).rejects.toMatchObject({ code: 'conflict' })
 
       const { records } = await readAuditRecords(deps, clientId)
       expect(records.slice(3)).toHaveLength(5)
       expect(records).not.toContainEqual(
         expect.objectContaining({ after: expect.objectContaining({ name: 'three' }) }),
       )
-      expect(await audited()).toStrictEqual(WHOLE)
+      expect(await auditNow()).toStrictEqual(INTACT_TRAIL)
     },
   )
 
-  it('keeps a record when the next one has the same time and id', async ({
+  it('keeps a record when the next record has the same time and id', async ({
     deps,
     rename,
-    audited,
+    auditNow,
   }) => {
     const repeating = { ...deps, newId: () => 'id-1' }
     await rename('three', repeating)
 
     await expect(rename('four', repeating)).rejects.toMatchObject({ code: 'conflict' })
 
-    expect(await audited()).toStrictEqual(WHOLE)
+    expect(await auditNow()).toStrictEqual(INTACT_TRAIL)
   })
 })
 
@@ -218,27 +219,27 @@ describe('list-audit (design section 7)', () => {
 
     const { body } = await list(deps, { client_id: clientId, per_page: 2 })
 
-    const renamed = {
+    const renameRecord = {
       action: 'update-client',
       subject: clientId,
       before: { name: 'two' },
       after: { name: 'four' },
     }
-    const switched = {
+    const switchRecord = {
       operator: 'ana',
       action: 'update-endpoint',
       subject: endpointId,
       request_id: null,
     }
-    const data = [{ ...Object(audit), ...renamed }, switched]
+    const data = [{ ...Object(audit), ...renameRecord }, switchRecord]
     expect(body).toMatchObject({ data, pagination: { page: 1, per_page: 2 } })
-    const older = { data: [{ after: { name: 'two' } }, { after: { name: 'one' } }] }
+    const olderRecords = { data: [{ after: { name: 'two' } }, { after: { name: 'one' } }] }
     expect(await list(deps, { client_id: clientId, per_page: 2, page: 2 })).toMatchObject({
-      body: older,
+      body: olderRecords,
     })
   })
 
-  it('shows the actions on one object; exactly one of it and a client must be named', async ({
+  it('shows the actions on one object, and refuses a request that does not name either an object or a client', async ({
     deps,
     endpointId,
   }) => {

@@ -11,7 +11,7 @@ import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { heldMoney } from '../../../shared/suspense/record-suspense.ts'
 import { resolveSuspense } from '../../../shared/suspense/resolve-suspense.ts'
-import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { toItem } from '../../../shared/table/attributes.ts'
 import {
@@ -28,10 +28,10 @@ import {
   windowKey,
 } from '../../../shared/table/keys.ts'
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
-import { exists, remove, update } from '../../../shared/table/step.ts'
+import { update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS, type Timestamp } from '../../../shared/time.ts'
 import { NOT_SETTLED } from '../../support/fake-provider.ts'
-import { aChargeback, adjusted, aRefund } from '../../support/money-rows.ts'
+import { aChargeback, adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aPendingPayment } from '../../support/payment-builders.ts'
 import {
   BANK,
@@ -50,24 +50,24 @@ import {
   paymentOf,
   rowNow,
 } from '../../support/synced-payment.ts'
-import { putRaw, rawItem } from '../../support/tampering.ts'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 
 const HOUR = 3_600
 const DAY = 24 * HOUR
 
 /**
- * The books of a client that has been through everything: every status, an actual, an estimated and an assumed fee,
- * settlements that were paid, failed and re-credited (one carried by the next, one still waiting), money that went back
- * before and after its settlement, money in suspense, and an open tail. Answers them by name; the table is its own.
+ * The books of a client that has been through everything: every status, an actual, an estimated and
+ * an assumed fee, settlements that were paid, failed and re-credited (the next settlement carries
+ * the first re-credit, the second re-credit waits), money that went back before and after its
+ * settlement, money in suspense, and an open tail. Answers its payments and settlements by name.
  */
-export async function auditedHistory(own?: TestDeps) {
-  const world = await aSyncWorld(own)
+export async function auditedHistory(givenDeps?: TestDeps) {
+  const world = await aSyncWorld(givenDeps)
   const { deps, client, rows } = world
   const { clientId } = client
   deps.clock.advance(1)
   await changeClient(deps, { clientId, operator: BY_OPERATOR.operator, changes: { bank: BANK } })
-  const suspended = async (providerPaymentId: string, rowAt: Timestamp) => {
+  const suspendMoney = async (providerPaymentId: string, rowAt: Timestamp) => {
     const capture = { providerPaymentId, capturedMinor: minor(30_000) }
     const item = heldMoney({
       capture,
@@ -75,7 +75,7 @@ export async function auditedHistory(own?: TestDeps) {
       payment: settledActual.payment,
       now: deps.now(),
     })
-    await putSuspense(deps, item)
+    await writeSuspense(deps, item)
     await bookSuspense(deps, item, {
       transactionId: `txn-${providerPaymentId}`,
       rowAt,
@@ -83,73 +83,75 @@ export async function auditedHistory(own?: TestDeps) {
     })
     return item.suspenseId
   }
-  /** Its actual fee is known a minute after it was credited. */
-  const settledBy = async (...paid: readonly PaidUpstream[]) => {
+  /** A minute later the sync reads the actual fees. */
+  const syncFees = async (...payments: readonly PaidUpstream[]) => {
     deps.clock.advance(60)
-    for (const one of paid) rows.push(rowNow(deps, one))
+    for (const payment of payments) rows.push(rowNow(deps, payment))
     await syncProviderTransactions(deps)
   }
 
-  // A settled payment whose fee became actual, in a settlement that failed; a second one, by hand, carries its sums.
+  // A payment with an actual fee, in a settlement that failed; an operator starts the settlement
+  // that carries its sums.
   const settledActual = await creditedPayment(deps, client, {
     customer: { name: 'Siti' },
     description: 'kopi',
   })
-  await settledBy(settledActual)
+  await syncFees(settledActual)
   deps.clock.advance(DAY)
-  const failed = await sweptNow(deps, client)
+  const failedSettlement = await sweptNow(deps, client)
   deps.clock.advance(60)
-  await fail(deps, failed)
+  await fail(deps, failedSettlement)
   deps.clock.advance(60)
-  await recredit(deps, failed)
+  await recredit(deps, failedSettlement)
   deps.clock.advance(60)
-  const carrying = await trigger(deps, client)
+  const carryingSettlement = await trigger(deps, client)
   deps.clock.advance(60)
-  const paid = await payOut(deps, carrying ?? failed)
+  const paidSettlement = await payOut(deps, carryingSettlement ?? failedSettlement)
 
-  // A payment whose fee was never known, settled on the estimate after seven days; not paid out yet.
+  // A payment whose fee was never known, settled on the estimate after seven days; not paid out
+  // yet.
   deps.clock.advance(HOUR)
   const settledAssumed = await creditedPayment(deps, client, {
     method: 'qris',
     channelCode: undefined,
   })
   deps.clock.advance(8 * DAY)
-  const recorded = await sweptNow(deps, client)
+  const recordedSettlement = await sweptNow(deps, client)
 
-  // A settlement that failed and whose funds wait in available.
-  await settledBy(await creditedPayment(deps, client))
+  // A failed settlement whose funds wait in the available balance.
+  await syncFees(await creditedPayment(deps, client))
   deps.clock.advance(DAY)
-  const waiting = await sweptNow(deps, client)
-  await fail(deps, waiting)
+  const waitingSettlement = await sweptNow(deps, client)
+  await fail(deps, waitingSettlement)
   deps.clock.advance(60)
-  await recredit(deps, waiting)
+  await recredit(deps, waitingSettlement)
 
-  // Money that went back: a part while its payment was open, a whole one after its settlement.
+  // Reversals: a part of an open payment, and a whole payment after its settlement.
   const refunded = await creditedPayment(deps, client)
   await movePayment(deps, await paymentOf(deps, refunded), aRefund(deps, 10_000))
-  await settledBy(refunded)
+  await syncFees(refunded)
   await movePayment(deps, await paymentOf(deps, settledActual), aChargeback(deps, 100_000))
-  await adjusted(deps, client, 'recovered', 5_000)
+  await adjustBalance(deps, client, 'recovered', 5_000)
 
-  // Money in suspense: one amount is still held, its row is the oldest that the sync still reads. Another one went back
-  // by bank; its row is dated tomorrow.
+  // Money in suspense. The amount that is still held has the oldest row that the sync reads. The
+  // amount that was refunded by bank has a row of tomorrow.
   const rowAt = addMs(deps.now(), -180 * DAY_MS)
-  const held = await suspended('py-held', rowAt)
-  const refundedByBank = await suspended('py-refunded', addMs(deps.now(), DAY_MS))
+  const heldId = await suspendMoney('py-held', rowAt)
+  const refundedByBank = await suspendMoney('py-refunded', addMs(deps.now(), DAY_MS))
   await resolveSuspense(deps, {
     suspenseId: refundedByBank,
     ...BY_OPERATOR,
     resolution: 'refunded_by_bank',
   })
 
-  // The open tail.
+  // Payments that no settlement has taken yet.
   deps.clock.advance(HOUR)
   const estimated = await creditedPayment(deps, client, {
     metadata: '{"table":12345678901234567890}',
   })
   const corrected = await creditedPayment(deps, client)
   rows.push(rowNow(deps, estimated, NOT_SETTLED))
-  await settledBy(corrected)
+  await syncFees(corrected)
   const knownAtOnce = await paidUpstream(deps, client)
   rows.push(rowNow(deps, knownAtOnce))
   await applyProviderNews(deps, { providerPaymentId: knownAtOnce.providerPaymentId }, 'callback')
@@ -165,7 +167,7 @@ export async function auditedHistory(own?: TestDeps) {
   await cancelPayment(deps, { clientId, id: cancelled.payment.paymentId })
   deps.clock.advance(60)
 
-  // The machine of a credit has a clock that is five minutes ahead.
+  // The machine that credited this payment has a clock that is five minutes ahead.
   await deps.table.write(
     update(shardKeyOf(corrected.payment), {
       set: { creditedAt: addMs(deps.now(), 5 * MINUTE_MS) },
@@ -173,19 +175,26 @@ export async function auditedHistory(own?: TestDeps) {
   )
 
   const credited = { settledActual, settledAssumed, refunded, estimated, corrected, knownAtOnce }
-  const named = { ...credited, pending, failedPayment, expired, cancelled }
+  const created = { ...credited, pending, failedPayment, expired, cancelled }
   const payments = Object.fromEntries(
     await Promise.all(
-      Object.entries(named).map(async ([name, one]) => [name, await paymentOf(deps, one)] as const),
+      Object.entries(created).map(
+        async ([name, payment]) => [name, await paymentOf(deps, payment)] as const,
+      ),
     ),
   )
-  const settlements = { failed, paid, recorded, waiting }
+  const settlements = {
+    failed: failedSettlement,
+    paid: paidSettlement,
+    recorded: recordedSettlement,
+    waiting: waitingSettlement,
+  }
   return {
     deps,
     client,
     payments,
     settlements,
-    suspense: { held, refundedByBank },
+    suspense: { held: heldId, refundedByBank },
     houseRowAt: rowAt,
   }
 }
@@ -194,7 +203,7 @@ export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
 
-export async function makeHistory(deps = testDeps()): Promise<void> {
+export async function makeHistory(deps = testDeps()) {
   history = await auditedHistory(deps)
 }
 
@@ -207,16 +216,16 @@ export function paymentCalled(name: string) {
 /** The key of a row of the history. */
 export type Place = () => Key | Promise<Key>
 
-export const paymentRow = called((name: string) => paymentKey(paymentCalled(name).paymentId))
+export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
 
-/** Of its end, or of a later movement of its money. */
+/** The event of a payment's end, or of the nth movement of its money. */
 export function eventRow(name: string, nth = 0): Place {
   return () => eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
 }
-export const settlementRow = called((name: keyof AuditedHistory['settlements']) =>
+export const settlementRow = placeBy((name: keyof AuditedHistory['settlements']) =>
   settlementKey(history.settlements[name].settlementId),
 )
-export const suspenseRow = called((name: keyof AuditedHistory['suspense']) =>
+export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   suspenseKey(history.suspense[name]),
 )
 
@@ -224,7 +233,7 @@ export const suspenseRow = called((name: keyof AuditedHistory['suspense']) =>
 export function entryRow(name: string, type: string): Place {
   return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
-    const entry = entriesOf(payment).find((one) => one.type === type)
+    const entry = entriesOf(payment).find((candidate) => candidate.type === type)
     if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
     return entryKey(payment, entry)
   }
@@ -234,89 +243,43 @@ export function historyClientId() {
   return history.client.clientId
 }
 
-export function clientRow(): Key | Promise<Key> {
+export function clientRow() {
   return clientKey(historyClientId())
 }
 
-export function windowRow(): Key | Promise<Key> {
+export function windowRow() {
   return windowKey(historyClientId())
 }
 
-export function shardOf(name: string): number {
+export function shardOf(name: string) {
   return slotOf(paymentCalled(name).paymentId, LEDGER_SHARDS)
 }
-export const shardRow = called((name: string) => shardKey(historyClientId(), shardOf(name)))
+export const shardRow = placeBy((name: string) => shardKey(historyClientId(), shardOf(name)))
 
-export function houseRow(): Key | Promise<Key> {
+export function houseRow() {
   return firstIn(
     houseDayPk(history.houseRowAt.slice(0, 10)),
     ({ suspense_id: id }) => id === 'py-held',
   )
 }
+export type Row = Readonly<Record<string, unknown>>
 
-type Row = Readonly<Record<string, unknown>>
-
-async function firstIn(pk: string, isIt: (row: Row) => boolean = () => true): Promise<Key> {
-  const found = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
+async function firstIn(pk: string, isWanted: (row: Row) => boolean = () => true) {
+  const row = (await history.deps.table.query({ partition: [pk], limit: 100 })).items
     .map(toItem)
-    .find(isIt)
-  if (found === undefined) throw new Error(`there is no such row in ${pk}`)
-  return keyOf(found)
+    .find(isWanted)
+  if (row === undefined) throw new Error(`there is no such row in ${pk}`)
+  return keyOf(row)
 }
 
-function keyOf({ pk, sk }: Row): Key {
+export function keyOf({ pk, sk }: Row) {
   return { pk: String(pk), sk: String(sk) }
 }
 
-export function recordRow(): Key | Promise<Key> {
+export function recordRow() {
   return firstIn(auditRecordPk(history.settlements.paid.settlementId))
 }
 
-/** A change of rows past every condition, as a person with access to the table makes it. Answers how it is undone. */
-export type Corruption = () => Promise<() => Promise<void>>
-
-export function change(place: Place, changes: (before: Row) => Row): Corruption {
-  return replace(place, (before) => [{ ...before, ...changes(before) }])
-}
-
-/** Other rows in place of a row, under its key or under others. */
-function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
-  return async () => {
-    const before = await rawItem(history.deps, await place())
-    const rows = alter(before)
-    await erase(before)
-    for (const row of rows) await write(row)
-    return async () => {
-      for (const row of rows) await erase(row)
-      await write(before)
-    }
-  }
-}
-
-async function erase(row: Row): Promise<void> {
-  return void (await history.deps.table.write(remove(keyOf(row), exists)))
-}
-
-async function write(row: Row): Promise<void> {
-  return void (await putRaw(history.deps, row))
-}
-
-export function set(place: Place, changes: Row): Corruption {
-  return change(place, () => changes)
-}
-
-export function add(place: Place, attribute: string): Corruption {
-  return change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
-}
-
-export function lose(place: Place): Corruption {
-  return replace(place, () => [])
-}
-
-export function copy(place: Place, changes: (before: Row) => Row): Corruption {
-  return replace(place, (before) => [before, { ...before, ...changes(before) }])
-}
-
-function called<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
+function placeBy<Name>(keyCalled: (name: Name) => Key): (name: Name) => Place {
   return (name) => () => keyCalled(name)
 }

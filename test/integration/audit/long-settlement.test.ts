@@ -1,17 +1,24 @@
-/** Goal: a settlement of any size is audited in runs of bounded time, and no difference of it lets a payout pass. */
+/**
+ * Goal: a settlement of any size is audited in runs of bounded time, and any difference in it stops
+ * the payout.
+ */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
-import { auditClient, auditLedger, auditRecorded } from '../../../shared/audit/run-audits.ts'
+import {
+  auditClient,
+  auditLedger,
+  auditRecordedSettlement,
+} from '../../../shared/audit/run-audits.ts'
 import { SettlementIdSchema } from '../../../shared/ids.ts'
 import { entryPages } from '../../../shared/journal/read-entries.ts'
 import { entryKey, type Key, verdictKey } from '../../../shared/table/keys.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { noteFound, readClientVerdict } from '../../../shared/verdict/client-verdict-store.ts'
+import { readClientVerdict, recordFindings } from '../../../shared/verdict/client-verdict-store.ts'
 import {
-  auditAgain,
   moveAudit,
-  noteAudited,
   readSettlementVerdict,
+  recordAuditResult,
+  requestAudit,
 } from '../../../shared/verdict/settlement-verdict-store.ts'
 import {
   aDayLater,
@@ -23,18 +30,21 @@ import {
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, interceptTable, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 
-/** A recorded settlement of seven payments. One run reads two entries, and by default three are a block. */
-async function aLong(block = 3, pages = 1) {
+/**
+ * A recorded settlement of seven payments. One run reads two entries, and by default a block has
+ * three entries.
+ */
+async function aLongSettlement(block = 3, pages = 1) {
   const deps = inSteps(memoryDeps(), 2, pages, block, 6)
   const { client, settlement } = await aSettledClient(
     deps,
     Array.from({ length: 7 }, () => ({})),
   )
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
-  const read = await Array.fromAsync(
+  const journalPages = await Array.fromAsync(
     entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }),
   )
-  const [firstKey, , , fourthKey] = read
+  const [firstKey, , , fourthKey] = journalPages
     .flatMap(({ entries }) => entries)
     .map((entry) => entryKey(client, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
@@ -42,10 +52,11 @@ async function aLong(block = 3, pages = 1) {
   const standing = async () =>
     (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
   /** Runs one pass from its due time on. Answers how many runs it took. */
-  const pass = async (on: TestDeps = deps): Promise<number> => {
+  const pass = async (passDeps: TestDeps = deps): Promise<number> => {
     const before = deps.sent.length
-    await auditedNow(on, { settlementId })
-    for (let sent = before; deps.sent.length > sent; sent++) await auditRecorded(on, settlementId)
+    await auditedNow(passDeps, { settlementId })
+    for (let sent = before; deps.sent.length > sent; sent++)
+      await auditRecordedSettlement(passDeps, settlementId)
     return deps.sent.length - before + 1
   }
   const tamper = async (key: Key, fields: object) =>
@@ -64,7 +75,7 @@ async function aLong(block = 3, pages = 1) {
   }
 }
 
-const it = test.extend('long', () => aLong())
+const it = test.extend('long', () => aLongSettlement())
 
 describe('the audit of a long settlement', () => {
   it('takes several runs, each of which sends the next message; then the payout is allowed', async ({
@@ -74,15 +85,15 @@ describe('the audit of a long settlement', () => {
 
     await auditedNow(deps, { settlementId })
 
-    const next = {
+    const nextMessage = {
       queue: 'audits',
       message: { body: { settlement_id: settlementId }, group: client.clientId },
     }
-    expect(deps.sent.at(-1)).toMatchObject(next)
+    expect(deps.sent.at(-1)).toMatchObject(nextMessage)
     expect(await verdict()).toMatchObject({ state: 'waiting' })
-    // A message was lost: the next one continues.
+    // A message was lost: the next message continues.
     expect(await pass()).toBe(2)
-    const audited = {
+    const verdictRow = {
       clientId: client.clientId,
       settlementId,
       state: 'audited',
@@ -91,7 +102,7 @@ describe('the audit of a long settlement', () => {
     }
     expect(await deps.table.get(verdictKey(settlementId))).toStrictEqual({
       ...verdictKey(settlementId),
-      ...audited,
+      ...verdictRow,
       id: settlementId,
     })
     expect(await standing()).toStrictEqual([])
@@ -116,7 +127,7 @@ describe('the audit of a long settlement', () => {
       1,
     ],
     ['drops a difference of an earlier run if the next pass does not find it again', 100, /^$/, 0],
-  ] as const)('%s', async ([, markup_minor, found, alerts], { long }) => {
+  ] as const)('%s', async ([, markup_minor, kinds, alerts], { long }) => {
     const { deps, client, firstKey, verdict, standing, pass, tamper } = long
     await tamper(firstKey, { markup_minor: 101 })
 
@@ -132,7 +143,7 @@ describe('the audit of a long settlement', () => {
     await pass()
 
     expect(await verdict()).toMatchObject({ state: 'audited' })
-    expect((await standing()).join()).toMatch(found)
+    expect((await standing()).join()).toMatch(kinds)
     expect(deps.published).toMatchObject(
       [{ kind: 'audit.imbalance', subject: client.clientId }].slice(0, alerts),
     )
@@ -150,10 +161,10 @@ describe('the audit of a long settlement', () => {
   })
 
   it.for([
-    ['one page, where that is its limit', 1, 2, 4],
+    ['one page, if its limit is one page', 1, 2, 4],
     ['two minutes of pages', 100, 4, 2],
   ] as const)('reads %s in a run, and each page once', async ([, pages, entryCount, runs]) => {
-    const { deps, settlementId, verdict, pass } = await aLong(1, pages)
+    const { deps, settlementId, verdict, pass } = await aLongSettlement(1, pages)
     let queries = 0
     const slow = interceptTable(deps, {
       before: (call) => {
@@ -196,12 +207,12 @@ describe('the audit of a long settlement', () => {
   })
 
   it('keeps what it finds while the audit of its client runs', async () => {
-    const { deps, client, settlementId, standing, pass } = await aLong(3, 100)
+    const { deps, client, settlementId, standing, pass } = await aLongSettlement(3, 100)
     await pass()
     const difference = { what: 'entry', id: settlementId, expected: 1, found: 2 }
-    const found = new Map([[`settlement ${settlementId}`, [difference]]])
+    const findings = new Map([[`settlement ${settlementId}`, [difference]]])
     const overtaken = beforeFirst(deps, 'put', () =>
-      noteFound(deps, client.clientId, found, undefined),
+      recordFindings(deps, client.clientId, findings, undefined),
     )
 
     await auditClient(overtaken, client.clientId)
@@ -209,20 +220,24 @@ describe('the audit of a long settlement', () => {
     expect(await standing()).toStrictEqual(['entry'])
   })
 
-  it('stores progress only with its own claim, and its result once; while it is due no other starts', async ({
+  it('stores progress only with its own claim and its result once; no second audit starts while it is due', async ({
     long,
   }) => {
     const { deps, settlementId, verdict, pass } = long
     const { dueAt } = (await verdict()) ?? {}
     const claimed = { settlementId, dueAt: addMs(deps.now(), 10 * MINUTE_MS) }
 
-    const kept = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
-    const again = await deps.table.write(auditAgain(settlementId, deps.now()))
-    const unknown = await deps.table.write(
-      auditAgain(v.parse(SettlementIdSchema, deps.newId()), deps.now()),
+    const progressMoved = await moveAudit(deps, claimed, { dueAt: deps.now(), progress: {} })
+    const secondAudit = await deps.table.write(requestAudit(settlementId, deps.now()))
+    const unknownAudit = await deps.table.write(
+      requestAudit(v.parse(SettlementIdSchema, deps.newId()), deps.now()),
     )
 
-    expect([kept, again.applied, unknown.applied]).toStrictEqual([false, false, false])
+    expect([progressMoved, secondAudit.applied, unknownAudit.applied]).toStrictEqual([
+      false,
+      false,
+      false,
+    ])
     expect(await verdict()).toMatchObject({ dueAt })
     await pass()
     const result = {
@@ -231,7 +246,7 @@ describe('the audit of a long settlement', () => {
       dueAt: deps.now(),
       seen: [],
     }
-    expect((await deps.table.write(noteAudited(settlementId, result))).applied).toBe(false)
+    expect((await deps.table.write(recordAuditResult(settlementId, result))).applied).toBe(false)
     expect(await verdict()).toMatchObject({ state: 'audited' })
   })
 })

@@ -11,7 +11,7 @@ import { booksTest as it } from './books-world.ts'
 type Row = Readonly<Record<string, unknown>>
 type Total = Readonly<Record<'netMinor' | 'providerMinor' | 'houseMinor', number>>
 
-async function checked(deps: TestDeps) {
+async function checkBooks(deps: TestDeps) {
   const differences = v.optional(v.array(v.object({ what: v.string(), id: v.string() })), [])
   return v.parse(
     v.object({ balanced: v.boolean(), differences }),
@@ -19,20 +19,20 @@ async function checked(deps: TestDeps) {
   )
 }
 
-async function lastOf(deps: TestDeps, pk: string): Promise<Key> {
+async function lastKeyOf(deps: TestDeps, pk: string) {
   const { items } = await deps.table.query({ partition: [pk], limit: 1, newestFirst: true })
   return { pk, sk: String(items[0]?.['sk']) }
 }
 
-/** The books of a row of the three days that was altered: each changed figure is one more. */
-async function checkedWith(deps: TestDeps, key: Key, altered: (row: Row) => Row) {
+/** The differences that get-books finds after a row of the three days was altered. */
+async function differencesWith(deps: TestDeps, key: Key, alter: (row: Row) => Row) {
   const row = await rawItem(deps, key)
-  await putRaw(deps, { ...row, ...altered(row) })
-  const { balanced, differences } = await checked(deps)
+  await putRaw(deps, { ...row, ...alter(row) })
+  const { balanced, differences } = await checkBooks(deps)
   expect(balanced).toBe(false)
   return differences
 }
-function oneMore(name: string) {
+function increment(name: string) {
   return (row: Row) => ({ [name]: Number(row[name] ?? 0) + 1 })
 }
 
@@ -41,10 +41,10 @@ const SUMS = ['gross_minor', 'fee_minor', 'markup_minor', 'net_minor']
 
 describe('get-books of rows that were altered', () => {
   it.for([...SUMS, ...SIDES])('finds an entry whose %s is altered', async (name, { deps, a }) => {
-    const differences = await checkedWith(
+    const differences = await differencesWith(
       deps,
-      await lastOf(deps, journalPk(a.clientId)),
-      oneMore(name),
+      await lastKeyOf(deps, journalPk(a.clientId)),
+      increment(name),
     )
 
     expect(differences.map(({ what }) => what)).toContain('entry.sides')
@@ -56,13 +56,13 @@ describe('get-books of rows that were altered', () => {
       'two sides alike',
       (total) => [{ ...total, netMinor: total.netMinor + 1, houseMinor: total.houseMinor - 1 }],
     ],
-    ['all sides, taken away', () => []],
+    ['all sides are removed', () => []],
   ])(
     'finds a stored total of a settlement that is altered: %s',
-    async ([, altered], { deps, ofA }) => {
-      const differences = await checkedWith(deps, settlementKey(ofA.settlementId), (row) => {
+    async ([, alter], { deps, ofA }) => {
+      const differences = await differencesWith(deps, settlementKey(ofA.settlementId), (row) => {
         const [first, ...others] = row['totals'] as readonly [Total, ...Total[]]
-        return { totals: [...altered(first), ...others] }
+        return { totals: [...alter(first), ...others] }
       })
 
       expect(differences.some(({ id }) => id.startsWith(ofA.settlementId))).toBe(true)
@@ -70,7 +70,11 @@ describe('get-books of rows that were altered', () => {
   )
 
   it.for(SUMS)('finds a settlement whose %s is altered', async (name, { deps, ofB }) => {
-    const differences = await checkedWith(deps, settlementKey(ofB.settlementId), oneMore(name))
+    const differences = await differencesWith(
+      deps,
+      settlementKey(ofB.settlementId),
+      increment(name),
+    )
 
     expect(differences.map(({ id }) => id)).toStrictEqual([ofB.settlementId])
   })
@@ -83,22 +87,26 @@ describe('get-books of rows that were altered', () => {
       else await putRaw(deps, { ...(await rawItem(deps, key)), net_minor: 'much' })
 
       const differences = [{ what: 'settlement', id: settlementId }]
-      expect(await checked(deps)).toStrictEqual({ balanced: false, differences })
+      expect(await checkBooks(deps)).toStrictEqual({ balanced: false, differences })
     },
   )
 
   it.for(SIDES)('finds a total of the house whose %s is altered', async (name, { deps }) => {
-    const differences = await checkedWith(deps, await lastOf(deps, HOUSE_TOTALS_PK), oneMore(name))
+    const differences = await differencesWith(
+      deps,
+      await lastKeyOf(deps, HOUSE_TOTALS_PK),
+      increment(name),
+    )
 
     expect(differences.map(({ what }) => what)).toStrictEqual(['trial balance', 'house.totals'])
   })
 
   it('names the trial balance and the first twenty differences', async ({ deps }) => {
-    const total = await rawItem(deps, await lastOf(deps, HOUSE_TOTALS_PK))
+    const total = await rawItem(deps, await lastKeyOf(deps, HOUSE_TOTALS_PK))
     for (let day = 10; day < 31; day++) {
       await putRaw(deps, { ...total, sk: `2026-10-${day}`, day: `2026-10-${day}`, house_minor: 1 })
     }
 
-    expect((await checked(deps)).differences).toHaveLength(21)
+    expect((await checkBooks(deps)).differences).toHaveLength(21)
   })
 })

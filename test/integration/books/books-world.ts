@@ -1,4 +1,6 @@
+import * as v from 'valibot'
 import { expect } from 'vitest'
+import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -7,20 +9,25 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment, PaymentRequest } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
-import { closeStep } from '../../../shared/settlement/settlement-store.ts'
-import { aChargeback, adjusted, aRefund, aWin } from '../../support/money-rows.ts'
+import { markClosed } from '../../../shared/settlement/settlement-store.ts'
+import { aChargeback, adjustBalance, aRefund, aWin } from '../../support/money-rows.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { post, postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import { aDayLater, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment, paymentOf } from '../../support/synced-payment.ts'
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
-type Asked = Partial<PaymentRequest> & { readonly feeMinor: number }
-export async function aPosted(deps: TestDeps, client: Client, { feeMinor, ...request }: Asked) {
+type PostedRequest = Partial<PaymentRequest> & { readonly feeMinor: number }
+export async function aPosted(
+  deps: TestDeps,
+  client: Client,
+  { feeMinor, ...request }: PostedRequest,
+) {
   return post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
 }
 
-async function moved(deps: TestDeps, payment: Payment, row: MoneyRow) {
+async function moveMoney(deps: TestDeps, payment: Payment, row: MoneyRow) {
   return movePayment(deps, await paymentOf(deps, { payment }), row)
 }
 
@@ -33,9 +40,7 @@ function houseRow(
   )
 }
 
-/**
- * Three days of two merchants, 20 to 22 November in Jakarta. Every figure is worked out beside it.
- */
+/** Three days of two merchants, 20 to 22 November in Jakarta. The comments work out each figure. */
 async function threeDays() {
   const deps = memoryDeps()
   const a = await withoutFloor(deps)
@@ -54,43 +59,47 @@ async function threeDays() {
     deps,
     (await creditedPayment(deps, b, { notionalMinor: minor(200_000) })).payment,
   )
-  // 30,000 of no payment; the provider kept 300.
-  const held = {
+  // 30,000 that belong to no payment; the provider kept 300.
+  const heldMoney = {
     transactionId: 'txn-held',
     providerMinor: minor(29_700),
     suspenseMinor: minor(30_000),
   }
-  await houseRow(deps, { type: 'suspense', ...held })
+  await houseRow(deps, { type: 'suspense', ...heldMoney })
 
   deps.clock.advance(26 * 3_600)
   const ofA = await sweptNow(deps, a)
   const ofB = await sweptNow(deps, b)
-  // The bank transfer was made, as the table has it.
-  const settlement = closeStep({ ...ofA, status: 'manual_paid', settledAt: deps.now() })
+  // The operator's bank transfer, written directly to the table.
+  const settlement = markClosed({ ...ofA, status: 'manual_paid', settledAt: deps.now() })
   const window = payOutOfWindow(a.clientId, ofA.netMinor)
   expect(await deps.table.transact({ settlement, window })).toStrictEqual({ applied: true })
-  // The provider kept 5,000 of it: 1,000 more than was assumed.
-  const late = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
-  expect(await bookLateRow(deps, assumed, late)).toMatchObject({ applied: true })
+  // The provider kept 5,000 of B's payment: 1,000 more than was assumed.
+  const lateRow = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })
+  expect(await bookLateRow(deps, assumed, lateRow)).toMatchObject({ applied: true })
 
   aDayLater(deps)
-  await moved(deps, va, aRefund(deps, 100_000))
+  await moveMoney(deps, va, aRefund(deps, 100_000))
   // The provider takes 5,000 for the dispute.
-  await moved(deps, assumed, aChargeback(deps, 50_000, 5_000))
-  await moved(deps, assumed, aWin(deps, 20_000))
-  await adjusted(deps, a, 'recovered', 10_000)
-  await adjusted(deps, a, 'written_off', 5_000)
+  await moveMoney(deps, assumed, aChargeback(deps, 50_000, 5_000))
+  await moveMoney(deps, assumed, aWin(deps, 20_000))
+  await adjustBalance(deps, a, 'recovered', 10_000)
+  await adjustBalance(deps, a, 'written_off', 5_000)
   // The provider takes 2,500 for the transfer to our bank.
-  const out = { transactionId: 'txn-out', providerMinor: minor(-42_500), bankMinor: minor(40_000) }
-  await houseRow(deps, { type: 'withdrawal', ...out })
+  const withdrawal = {
+    transactionId: 'txn-out',
+    providerMinor: minor(-42_500),
+    bankMinor: minor(40_000),
+  }
+  await houseRow(deps, { type: 'withdrawal', ...withdrawal })
   return { deps, a, b, ofA, ofB }
 }
 
-/** The `it` for tests after these days. `ofA`, `ofB`: the settlements of `a` and `b`. */
+/** The `it` for tests after the three days. `ofA`, `ofB`: the settlements of `a` and `b`. */
 export const booksTest = testWith(threeDays, 'deps', 'a', 'b', 'ofA', 'ofB')
 
 /** The month of the three days, worked by hand. */
-export const WHOLE = {
+export const MONTH = {
   'taken_in.virtual_account': 300_000,
   'taken_in.qris': 50_000,
   fees: 4_350,
@@ -112,4 +121,22 @@ export const WHOLE = {
   at_bank: -95_500,
   clients: 84_900,
   house: -17_550,
+}
+
+const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
+export const Body = v.object({
+  from: v.string(),
+  to: v.string(),
+  figures: v.array(Figure),
+  balanced: v.boolean(),
+})
+
+/** The figures that are not zero, by their names. */
+export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
+  return {
+    ...body,
+    figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])),
+  }
 }

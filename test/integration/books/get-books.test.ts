@@ -3,38 +3,12 @@ import { describe, expect } from 'vitest'
 import { handler as getBooks } from '../../../functions/admin/get-books.ts'
 import { handler as recredit } from '../../../functions/admin/recredit-settlement.ts'
 import { bookOfLines, bookOfPayout } from '../../../shared/books/book.ts'
-import { walkClients } from '../../../shared/books/walk-clients.ts'
-import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
-import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { invokeAdmin, OPERATOR } from '../../support/operator-actions.ts'
-import { sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
-import {
-  depsWithLateIndexes,
-  memoryDeps,
-  queriesIn,
-  recordTable,
-  type TestDeps,
-} from '../../support/test-deps.ts'
-import { aPosted, booksTest as it, WHOLE } from './books-world.ts'
-
-const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
-const Body = v.object({
-  from: v.string(),
-  to: v.string(),
-  figures: v.array(Figure),
-  balanced: v.boolean(),
-})
-
-/** The figures that are not zero, by their names. */
-async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
-  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
-  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
-  return {
-    ...body,
-    figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])),
-  }
-}
+import { sweptNow } from '../../support/settlement-builders.ts'
+import { memoryDeps } from '../../support/test-deps.ts'
+import { Body, booksOf, booksTest as it, MONTH } from './books-world.ts'
 
 describe('get-books (design section 12)', () => {
   it('shows the month so far, with figures computed by hand, and its trial balance', async ({
@@ -43,14 +17,15 @@ describe('get-books (design section 12)', () => {
     expect(await booksOf(deps)).toStrictEqual({
       from: '2026-11-01',
       to: '2026-11-22',
-      figures: WHOLE,
+      figures: MONTH,
       balanced: true,
     })
-    // Both ways: the sides of the trial balance, what explains the house, and what moved of the clients' money.
-    expect(WHOLE.at_provider + WHOLE.at_bank).toBe(WHOLE.clients + WHOLE.in_suspense + WHOLE.house)
-    const losses = Object.entries(WHOLE).filter(([name]) => name.startsWith('loss.'))
-    expect(WHOLE.markup - losses.reduce((sum, [, amount]) => sum + amount, 0)).toBe(WHOLE.house)
-    const { fees, markup, taken_back: back, given_back: again, paid_out: out, clients } = WHOLE
+    // The sides of the trial balance agree; losses and markup explain the house; movements explain
+    // the clients' money.
+    expect(MONTH.at_provider + MONTH.at_bank).toBe(MONTH.clients + MONTH.in_suspense + MONTH.house)
+    const losses = Object.entries(MONTH).filter(([name]) => name.startsWith('loss.'))
+    expect(MONTH.markup - losses.reduce((sum, [, amount]) => sum + amount, 0)).toBe(MONTH.house)
+    const { fees, markup, taken_back: back, given_back: again, paid_out: out, clients } = MONTH
     expect(350_000 - fees - markup - back + again + 10_000 + 5_000 - out).toBe(clients)
   })
 
@@ -65,7 +40,7 @@ describe('get-books (design section 12)', () => {
       ),
       ...['recovered', 'written_off', 'correction'].map((type) => `loss.${type}`),
       ...['suspense', 'suspense_resolved', 'suspense_refunded', 'unmatched', 'withdrawal'].map(
-        (of) => `loss.${of}`,
+        (cause) => `loss.${cause}`,
       ),
       ...'owed_to_clients owed_by_clients in_suspense at_provider at_bank clients house'.split(' '),
     ])
@@ -74,7 +49,7 @@ describe('get-books (design section 12)', () => {
 
   it.for<[string, { readonly ofA?: true; readonly from?: string; readonly to?: string }, object]>([
     [
-      'what stood at the end of the last day, in Jakarta',
+      'the balances at the end of the last day in Jakarta',
       { to: '2026-11-20' },
       {
         'taken_in.virtual_account': 300_000,
@@ -91,7 +66,7 @@ describe('get-books (design section 12)', () => {
       },
     ],
     [
-      'what moved on one day beside the balance after it',
+      'the movements of one day and the balances after it',
       { from: '2026-11-21', to: '2026-11-21' },
       {
         paid_out: 145_500,
@@ -105,7 +80,7 @@ describe('get-books (design section 12)', () => {
       },
     ],
     [
-      'one merchant alone, without what is the house’s',
+      'one merchant alone, without the rows of the house',
       { ofA: true },
       {
         'taken_in.virtual_account': 100_000,
@@ -135,7 +110,7 @@ describe('get-books (design section 12)', () => {
     })
   })
 
-  it('takes back what was reversed, and counts earlier payouts in balances alone', () => {
+  it('counts a reversal as taken back, and an earlier payout in the balances alone', () => {
     const sides = { providerMinor: ZERO, bankMinor: ZERO, suspenseMinor: ZERO, houseMinor: ZERO }
     const line = {
       type: 'reversal',
@@ -154,19 +129,19 @@ describe('get-books (design section 12)', () => {
   })
 
   it('leaves re-credits out, so no figure counts money twice', async ({ deps, b, ofB }) => {
-    await deps.table.write(closeStep({ ...ofB, status: 'failed' }))
+    await deps.table.write(markClosed({ ...ofB, status: 'failed' }))
 
     const input = { operator: OPERATOR, settlement_id: ofB.settlementId, notes: 'account closed' }
     expect((await invokeAdmin(recredit, deps, input)).status).toBe(200)
-    const open = await booksOf(deps)
+    const booksBefore = await booksOf(deps)
     deps.clock.advance(60)
     await sweptNow(deps, b)
 
-    expect(open.figures).toStrictEqual(WHOLE)
-    expect(await booksOf(deps)).toStrictEqual(open)
+    expect(booksBefore.figures).toStrictEqual(MONTH)
+    expect(await booksOf(deps)).toStrictEqual(booksBefore)
   })
 
-  it('as CSV has a line for each merchant and for the house, which add up to the total', async ({
+  it('has a CSV line for each merchant and for the house, which add up to the total', async ({
     deps,
     a,
     b,
@@ -186,9 +161,9 @@ describe('get-books (design section 12)', () => {
       .split(',')
       .slice(1, -1)
       .map((name, at) => [name, rows.reduce((sum, row) => sum + Number(row[at + 1]), 0)] as const)
-    expect(Object.fromEntries(sums.filter(([, amount]) => amount !== 0))).toStrictEqual(WHOLE)
-    const one = await invokeAdmin(getBooks, deps, { format: 'csv', client_id: b.clientId })
-    expect(one.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })
+    expect(Object.fromEntries(sums.filter(([, amount]) => amount !== 0))).toStrictEqual(MONTH)
+    const onlyB = await invokeAdmin(getBooks, deps, { format: 'csv', client_id: b.clientId })
+    expect(onlyB.body).toStrictEqual({ csv: `${head}\n${lines[1] ?? ''}\n` })
   })
 
   it('shows the provider’s own balance on request', async () => {
@@ -198,11 +173,11 @@ describe('get-books (design section 12)', () => {
 
     const { body } = await invokeAdmin(getBooks, deps, { provider_balance: true })
     deps.provider.script('getBalance', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
-    const silent = await invokeAdmin(getBooks, deps, { provider_balance: true })
+    const unanswered = await invokeAdmin(getBooks, deps, { provider_balance: true })
 
     const shown = { account: 'CASH', amount_minor: -1_500, at: deps.now() }
     expect(body).toMatchObject({ balanced: true, provider_balance: shown })
-    expect(silent.body).toMatchObject({
+    expect(unanswered.body).toMatchObject({
       balanced: true,
       provider_balance: { unanswered: 'unreachable' },
     })
@@ -227,79 +202,5 @@ describe('get-books (design section 12)', () => {
     expect(
       await invokeAdmin(getBooks, memoryDeps(), { client_id: crypto.randomUUID() }),
     ).toMatchObject({ status: 404 })
-  })
-})
-
-describe('get-books of many merchants and payments', () => {
-  it('reads no entry that a settlement has taken', async ({ deps, a }) => {
-    const { settledUntil } = await readWindow(deps, a.clientId)
-    const recorded = recordTable(deps)
-
-    await booksOf(recorded.deps, { client_id: a.clientId })
-
-    const read = queriesIn(recorded.calls).filter(
-      ({ partition }) => partition[0] === `JOURNAL#${a.clientId}`,
-    )
-    expect(read.length).toBeGreaterThan(0)
-    for (const { range } of read)
-      expect(range).toMatchObject({ between: [settledUntil, expect.anything()] })
-  })
-
-  it('finds settlements that the index does not know yet, and a payment that none may take yet', async () => {
-    const { deps } = depsWithLateIndexes('SETTLEMENT#')
-    const client = await withoutFloor(deps)
-    for (let day = 0; day < 3; day++) {
-      await aPosted(deps, client, { feeMinor: 4_000 })
-      deps.clock.advance(2 * 86_400)
-      await sweptNow(deps, client)
-    }
-
-    await aPosted(deps, client, { feeMinor: 4_000 })
-    const books = await booksOf(deps, { client_id: client.clientId })
-
-    expect(books).toMatchObject({
-      figures: { 'taken_in.virtual_account': 400_000, clients: 383_600 },
-      balanced: true,
-    })
-  })
-
-  it('reads no further page of merchants when the answer is full', async () => {
-    const deps = memoryDeps()
-    for (let made = 0; made < 41; made++) await withoutFloor(deps)
-    const read: number[] = []
-
-    const position = await walkClients(deps, undefined, {
-      read: async (clientIds) => void read.push(clientIds.length),
-      isFull: () => true,
-    })
-
-    expect([read, position]).toStrictEqual([[40], expect.any(Object)])
-  })
-
-  it('answers a cursor when a run’s time is over, and all figures in the last run', async ({
-    deps,
-  }) => {
-    for (let more = 0; more < 90; more++) await withoutFloor(deps)
-    const wholeCsv = v.parse(
-      v.object({ csv: v.string() }),
-      (await invokeAdmin(getBooks, deps, { format: 'csv' })).body,
-    )
-    let time = 0
-    const slow = { ...deps, monotonicMs: () => (time += 300_000) }
-    type Answer = { readonly continuing?: true; readonly cursor?: string; readonly csv?: string }
-    const ask = async (input: object) => (await invokeAdmin(getBooks, slow, input)).body as Answer
-
-    const runs: Answer[] = []
-    do runs.push(await ask({ format: 'csv', cursor: runs.at(-1)?.cursor }))
-    while (runs.at(-1)?.cursor && runs.length < 10)
-    const first = await ask({})
-    const second = await ask({ cursor: first.cursor })
-
-    expect(runs.map(({ continuing }) => continuing)).toStrictEqual([true, true, undefined])
-    expect(runs.map(({ csv }) => csv).join('')).toBe(wholeCsv.csv)
-    expect(first).toStrictEqual({ continuing: true, cursor: expect.any(String) as unknown })
-    // A cursor keeps its days; those of the next call are ignored.
-    const last = await booksOf(slow, { cursor: second.cursor, to: '2026-11-20' })
-    expect(last).toMatchObject({ to: '2026-11-22', figures: WHOLE })
   })
 })

@@ -14,8 +14,8 @@ import { failingOn, recordTable } from '../../support/test-deps.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
 describe('createPayment after a crash', () => {
-  /** An attempt that died after the provider's answer: its claim is all that is left. */
-  const crashed = async (fields: Parameters<typeof aCreate>[0] = {}) => {
+  /** An attempt whose process died during the provider call. Only its claim is stored. */
+  const aCrashedCreate = async (fields: Parameters<typeof aCreate>[0] = {}) => {
     const scene = await aCreate(fields)
     const { provider } = scene.deps
     provider.script('createRequest', () => Promise.reject(new Error('the process died')))
@@ -28,9 +28,9 @@ describe('createPayment after a crash', () => {
     ['20 seconds while the lease is live', 0, 'still being created'],
     ['the end of the lease', 10, 'could not be created'],
   ])(
-    'makes the retry wait for %s, and take over when it has ended',
+    'makes the retry wait for %s, and take over after the lease has ended',
     async (_, passedSeconds, message) => {
-      const { deps, make, ledger } = await crashed()
+      const { deps, make, ledger } = await aCrashedCreate()
       deps.clock.advance(passedSeconds)
       const waits = [19_999, 1]
       const sleep = () => deps.clock.sleep(waits.shift() ?? 1_000)
@@ -45,26 +45,26 @@ describe('createPayment after a crash', () => {
   )
 
   it('refuses the commit of an attempt after a takeover, and cancels its request', async () => {
-    const { deps, make, asked, upstream, ledger } = await aCreate()
+    const { deps, make, creates, statuses, ledger } = await aCreate()
     const answer = lateAnswer(deps)
-    const frozen = make()
-    await expect.poll(asked).toBe(1)
+    const frozenCreate = make()
+    await expect.poll(creates).toBe(1)
     deps.clock.advance(31)
     deps.provider.heal('createRequest')
 
     const { payment } = await make()
     answer.resolve()
 
-    expect(await frozen).toEqual({ payment, replayed: true })
-    expect(upstream()).toStrictEqual(['cancelled', 'open'])
+    expect(await frozenCreate).toEqual({ payment, replayed: true })
+    expect(statuses()).toStrictEqual(['cancelled', 'open'])
     expect(deps.provider.requestOf(payment.paymentRequestId).status).toBe('open')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
-  it('sends a second OVO push only after the first has ended and the provider was asked', async () => {
-    const { deps, make, asked } = await crashed(OVO_REQUEST)
+  it('sends a second OVO push only after the first push has ended and the provider was asked about it', async () => {
+    const { deps, make, creates } = await aCrashedCreate(OVO_REQUEST)
 
-    // It is unknown when the call of a dead process ended: its lease is the bound.
+    // The call of a dead process ends at an unknown time: the end of its lease is the bound.
     deps.clock.advance(89)
     await expect(make()).rejects.toThrow('the customer may still answer the earlier push')
     deps.clock.advance(1)
@@ -80,16 +80,16 @@ describe('createPayment after a crash', () => {
       attempt: 2,
       paymentDestination: '',
     })
-    expect(asked()).toBe(2)
+    expect(creates()).toBe(2)
   })
 
   it.each([
     [10_000, 'made', 2],
     [10_001, 'took too long', 1],
   ])(
-    'starts no provider call that it cannot finish in time: after %i ms %s',
+    'starts no provider call that it cannot finish in time: after a listing of %i ms, the outcome is “%s”',
     async (ms, outcome, calls) => {
-      const { deps, make, asked } = await crashed(OVO_REQUEST)
+      const { deps, make, creates } = await aCrashedCreate(OVO_REQUEST)
       deps.clock.advance(90)
       deps.provider.script('listTransactions', async (filter, timeoutMs) => {
         await deps.clock.sleep(ms)
@@ -98,7 +98,7 @@ describe('createPayment after a crash', () => {
 
       expect(await make().then(() => 'made', String)).toContain(outcome)
 
-      expect(asked()).toBe(calls)
+      expect(creates()).toBe(calls)
     },
   )
 })
@@ -110,44 +110,51 @@ describe('a capture while the payment is still being created (OVO answers at onc
   const paidOvo = async () => {
     const scene = await aCreate(OVO_REQUEST)
     const { deps, client } = scene
-    const paid = await paidWhileCreating(deps, client, OVO_REQUEST)
-    const { creating, providerPaymentId } = paid
+    const capture = await paidWhileCreating(deps, client, OVO_REQUEST)
+    const { creating, providerPaymentId } = capture
     const notify = () => applyProviderNews(deps, { providerPaymentId }, 'callback')
     creating.catch(() => undefined)
-    return { ...scene, ...paid, notify, held: () => findSuspense(deps, providerPaymentId) }
+    return {
+      ...scene,
+      ...capture,
+      notify,
+      suspenseItem: () => findSuspense(deps, providerPaymentId),
+    }
   }
 
   it('is stored during the lease, and credited by due work after the commit', async () => {
-    const { deps, paymentId, creating, answer, notify, held, stored, ledger } = await paidOvo()
+    const { deps, paymentId, creating, answer, notify, suspenseItem, reread, ledger } =
+      await paidOvo()
 
     expect(await notify()).toStrictEqual({ kind: 'deferred' })
     answer.resolve()
     expect((await creating).payment).toMatchObject({ status: 'pending', dueAt: deps.now() })
     expect(await checkWhenDue(deps, { paymentId })).toBe('checked')
 
-    expect(await stored()).toMatchObject({ status: 'succeeded' })
+    expect(await reread()).toMatchObject({ status: 'succeeded' })
     expect(await ledger()).toStrictEqual(CREDITED)
-    expect(await held()).toBeUndefined()
+    expect(await suspenseItem()).toBeUndefined()
   })
 
   it.each([undefined, UNKNOWN])(
-    'succeeds after the lease; the late attempt replays it: %j',
-    async (late) => {
-      const { deps, creating, answer, providerPaymentId, notify, held, ledger } = await paidOvo()
+    'succeeds after the lease; the late attempt replays the payment: %j',
+    async (lateResult) => {
+      const { deps, creating, answer, providerPaymentId, notify, suspenseItem, ledger } =
+        await paidOvo()
       deps.clock.advance(31)
 
       expect((await notify()).kind).toBe('applied')
-      answer.resolve(late)
+      answer.resolve(lateResult)
 
       const credited = { status: 'succeeded', creditedProviderPaymentId: providerPaymentId }
       expect((await creating).payment).toMatchObject(credited)
       expect(await ledger()).toStrictEqual(CREDITED)
-      expect(await held()).toBeUndefined()
+      expect(await suspenseItem()).toBeUndefined()
     },
   )
 
-  it('delays a second push until due work has checked the first, even without a row', async () => {
-    const { deps, make, asked, notify } = await paidOvo()
+  it('delays a second push until due work has checked the first push, even while the provider lists no row', async () => {
+    const { deps, make, creates, notify } = await paidOvo()
     await notify()
     deps.provider.script('listTransactions', async () => ({
       kind: 'unanswered',
@@ -157,7 +164,7 @@ describe('a capture while the payment is still being created (OVO answers at onc
 
     await expect(make()).rejects.toThrow('reports money for an earlier push')
 
-    expect(asked()).toBe(1)
+    expect(creates()).toBe(1)
   })
 })
 
@@ -165,23 +172,23 @@ it.each([
   [250, 4],
   [249, 1],
 ])(
-  'a commit (design section 4, Create, step 5) ends with its time: %i ms left, tries: %i',
+  'a commit (design section 4, Create, step 5) is retried only while time is left: %i ms left, tries: %i',
   async (leftMs, tries) => {
-    const first = {
+    const creatingFields = {
       attempt: 1,
       leaseUntil: undefined,
       providerAttempts: [],
       mayExistUpstream: false,
     }
-    const { deps, creating } = await aCreating(first)
+    const { deps, creating } = await aCreating(creatingFields)
     const upstream = {
       paymentRequestId: 'pr-1',
       destination: '123',
       expiresAt: addMs(deps.now(), 86_400_000),
     }
-    const { deps: watched, calls } = recordTable(failingOn(deps, 'transact', 'before'))
+    const { deps: recorded, calls } = recordTable(failingOn(deps, 'transact', 'before'))
 
-    const committed = commitAttempt(watched, creating, upstream, { remainingMs: () => leftMs })
+    const committed = commitAttempt(recorded, creating, upstream, { remainingMs: () => leftMs })
 
     await expect(committed).rejects.toThrow('cannot be reached')
     expect(calls.filter(({ name }) => name === 'transact')).toHaveLength(tries)

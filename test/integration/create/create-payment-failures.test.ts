@@ -13,7 +13,7 @@ const REFUSED: CreateAnswer = { kind: 'refused', code: 'INVALID_VALUE_ERROR' }
 
 describe('createPayment when the provider fails', () => {
   it.for([
-    // A push that the customer cannot have got does not hold back the next.
+    // A push that the customer cannot have got does not hold back the next push.
     [
       { kind: 'refused', code: 'NOT_ACTIVATED' },
       'the provider refused the payment: NOT_ACTIVATED',
@@ -31,21 +31,21 @@ describe('createPayment when the provider fails', () => {
       {},
     ],
   ] as const)(
-    'answers internal_error after %o; a retry works',
-    async ([answer, message, asked], { deps, client }) => {
-      const make = () => create(deps, client, aRequest(asked), 'key-1')
+    'answers internal_error after %o; a retry creates the payment',
+    async ([answer, message, fields], { deps, client }) => {
+      const make = () => create(deps, client, aRequest(fields), 'key-1')
       deps.provider.script('createRequest', async () => answer)
 
-      const failed = await make().catch((error: unknown) => error)
+      const failure = await make().catch((error: unknown) => error)
       deps.provider.heal('createRequest')
-      const retried = await make()
+      const retry = await make()
 
-      expect(failed).toMatchObject({
+      expect(failure).toMatchObject({
         code: 'internal_error',
         message: expect.stringContaining(message) as string,
       })
-      expect(retried.payment).toMatchObject({ status: 'pending', attempt: 2 })
-      expect(retried.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([
+      expect(retry.payment).toMatchObject({ status: 'pending', attempt: 2 })
+      expect(retry.payment.providerAttempts.map(({ outcome }) => outcome)).toStrictEqual([
         answer.kind,
         'created',
       ])
@@ -53,30 +53,42 @@ describe('createPayment when the provider fails', () => {
     },
   )
 
-  const ANOTHER = { ok: true, request: aRequest({ notionalMinor: minor(70_000) }) } as const
-  const UNREADABLE = {
+  const OTHER_REQUEST = { ok: true, request: aRequest({ notionalMinor: minor(70_000) }) } as const
+  const UNREADABLE_REQUEST = {
     ok: false,
     error: invalid('invalid JSON body: not well-formed JSON'),
   } as const
   it.for([
-    ['the stored request after an attempt that may exist upstream', [UNKNOWN], ANOTHER, 2, 100_000],
     [
-      'it also when the attempts after that one were refused',
+      'the stored request after an attempt that may exist upstream',
+      [UNKNOWN],
+      OTHER_REQUEST,
+      2,
+      100_000,
+    ],
+    [
+      'the stored request also when all later attempts were refused',
       [UNKNOWN, REFUSED, REFUSED],
-      ANOTHER,
+      OTHER_REQUEST,
       4,
       100_000,
     ],
-    ['it also when the retry cannot be read', [UNKNOWN], UNREADABLE, 2, 100_000],
+    [
+      'the stored request also when the retry cannot be read',
+      [UNKNOWN],
+      UNREADABLE_REQUEST,
+      2,
+      100_000,
+    ],
     [
       'the new request when the provider refused every attempt for good',
       [REFUSED],
-      ANOTHER,
+      OTHER_REQUEST,
       2,
       70_000,
     ],
   ] as const)('uses %s', async ([, answers, parsed, attempt, notionalMinor], { deps, client }) => {
-    // Attempts that the provider answered so; it is well again.
+    // The provider answers each attempt so, then works again.
     for (const answer of answers) {
       deps.provider.script('createRequest', async () => answer)
       await create(deps, client, aRequest(), 'key-1').catch(() => undefined)
@@ -90,18 +102,19 @@ describe('createPayment when the provider fails', () => {
 
   it('answers 200 waiting callers with the failure of the attempt, and makes no second call', async () => {
     let polls = 0
-    // It takes no time on the manual clock: the waits of a crowd would add up there, and exhaust every lease.
+    // A sleep takes no time on the manual clock: the sleeps of 200 callers would add up and outlast
+    // every lease.
     const sleep = (): Promise<void> => {
       polls++
       return new Promise((resolve) => setTimeout(resolve, 5))
     }
-    const { deps, make, asked } = await aCreate({}, testDeps({ sleep }))
+    const { deps, make, creates } = await aCreate({}, testDeps({ sleep }))
     const answer = Promise.withResolvers<CreateAnswer>()
     deps.provider.script('createRequest', () => answer.promise)
     const failureOf = () => make().catch((error: unknown) => error)
 
     const first = failureOf()
-    await expect.poll(asked).toBe(1)
+    await expect.poll(creates).toBe(1)
     const waiters = Promise.all(Array.from({ length: 200 }, failureOf))
     await expect.poll(() => polls, { timeout: 20_000 }).toBeGreaterThanOrEqual(200)
     answer.resolve(UNKNOWN)
@@ -111,14 +124,15 @@ describe('createPayment when the provider fails', () => {
     expect(messages).toStrictEqual(
       Array(201).fill('the provider did not answer; retry with the same Idempotency-Key'),
     )
-    expect(asked()).toBe(1)
+    expect(creates()).toBe(1)
   })
 })
 
 /**
- * Goal: the platform ends a create at its time limit, and the create continues when its environment is thawed much later.
- * It commits no payment that expires before it is created, and it leaves no request that can be paid.
- * Method: the wall clock jumps while the create waits, once at each of its awaits; the monotonic clock does not advance.
+ * Goal: the platform ends a create at its time limit, and the create continues when its environment
+ * is thawed much later. The create commits no payment that expires before it is created, and leaves
+ * no request that can be paid. Method: the wall clock jumps while the create waits, once at each of
+ * its awaits; the monotonic clock does not advance.
  */
 
 function freeze({ clock }: TestDeps, ms: number) {
@@ -127,7 +141,7 @@ function freeze({ clock }: TestDeps, ms: number) {
 
 describe('a create whose environment is frozen after its answer', () => {
   it('commits no payment that has expired: it cancels the request, releases the lease and answers 500', async () => {
-    const { deps, make, stored, ledger, upstream } = await aCreate({ expiresInSeconds: 3_600 })
+    const { deps, make, reread, ledger, statuses } = await aCreate({ expiresInSeconds: 3_600 })
     deps.provider.script('createRequest', async (input, timeoutMs) => {
       const answer = await deps.provider.healthy.createRequest(input, timeoutMs)
       freeze(deps, HOUR_MS)
@@ -138,19 +152,19 @@ describe('a create whose environment is frozen after its answer', () => {
       code: 'internal_error',
       message: expect.stringContaining('expired'),
     })
-    expect(upstream()).toStrictEqual(['cancelled'])
+    expect(statuses()).toStrictEqual(['cancelled'])
     const [paymentRequestId] = deps.provider.requests.keys()
-    const ended = {
+    const endedAttempt = {
       number: 1,
       outcome: 'unknown',
       code: 'expired_before_commit',
       endedAt: deps.now(),
     }
-    expect(await stored()).toMatchObject({
+    expect(await reread()).toMatchObject({
       status: 'creating',
-      providerAttempts: [{ ...ended, paymentRequestId }],
+      providerAttempts: [{ ...endedAttempt, paymentRequestId }],
     })
-    expect(await stored()).not.toHaveProperty('leaseUntil')
+    expect(await reread()).not.toHaveProperty('leaseUntil')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0 })
 
     deps.provider.heal('createRequest')
@@ -166,7 +180,7 @@ describe('a create whose environment is frozen after its answer', () => {
   })
 
   it('recognises its own commit after a freeze, and does not cancel its request', async () => {
-    const { deps, make, ledger, upstream } = await aCreate({ expiresInSeconds: 10 })
+    const { deps, make, ledger, statuses } = await aCreate({ expiresInSeconds: 10 })
     const losing = afterFirst(deps, 'transact', () => {
       freeze(deps, 15_000)
       throw new Error('the answer was lost')
@@ -175,7 +189,7 @@ describe('a create whose environment is frozen after its answer', () => {
     const { payment, replayed } = await make(losing)
 
     expect([payment.status, payment.attempt, replayed]).toStrictEqual(['pending', 1, false])
-    expect(upstream()).toStrictEqual(['open'])
+    expect(statuses()).toStrictEqual(['open'])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
@@ -183,16 +197,16 @@ describe('a create whose environment is frozen after its answer', () => {
     const short = await aCreate({ expiresInSeconds: 60 })
     const { deps, make, ledger } = await aCreate()
 
-    const expired = short.make(withFrozenConflicts(short.deps, 1, 3_600))
-    await expect(expired).rejects.toThrow('expired before it could be shown')
+    const expiredCreate = short.make(withFrozenConflicts(short.deps, 1, 3_600))
+    await expect(expiredCreate).rejects.toThrow('expired before it could be shown')
 
     expect((await make(withFrozenConflicts(deps, 1, 3_600))).payment.createdAt).toBe(deps.now())
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 })
 
-it('a failed commit releases its lease: the next request takes over at once, and cancels the first one at the provider', async () => {
-  const { deps, make, upstream } = await aCreate()
+it('a failed commit releases its lease: the next request takes over at once, and cancels the first provider request', async () => {
+  const { deps, make, statuses } = await aCreate()
 
   await expect(make(failingOn(deps, 'transact', 'before'))).rejects.toThrow('cannot be reached')
   const { payment } = await make()
@@ -202,10 +216,10 @@ it('a failed commit releases its lease: the next request takes over at once, and
     { outcome: 'unknown', code: 'commit_failed' },
     {},
   ])
-  expect(upstream()).toStrictEqual(['cancelled', 'open'])
+  expect(statuses()).toStrictEqual(['cancelled', 'open'])
 })
 
-it('a payment has the provider of its channel from its claim', async ({ deps, client }) => {
+it('a payment has the provider of its channel from its claim on', async ({ deps, client }) => {
   deps.provider.script('providerNameFor', ({ method }) =>
     method === 'qris' ? 'another' : 'xendit',
   )

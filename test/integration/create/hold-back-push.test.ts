@@ -1,7 +1,7 @@
 /**
- * Goal: a push key is usable again as soon as its pushes are decided, and no second push is ever sent beside a first
- * one that may still be paid.
- * Method: an OVO create whose answer never came, and every kind of row the provider may then have for its reference.
+ * Goal: a push key is usable again as soon as its pushes are decided, and no second push is ever
+ * sent while the first push may still be paid. Method: an OVO create whose answer never came, and
+ * every kind of row the provider may then have for its reference.
  */
 import { describe, expect, it } from 'vitest'
 import { eraseCustomers } from '../../../shared/inquiry/erase-customers.ts'
@@ -18,10 +18,13 @@ import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import { OVO_REQUEST } from '../../support/payment-builders.ts'
 import { aCreate } from '../payment/payment-test.ts'
 
-/** A push whose answer was lost twelve seconds after the claim. By default its minute is over. */
+/**
+ * A push whose answer was lost twelve seconds after the claim. By default the customer's minute to
+ * pay is over.
+ */
 async function lostPush(waitedSeconds = 60) {
   const scene = await aCreate(OVO_REQUEST)
-  const { deps, make, asked } = scene
+  const { deps, make, creates } = scene
   deps.provider.script('createRequest', async (input, timeoutMs) => {
     await deps.provider.healthy.createRequest(input, timeoutMs)
     deps.clock.advance(12)
@@ -36,35 +39,48 @@ async function lostPush(waitedSeconds = 60) {
     ...scene,
     reference,
     row: (status: ProviderTransaction['status'], fields: Partial<ProviderTransaction> = {}) => {
-      const of = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
-      return settledRow(of, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
+      const ids = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
+      return settledRow(ids, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
     },
-    /** The provider lists these rows, for any filter. */
-    show: (transactions: readonly ProviderTransaction[], more: Partial<TransactionPage> = {}) => {
+    /** The provider lists `transactions` for any filter. */
+    listRows: (
+      transactions: readonly ProviderTransaction[],
+      more: Partial<TransactionPage> = {},
+    ) => {
       const value = { transactions, hasMore: false, ...more }
       deps.provider.script('listTransactions', async () => ({ kind: 'found', value }))
     },
     report: (
-      { providerPaymentId, reference: of }: ProviderTransaction,
+      { providerPaymentId, reference: rowReference }: ProviderTransaction,
       status: ProviderPayment['status'],
       captured = 0,
       requestStatus: ProviderRequestStatus = 'open',
     ) => {
-      const known = { providerPaymentId, paymentRequestId, reference: of, currency: 'IDR', status }
-      deps.provider.payments.set(providerPaymentId, { ...known, capturedMinor: minor(captured) })
-      const now = { reference: of, status: requestStatus, latestPaymentId: providerPaymentId }
+      const payment = {
+        providerPaymentId,
+        paymentRequestId,
+        reference: rowReference,
+        currency: 'IDR',
+        status,
+      }
+      deps.provider.payments.set(providerPaymentId, { ...payment, capturedMinor: minor(captured) })
+      const request = {
+        reference: rowReference,
+        status: requestStatus,
+        latestPaymentId: providerPaymentId,
+      }
       deps.provider.requests.set(paymentRequestId, {
         ...deps.provider.requestOf(paymentRequestId),
-        ...now,
+        ...request,
       })
     },
     expectSecondPush: async () => {
       expect((await make()).payment).toMatchObject({ status: 'pending', attempt: 2 })
-      expect(asked()).toBe(2)
+      expect(creates()).toBe(2)
     },
     expectHeldBack: async (words: string) => {
       await expect(make()).rejects.toThrow(words)
-      expect(asked()).toBe(1)
+      expect(creates()).toBe(1)
     },
   }
 }
@@ -79,29 +95,29 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
     ['pending', 'expired'],
     ['pending', 'cancelled'],
     ['unknown', 'failed'],
-    ['reversed', undefined, ', beside a refund that does not count'],
+    ['reversed', undefined, ', with a refund of no effect'],
   ] as const)(
     'can be used again when its row is %s and its request has %s%s',
-    async (...[status, requestStatus, beside]) => {
-      const { row, show, report, expectSecondPush } = await lostPush()
-      const known = row(status)
-      if (requestStatus) report(known, 'failed', 0, requestStatus)
-      show(beside ? [known, row('success', { type: 'return' })] : [known])
+    async (...[status, requestStatus, hasRefund]) => {
+      const { row, listRows, report, expectSecondPush } = await lostPush()
+      const pushRow = row(status)
+      if (requestStatus) report(pushRow, 'failed', 0, requestStatus)
+      listRows(hasRefund ? [pushRow, row('success', { type: 'return' })] : [pushRow])
 
       await expectSecondPush()
     },
   )
 
   it('can be used again when a wrong amount was paid, which is in suspense', async () => {
-    const { deps, ledger, row, show, report, expectSecondPush } = await lostPush()
+    const { deps, ledger, row, listRows, report, expectSecondPush } = await lostPush()
     const amountMinor = minor(99_999)
-    const paid = row('success', { amountMinor })
-    report(paid, 'captured', amountMinor)
-    show([paid])
+    const paidRow = row('success', { amountMinor })
+    report(paidRow, 'captured', amountMinor)
+    listRows([paidRow])
 
     await expectSecondPush()
 
-    expect(await findSuspense(deps, paid.providerPaymentId)).toMatchObject({
+    expect(await findSuspense(deps, paidRow.providerPaymentId)).toMatchObject({
       cause: 'wrong_amount',
       amountMinor,
     })
@@ -109,15 +125,15 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
   })
 
   it.each(['before', 'after'])(
-    'answers the payment, without a second push, if paid %s the read of rows',
+    'answers the payment without a second push if the push is paid %s the rows are read',
     async (when) => {
-      const { deps, make, asked, ledger, row, report } = await lostPush()
-      const paid = row('success')
-      report(paid, 'captured', 100_000)
+      const { deps, make, creates, ledger, row, report } = await lostPush()
+      const paidRow = row('success')
+      report(paidRow, 'captured', 100_000)
       deps.provider.script('listTransactions', async ({ reference }) => {
-        if (reference && when === 'after') await applyProviderNews(deps, paid, 'callback')
-        // A first try of the customer's was declined, the second one paid.
-        const transactions = [row('failed'), paid].slice(0, when === 'after' ? 1 : 2)
+        if (reference && when === 'after') await applyProviderNews(deps, paidRow, 'callback')
+        // The customer's first try was declined; the second try paid.
+        const transactions = [row('failed'), paidRow].slice(0, when === 'after' ? 1 : 2)
         return {
           kind: 'found',
           value: { transactions: reference ? transactions : [], hasMore: false },
@@ -126,10 +142,10 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 
       const { payment, replayed } = await make()
 
-      const credited = { creditedProviderPaymentId: paid.providerPaymentId }
+      const credited = { creditedProviderPaymentId: paidRow.providerPaymentId }
       expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
       expect(replayed).toBe(true)
-      expect(asked()).toBe(1)
+      expect(creates()).toBe(1)
       expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
     },
   )
@@ -138,15 +154,15 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
 describe('a push that may still be paid', () => {
   it.each([
     ['pending, and its request is open', 'pending', 'open', 'open'],
-    ['there although the money cannot be seen yet', 'success', 'open', 'open'],
-    ['there although its request has failed', 'success', 'failed', 'failed'],
+    ['successful although the provider shows no money yet', 'success', 'open', 'open'],
+    ['successful although its request has failed', 'success', 'failed', 'failed'],
   ] as const)(
     'is not sent again while its row is %s',
     async (_, rowStatus, status, requestStatus) => {
-      const { row, show, report, expectHeldBack } = await lostPush()
-      const known = row(rowStatus)
-      report(known, status, 0, requestStatus)
-      show([known])
+      const { row, listRows, report, expectHeldBack } = await lostPush()
+      const pushRow = row(rowStatus)
+      report(pushRow, status, 0, requestStatus)
+      listRows([pushRow])
 
       await expectHeldBack(UNDECIDED)
     },
@@ -157,16 +173,19 @@ describe('a push that may still be paid', () => {
     ['success', { providerPaymentId: '' }],
     ['pending', {}],
   ] as const)(
-    'is not sent again while its row (%s %j) is unseen and another amount was paid',
-    async (status, of) => {
-      const { deps, row, show, report, expectHeldBack } = await lostPush()
-      const [unseen, other] = [row(status, of), row('success', { amountMinor: minor(99_999) })]
-      report(other, 'captured', 99_999)
-      show([other, unseen])
+    'is not sent again while the payment of its row (%s %j) is not shown, although a wrong amount was paid',
+    async (status, fields) => {
+      const { deps, row, listRows, report, expectHeldBack } = await lostPush()
+      const [unseenRow, wrongRow] = [
+        row(status, fields),
+        row('success', { amountMinor: minor(99_999) }),
+      ]
+      report(wrongRow, 'captured', 99_999)
+      listRows([wrongRow, unseenRow])
 
       await expectHeldBack(UNDECIDED)
 
-      expect(await findSuspense(deps, other.providerPaymentId)).toMatchObject({
+      expect(await findSuspense(deps, wrongRow.providerPaymentId)).toMatchObject({
         cause: 'wrong_amount',
       })
     },
@@ -175,10 +194,10 @@ describe('a push that may still be paid', () => {
 
 describe('rows found by reference', () => {
   it('are compared exactly: attempt 1 has no row of attempt 10', async () => {
-    const { deps, ledger, reference, row, show, report, expectSecondPush } = await lostPush()
-    const other = row('success', { reference: `${reference}0` })
-    report(other, 'captured', 100_000)
-    show([other])
+    const { deps, ledger, reference, row, listRows, report, expectSecondPush } = await lostPush()
+    const otherRow = row('success', { reference: `${reference}0` })
+    report(otherRow, 'captured', 100_000)
+    listRows([otherRow])
 
     await expectSecondPush()
 
@@ -187,11 +206,11 @@ describe('rows found by reference', () => {
   })
 
   it.each([
-    ['the provider has more of them than it shows', { hasMore: true }],
-    ['one of them cannot be read', { unreadableIds: ['txn-1'] }],
+    ['the provider has more rows than it shows', { hasMore: true }],
+    ['one row cannot be read', { unreadableIds: ['txn-1'] }],
   ])('prove nothing when %s', async (_, page) => {
-    const { show, expectHeldBack } = await lostPush()
-    show([], page)
+    const { listRows, expectHeldBack } = await lostPush()
+    listRows([], page)
 
     await expectHeldBack('could not say')
   })
@@ -205,11 +224,11 @@ it("a push's lifetime counts from the end of the call, not from the claim", asyn
   await expectSecondPush()
 })
 
-it('a push whose customer was erased is not sent again, and its key says so', async () => {
-  const { deps, paymentId, stored, expectHeldBack } = await lostPush()
+it('a push whose customer was erased is not sent again, and a retry with its key says so', async () => {
+  const { deps, paymentId, reread, expectHeldBack } = await lostPush()
   await eraseCustomers(deps, { paymentId }, 'ayu')
-  const before = await stored()
+  const paymentBefore = await reread()
 
   await expectHeldBack('was erased')
-  expect(await stored()).toEqual(before)
+  expect(await reread()).toEqual(paymentBefore)
 })

@@ -1,7 +1,7 @@
 /**
- * Goal: a client with several parts looks to all callers like a client with one, and loses nothing when it gets more.
- * Method: real stores on tables in memory; the client grows while a create is frozen. Expectations are sorted and
- * summed here, from the payments themselves.
+ * Goal: a client with several parts looks to all callers like a client with one part, and loses
+ * nothing when it gets more parts. Method: real stores on tables in memory; the client grows while
+ * a create is frozen. Expectations are sorted and summed here, from the payments themselves.
  */
 import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
@@ -14,7 +14,7 @@ import type { Payment } from '../../../shared/payment/payment.ts'
 import { findStoredPayment } from '../../../shared/payment/payment-store.ts'
 import { eventKey, ownersOf, paymentKey, referenceKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
-import { grown, invokeAdmin } from '../../support/operator-actions.ts'
+import { growParts, invokeAdmin } from '../../support/operator-actions.ts'
 import { entriesIn, storePosted, succeededPayment } from '../../support/paid-builders.ts'
 import { aRequest, create, lateAnswer } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -22,12 +22,13 @@ import { inSteps, settle, settlementsOf, withoutFloor } from '../../support/sett
 import { memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 
 /** A client of four parts with payments in all of them. */
-async function manyPaid(count: number) {
+async function manyPaidPayments(count: number) {
   const deps = memoryDeps()
-  const client = await grown(deps, await withoutFloor(deps), 4)
+  const client = await growParts(deps, await withoutFloor(deps), 4)
   deps.clock.advance(3_600)
-  // Paid one after the other, some in the same millisecond, in the parts that ids say: first of one, then of four.
-  const paid = Array.from({ length: count }, (_, at): Payment => {
+  // The payments are paid in order, some in the same millisecond. The first quarter is in part 0;
+  // the others are in the parts of their ids.
+  const paidPayments = Array.from({ length: count }, (_, at): Payment => {
     const paidAt = addMs(deps.now(), Math.floor(at / 3))
     const payment = succeededPayment(client, {
       paidAt,
@@ -38,24 +39,24 @@ async function manyPaid(count: number) {
       ? payment
       : { ...payment, part: partOf(payment.paymentId, 4) || undefined }
   })
-  const payments = await storePosted(deps, paid)
+  const payments = await storePosted(deps, paidPayments)
   expect(new Set(payments.map(({ part }) => part))).toStrictEqual(new Set([undefined, 1, 2, 3]))
   return { deps, client, payments }
 }
 
 describe('a client whose payments are in four parts', () => {
-  it('lists them together, newest first, by any status and page, with the exact total: one query for each part', async () => {
-    const { deps, client, payments } = await manyPaid(90)
-    const place = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
+  it('lists its payments together, newest first, by any status and page, with the exact total: one query for each part', async () => {
+    const { deps, client, payments } = await manyPaidPayments(90)
+    const sortKey = ({ createdAt, paymentId }: Payment) => `${createdAt} ${paymentId}`
     const newestFirst = payments
-      .toSorted((a, b) => (place(a) < place(b) ? 1 : -1))
+      .toSorted((a, b) => (sortKey(a) < sortKey(b) ? 1 : -1))
       .map(({ paymentId }) => paymentId)
     const { clientId } = client
 
     for (const status of [undefined, 'succeeded'] as const) {
       for (const page of [1, 2, 9, 10, 1_000_000]) {
-        const watched = recordTable(deps)
-        const list = await listPayments(watched.deps, {
+        const recorded = recordTable(deps)
+        const list = await listPayments(recorded.deps, {
           clientId,
           status,
           page: { page, perPage: 10 },
@@ -64,49 +65,51 @@ describe('a client whose payments are in four parts', () => {
         expect(list.total).toBe(90)
         const expected = newestFirst.slice((page - 1) * 10, page * 10)
         expect(list.payments.map(({ paymentId }) => paymentId)).toStrictEqual(expected)
-        const asked = queriesIn(watched.calls).filter(({ index }) => index !== undefined)
-        if (page === 1) expect(asked).toHaveLength(4)
+        const indexQueries = queriesIn(recorded.calls).filter(({ index }) => index !== undefined)
+        if (page === 1) expect(indexQueries).toHaveLength(4)
         // A page past the end asks for the counts, and for no index.
-        if (page > 9) expect(asked).toStrictEqual([])
+        if (page > 9) expect(indexQueries).toStrictEqual([])
       }
     }
-    const none = await listPayments(deps, {
+    const failedPayments = await listPayments(deps, {
       clientId,
       status: 'failed',
       page: { page: 1, perPage: 10 },
     })
-    expect(none).toStrictEqual({ payments: [], total: 0 })
+    expect(failedPayments).toStrictEqual({ payments: [], total: 0 })
   })
 
   it('has one balance and one settlement, and its statement shows each payment once, in the order of the journal', async () => {
-    const { deps, client, payments } = await manyPaid(620)
+    const { deps, client, payments } = await manyPaidPayments(620)
     const net = payments.reduce((sum, { netMinor }) => sum + netMinor, 0)
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: net })
     deps.clock.advance(2 * 86_400)
 
-    // In steps, so that the sums are stored many times before the end.
+    // The settlement runs in steps, so that its sums are stored many times before the end.
     const small = inSteps(deps, 150, 1, 100)
     for (let run = 0; (await settle(small, client)).settlement === undefined; run++)
       expect(run).toBeLessThan(20)
 
     const [settlement] = await settlementsOf(deps, client)
     expect(settlement).toMatchObject({ netMinor: net, paymentCount: 620 })
-    const shown: string[][] = []
+    const shownIds: string[][] = []
     for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-      const asked = { settlement_id: settlement?.settlementId, ...(cursor && { cursor }) }
-      const { body } = await invokeAdmin(getStatement, deps, asked)
+      const request = { settlement_id: settlement?.settlementId, ...(cursor && { cursor }) }
+      const { body } = await invokeAdmin(getStatement, deps, request)
       const page = body as {
         readonly entries: readonly { payment_id: string }[]
         readonly cursor: string | null
       }
-      shown.push(page.entries.map(({ payment_id }) => payment_id))
+      shownIds.push(page.entries.map(({ payment_id }) => payment_id))
       cursor = page.cursor ?? undefined
     }
-    expect(shown.map(({ length }) => length)).toStrictEqual([500, 120])
-    expect(shown.flat()).toStrictEqual(
+    expect(shownIds.map(({ length }) => length)).toStrictEqual([500, 120])
+    expect(shownIds.flat()).toStrictEqual(
       (await entriesIn(deps, client)).map(({ paymentId }) => paymentId),
     )
-    expect(new Set(shown.flat())).toStrictEqual(new Set(payments.map(({ paymentId }) => paymentId)))
+    expect(new Set(shownIds.flat())).toStrictEqual(
+      new Set(payments.map(({ paymentId }) => paymentId)),
+    )
     expect(await getBalance(deps, client.clientId)).toMatchObject({ pendingMinor: 0 })
     await expectBalanced(small, client.clientId)
   })
@@ -121,33 +124,35 @@ function keyInPart({ clientId }: Client, part: number, parts: number): string {
 describe('a client that grows', () => {
   it('uses its new parts after a minute, by the hash of the id; the event and the credit are in the part of the payment', async () => {
     const deps = memoryDeps()
-    const client = await grown(deps, await withoutFloor(deps), 4)
+    const client = await growParts(deps, await withoutFloor(deps), 4)
     const request = aRequest({ externalReference: 'each' })
     const make = async (count: number, keys: string[] = []) => {
-      const made: Payment[] = []
+      const madePayments: Payment[] = []
       for (let at = 0; at < count; at++)
-        made.push((await create(deps, client, request, keys[at])).payment)
-      return made
+        madePayments.push((await create(deps, client, request, keys[at])).payment)
+      return madePayments
     }
     deps.clock.set(addMs(deps.now(), 59_999))
-    const before = await make(20)
+    const paymentsBefore = await make(20)
     deps.clock.set(addMs(deps.now(), 1))
-    const ofEachPart = [0, 1, 2, 3].map((part) => keyInPart(client, part, 4))
-    const after = await make(20, ofEachPart)
+    const keyOfEachPart = [0, 1, 2, 3].map((part) => keyInPart(client, part, 4))
+    const paymentsAfter = await make(20, keyOfEachPart)
 
-    expect(before.map(({ part }) => part)).toStrictEqual(before.map(() => undefined))
-    expect(after.map(({ part }) => part ?? 0)).toStrictEqual(
-      after.map(({ paymentId }) => partOf(paymentId, 4)),
+    expect(paymentsBefore.map(({ part }) => part)).toStrictEqual(
+      paymentsBefore.map(() => undefined),
     )
-    expect(new Set(after.map(({ part }) => part)).size).toBe(4)
-    for (const { paymentRequestId } of [...before, ...after]) {
+    expect(paymentsAfter.map(({ part }) => part ?? 0)).toStrictEqual(
+      paymentsAfter.map(({ paymentId }) => partOf(paymentId, 4)),
+    )
+    expect(new Set(paymentsAfter.map(({ part }) => part)).size).toBe(4)
+    for (const { paymentRequestId } of [...paymentsBefore, ...paymentsAfter]) {
       await applyProviderNews(
         deps,
         { providerPaymentId: deps.provider.pay(paymentRequestId) },
         'callback',
       )
     }
-    for (const { paymentId, part = 0 } of [...before, ...after]) {
+    for (const { paymentId, part = 0 } of [...paymentsBefore, ...paymentsAfter]) {
       const owner = ownersOf(client.clientId, 4)[part] ?? ''
       expect(await deps.table.get(referenceKey(owner, 'each', paymentId))).toMatchObject({
         paymentId,
@@ -161,31 +166,33 @@ describe('a client that grows', () => {
       })
     }
     const { shards } = await readLedger(deps, client.clientId)
-    const countedIn = (some: typeof shards) =>
-      some.reduce((sum, shard) => sum + shard.countSucceeded, 0)
-    expect(countedIn(shards)).toBe(40)
-    const ofFirst = shards.filter(({ number }) => number < 16)
-    expect(countedIn(ofFirst)).toBe(20 + after.filter(({ part }) => part === undefined).length)
+    const succeededIn = (counted: typeof shards) =>
+      counted.reduce((sum, shard) => sum + shard.countSucceeded, 0)
+    expect(succeededIn(shards)).toBe(40)
+    const firstPartShards = shards.filter(({ number }) => number < 16)
+    expect(succeededIn(firstPartShards)).toBe(
+      20 + paymentsAfter.filter(({ part }) => part === undefined).length,
+    )
     await expectBalanced(deps, client.clientId)
   })
 
   it('keeps a payment in the part of its claim when the client grows before a takeover', async () => {
     const deps = memoryDeps()
-    const client = await grown(deps, await withoutFloor(deps), 2)
+    const client = await growParts(deps, await withoutFloor(deps), 2)
     deps.clock.advance(61)
     const key = keyInPart(client, 1, 2)
     deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
     await create(deps, client, aRequest(), key).catch(() => undefined)
     deps.provider.heal('createRequest')
     const answer = lateAnswer(deps)
-    const wide = await grown(deps, client, 16)
+    const grownClient = await growParts(deps, client, 16)
     deps.clock.advance(120)
 
-    const taken = create(deps, wide, aRequest(), key)
+    const takeover = create(deps, grownClient, aRequest(), key)
     await expect.poll(() => deps.provider.requests.size).toBe(1)
     answer.resolve()
 
-    expect((await taken).payment.part).toBe(1)
+    expect((await takeover).payment.part).toBe(1)
     expect(await findStoredPayment(deps, paymentIdForKey(client.clientId, key))).toMatchObject({
       part: 1,
     })

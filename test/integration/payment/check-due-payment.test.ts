@@ -3,8 +3,8 @@ import { rememberCapture } from '../../../shared/payment/creating-store.ts'
 import {
   callsOfCheck,
   checkDuePayment,
-  isLateLook,
-  skipCheck,
+  isLateUsualCheck,
+  skipUsualCheck,
 } from '../../../shared/payment/news/check-due-payment.ts'
 import type { PaymentRequest } from '../../../shared/payment/payment.ts'
 import {
@@ -12,7 +12,7 @@ import {
   endCheck,
   findStoredPayment,
   markDueNow,
-  noteCancelRequested,
+  recordCancelRequest,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import type { Provider } from '../../../shared/provider/provider.ts'
@@ -29,21 +29,23 @@ const DANA = { method: 'ewallet', channelCode: 'DANA' } as const
 const GOPAY = { method: 'ewallet', channelCode: 'GOPAY' } as const
 const QRIS = { method: 'qris', channelCode: undefined } as const
 
-async function aPending(fields: Partial<PaymentRequest> = {}) {
-  const { deps: watched, calls } = recordTable(memoryDeps())
-  watched.provider.script('createRequest', async (...asked) => {
-    watched.clock.advance(1)
-    return watched.provider.healthy.createRequest(...asked)
+async function aPendingScene(fields: Partial<PaymentRequest> = {}) {
+  const { deps: recorded, calls } = recordTable(memoryDeps())
+  recorded.provider.script('createRequest', async (...asked) => {
+    recorded.clock.advance(1)
+    return recorded.provider.healthy.createRequest(...asked)
   })
-  const scene = await aScene(fields, watched)
+  const scene = await aScene(fields, recorded)
   const { deps, payment } = scene
   const item = () => deps.table.get(paymentKey(payment.paymentId))
   return {
     ...scene,
-    now: () => paymentOf(deps, { payment }),
+    reread: () => paymentOf(deps, { payment }),
     item,
-    /** Calls of the provider and writes so far, refused ones too: what a check costs. */
-    spent: () =>
+    /**
+     * The provider calls and the payment's writes so far, with refused writes: what a check costs.
+     */
+    callsAndWrites: () =>
       [
         deps.provider.calls.length,
         writtenKeys(calls).filter(({ sk }) => sk === 'PAYMENT').length,
@@ -52,11 +54,12 @@ async function aPending(fields: Partial<PaymentRequest> = {}) {
 }
 
 it.each([
-  // The provider has closed it by itself: its cancel is refused as inactive, and only then it is asked.
+  // The provider has closed the request itself: it refuses the cancel as inactive, and only then
+  // the check reads the request.
   ['a virtual account', {}, ['2026-11-21T04:00:00.000Z'], 2, 2],
   ['a QRIS', QRIS, ['2026-11-22T04:00:00.000Z'], 2, 2],
   [
-    'a QRIS that ends before the provider’s',
+    'a QRIS with an expiry of a minute',
     { ...QRIS, expiresInSeconds: 60 },
     ['2026-11-20T04:01:00.000Z'],
     1,
@@ -77,24 +80,25 @@ it.each([
     1,
     2,
   ],
-  ['OVO, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
+  ['an OVO push, one minute after its expiry', OVO_REQUEST, ['2026-11-20T04:01:55.000Z'], 2, 2],
 ])(
-  'unpaid, %s has these checks, calls (section 9: at most 3) and writes',
-  async (_, of, dueTimes, calls, writes) => {
-    const { deps, request, check, now, item, ledger, spent } = await aPending(of)
-    const [callsBefore, writesBefore] = spent()
+  '%s that stays unpaid has these checks, provider calls (section 9: at most 3) and writes',
+  async (_, fields, dueTimes, calls, writes) => {
+    const { deps, request, check, reread, item, ledger, callsAndWrites } =
+      await aPendingScene(fields)
+    const [callsBefore, writesBefore] = callsAndWrites()
     const checkedAt = []
 
-    while ((await now()).status === 'pending' && checkedAt.length < 9) {
-      const { dueAt = deps.now() } = await now()
+    while ((await reread()).status === 'pending' && checkedAt.length < 9) {
+      const { dueAt = deps.now() } = await reread()
       checkedAt.push(dueAt)
       if (callsOfCheck((await item()) ?? {}, dueAt).length > 1) request({ status: 'expired' })
       await check()
     }
 
     expect(checkedAt).toStrictEqual(dueTimes)
-    expect(spent()).toStrictEqual([callsBefore + calls, writesBefore + writes])
-    expect(await now()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
+    expect(callsAndWrites()).toStrictEqual([callsBefore + calls, writesBefore + writes])
+    expect(await reread()).toMatchObject({ status: 'expired', expiryStartedAt: deps.now() })
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
     expect(deps.lines.filter(({ level }) => level !== 'info')).toStrictEqual([])
   },
@@ -105,12 +109,12 @@ describe('checkDuePayment: our own expiry', () => {
     ['cannot cancel a request that is not final', 'not_cancellable', undefined],
     ['does not know the request, with a finding', 'not_found', 'not_found_upstream'],
   ] as const)('expires when the provider %s', async (_, kind, cause) => {
-    const { deps, payment, check, now } = await aPending(QRIS)
+    const { deps, payment, check, reread } = await aPendingScene(QRIS)
     deps.provider.script('cancelRequest', async () => ({ kind }))
 
     await check()
 
-    expect(await now()).toMatchObject({ status: 'expired' })
+    expect(await reread()).toMatchObject({ status: 'expired' })
     expect((await findingAbout(deps, payment.paymentId, 'not_found_upstream'))?.cause).toBe(cause)
   })
 
@@ -120,7 +124,7 @@ describe('checkDuePayment: our own expiry', () => {
   ] as const)(
     'waits for an answer about an announced capture: it %s',
     async (_, seconds, status) => {
-      const { deps, payment, check, request, now } = await aPending({
+      const { deps, payment, check, request, reread } = await aPendingScene({
         ...QRIS,
         expiresInSeconds: 60,
       })
@@ -139,26 +143,26 @@ describe('checkDuePayment: our own expiry', () => {
         kind: 'unanswered',
         reason: 'server_error',
       }))
-      expect([await check(), (await now()).status]).toStrictEqual(['unanswered', 'pending'])
+      expect([await check(), (await reread()).status]).toStrictEqual(['unanswered', 'pending'])
       deps.clock.advance(seconds)
       deps.provider.payments.set('py-1', { ...capture, currency: 'IDR', status: 'captured' })
       if (status === 'succeeded') deps.provider.heal('getPayment')
 
       await check()
 
-      expect(await now()).toMatchObject({ status })
+      expect(await reread()).toMatchObject({ status })
     },
   )
 
   it('does not start when a cancel was stored after the read', async () => {
-    const { deps, payment, item, now } = await aPending(QRIS)
+    const { deps, payment, item, reread } = await aPendingScene(QRIS)
     deps.clock.set(payment.expiresAt ?? deps.now())
-    const read = await item()
-    await noteCancelRequested(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
+    const itemBefore = await item()
+    await recordCancelRequest(deps, payment.paymentId, deps.now(), payment.dueAt ?? deps.now())
 
-    expect(await checkDuePayment(deps, read)).toBe('not_claimed')
+    expect(await checkDuePayment(deps, itemBefore)).toBe('not_claimed')
 
-    expect(await now()).not.toHaveProperty('expiryStartedAt')
+    expect(await reread()).not.toHaveProperty('expiryStartedAt')
     expect(deps.provider.countOf('cancelRequest')).toBe(0)
   })
 })
@@ -171,13 +175,13 @@ describe('checkDuePayment: claims and refusals', () => {
       'was claimed by another worker',
       (item: Item) => ({ ...item, dueAt: '2026-11-20T03:00:00.000Z' }),
     ],
-  ])('makes no call for a payment that %s', async (_, as) => {
-    const { deps, payment, item, now } = await aPending()
+  ])('makes no call for a payment that %s', async (_, alter) => {
+    const { deps, payment, item, reread } = await aPendingScene()
 
-    expect(await checkDuePayment(deps, as((await item()) ?? {}))).toBe('not_claimed')
+    expect(await checkDuePayment(deps, alter((await item()) ?? {}))).toBe('not_claimed')
 
     expect(deps.provider.countOf('getRequest')).toBe(0)
-    expect(await now()).toEqual(payment)
+    expect(await reread()).toEqual(payment)
   })
 
   it.each<[string, earlySeconds: number, answer: Provider['getRequest']]>([
@@ -189,18 +193,18 @@ describe('checkDuePayment: claims and refusals', () => {
     ['the check fails', 0, () => Promise.reject(new Error('something unforeseen'))],
     ['the process of a callback dies during the call', 60, () => new Promise(() => undefined)],
   ])('is due again in two minutes, not at the expiry, when %s', async (_, earlySeconds, answer) => {
-    const { deps, payment, check, now } = await aPending(DANA)
+    const { deps, payment, check, reread } = await aPendingScene(DANA)
     const dueAt = addMs(payment.dueAt ?? deps.now(), -earlySeconds * 1_000)
     await markDueNow(deps, payment.paymentId, dueAt)
     deps.provider.script('getRequest', answer)
 
     check().catch(() => undefined)
 
-    await expect.poll(now).toMatchObject({ dueAt: addMs(dueAt, 2 * MINUTE_MS) })
+    await expect.poll(reread).toMatchObject({ dueAt: addMs(dueAt, 2 * MINUTE_MS) })
   })
 
   it('does not overwrite a due time that was set after the claim', async () => {
-    const { deps, payment, now } = await aPending()
+    const { deps, payment, reread } = await aPendingScene()
     const { paymentId, dueAt = deps.now() } = payment
     await claimCheck(deps, { paymentId, dueAt }, { nextDueAt: addMs(dueAt, 1) })
     await markDueNow(deps, paymentId, deps.now())
@@ -208,41 +212,45 @@ describe('checkDuePayment: claims and refusals', () => {
     expect(
       (await scheduleCheck(deps, paymentId, addMs(dueAt, 1), addMs(dueAt, 60_000))).applied,
     ).toBe(false)
-    expect(await now()).toMatchObject({ dueAt: deps.now() })
+    expect(await reread()).toMatchObject({ dueAt: deps.now() })
   })
 
-  it('is late after two minutes; a skip does not overwrite a new due time', async () => {
-    const { deps, payment, item, now } = await aPending(DANA)
-    const read = (await item()) ?? {}
+  it('is late after two minutes if it asks a wallet; a skip does not overwrite a new due time', async () => {
+    const { deps, payment, item, reread } = await aPendingScene(DANA)
+    const itemBefore = (await item()) ?? {}
     const { creating } = await aCreating({ dueAt: payment.dueAt }, deps)
-    const other = (await deps.table.get(paymentKey(creating.paymentId))) ?? {}
-    const isLate = (one: Item, ms: number) =>
-      isLateLook(one, addMs(payment.dueAt ?? deps.now(), 2 * MINUTE_MS + ms))
-    expect([isLate(read, 0), isLate(read, 1), isLate(other, 1)]).toStrictEqual([false, true, false])
+    const creatingItem = (await deps.table.get(paymentKey(creating.paymentId))) ?? {}
+    const isLate = (dueItem: Item, ms: number) =>
+      isLateUsualCheck(dueItem, addMs(payment.dueAt ?? deps.now(), 2 * MINUTE_MS + ms))
+    expect([isLate(itemBefore, 0), isLate(itemBefore, 1), isLate(creatingItem, 1)]).toStrictEqual([
+      false,
+      true,
+      false,
+    ])
     await markDueNow(deps, payment.paymentId, deps.now())
 
-    expect(await skipCheck(deps, read)).toBe('not_claimed')
-    expect(await now()).toMatchObject({ dueAt: deps.now() })
+    expect(await skipUsualCheck(deps, itemBefore)).toBe('not_claimed')
+    expect(await reread()).toMatchObject({ dueAt: deps.now() })
   })
 })
 
-it('scheduleCheck changes only pending payments, endCheck only those that are being created, without a newer capture', async () => {
-  const { deps, payment, stored } = await aScene()
-  const { creating, deps: others } = await aCreating()
+it('scheduleCheck changes only pending payments; endCheck changes only payments that are being created and have no newer capture', async () => {
+  const { deps, payment, reread } = await aScene()
+  const { creating, deps: creatingDeps } = await aCreating()
   const { paymentId } = creating
-  const begin = others.now()
-  await rememberCapture(others, creating, 'py-1', begin)
+  const startedAt = creatingDeps.now()
+  await rememberCapture(creatingDeps, creating, 'py-1', startedAt)
 
-  const scheduled = await scheduleCheck(others, paymentId, begin, addMs(begin, 1))
+  const scheduled = await scheduleCheck(creatingDeps, paymentId, startedAt, addMs(startedAt, 1))
   const ended = await endCheck(deps, payment.paymentId, payment.dueAt ?? deps.now())
-  await rememberCapture(others, creating, 'py-2', addMs(begin, 2))
-  const endedLate = await endCheck(others, paymentId, begin)
+  await rememberCapture(creatingDeps, creating, 'py-2', addMs(startedAt, 2))
+  const endedLate = await endCheck(creatingDeps, paymentId, startedAt)
 
   expect([scheduled.applied, ended.applied, endedLate.applied]).toStrictEqual([false, false, false])
-  const remembering = {
+  const captures = {
     rememberedProviderPaymentIds: new Set(['py-1', 'py-2']),
-    dueAt: addMs(begin, 2),
+    dueAt: addMs(startedAt, 2),
   }
-  expect(await findStoredPayment(others, paymentId)).toEqual({ ...creating, ...remembering })
-  expect(await stored()).toEqual(payment)
+  expect(await findStoredPayment(creatingDeps, paymentId)).toEqual({ ...creating, ...captures })
+  expect(await reread()).toEqual(payment)
 })

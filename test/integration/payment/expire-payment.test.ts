@@ -1,7 +1,8 @@
 /**
- * Goal: a payment past its time is `expired`, with its event, also after a failed cancel. It is `cancelled` only when the
- * provider cancelled it at its merchant's request before our own expiry began. Method: merchant, due work and provider
- * act in each order; then due work runs until nothing is due.
+ * Goal: a payment past its time is `expired`, with its event, also after a failed cancel. A payment
+ * is `cancelled` only when the provider cancelled it at the merchant's request before the gateway's
+ * expiry began. Method: merchant, due work and provider act in each order; then due work runs until
+ * nothing is due.
  */
 import { describe, expect, it } from 'vitest'
 import { expirePayment } from '../../../shared/payment/news/cancel-payment.ts'
@@ -9,8 +10,8 @@ import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import {
   markDueNow,
-  noteCancelRequested,
-  noteExpiryStarted,
+  recordCancelRequest,
+  recordExpiryStart,
   scheduleCheck,
 } from '../../../shared/payment/payment-store.ts'
 import { postPayments } from '../../../shared/posting/post-payments.ts'
@@ -24,7 +25,7 @@ import { aScene } from './payment-test.ts'
 const LIFETIME_S = 600
 const EXPIRED = 'payment cannot be cancelled in status=expired'
 
-/** A QRIS payment, which the gateway itself expires, and what can happen to its cancels. */
+/** A QRIS payment, which the gateway itself expires, and the faults of its cancels. */
 async function aQris() {
   const scene = await aScene({
     method: 'qris',
@@ -33,34 +34,34 @@ async function aQris() {
   })
   const { deps, payment, event, ledger, cancel, check } = scene
   const { provider } = deps
-  const now = () => paymentOf(deps, { payment })
+  const reread = () => paymentOf(deps, { payment })
   return {
     ...scene,
-    now,
-    upstream: () => provider.requestOf(payment.paymentRequestId).status,
-    /** The request of a cancel is lost, or its answer. */
-    loseCancel: async (way: 'request' | 'answer') => {
+    reread,
+    requestStatus: () => provider.requestOf(payment.paymentRequestId).status,
+    /** The merchant cancels; the request to the provider, or its answer, is lost. */
+    loseCancel: async (lostPart: 'request' | 'answer') => {
       provider.script('cancelRequest', async (id, timeoutMs) => {
-        if (way === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
+        if (lostPart === 'answer') await provider.healthy.cancelRequest(id, timeoutMs)
         return { kind: 'unanswered', reason: 'unreachable' }
       })
       await expect(cancel()).rejects.toMatchObject({ code: 'network' })
       provider.heal('cancelRequest')
     },
     passTime: () => deps.clock.advance(LIFETIME_S),
-    rest: async () => {
-      for (let checks = 0; checks < 20 && (await now()).status === 'pending'; checks++)
+    runDueWork: async () => {
+      for (let checks = 0; checks < 20 && (await reread()).status === 'pending'; checks++)
         await check()
-      return now()
+      return reread()
     },
     expectExpired: async () => {
-      expect(await now()).toMatchObject({ status: 'expired' })
+      expect(await reread()).toMatchObject({ status: 'expired' })
       expect(await event('payment.expired')).toMatchObject({ entity: 'event' })
       expect(await ledger()).toStrictEqual({ pendingMinor: 0, expired: 1 })
     },
     expectCancelled: async () => {
-      expect(await now()).toMatchObject({ status: 'cancelled' })
-      expect(await now()).not.toHaveProperty('expiryStartedAt')
+      expect(await reread()).toMatchObject({ status: 'cancelled' })
+      expect(await reread()).not.toHaveProperty('expiryStartedAt')
       expect(await event('payment.expired')).toBeUndefined()
       expect(await ledger()).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
     },
@@ -75,34 +76,44 @@ describe('a payment after its expiry time', () => {
     ['its merchant', 'answer'],
   ] as const)(
     'is ended by %s with the provider’s status if the %s of a cancel was lost',
-    async (who, way) => {
-      const { cancel, rest, loseCancel, passTime, upstream, expectExpired, expectCancelled } =
-        await aQris()
-      await loseCancel(way)
+    async (actor, lostPart) => {
+      const {
+        cancel,
+        runDueWork,
+        loseCancel,
+        passTime,
+        requestStatus,
+        expectExpired,
+        expectCancelled,
+      } = await aQris()
+      await loseCancel(lostPart)
       passTime()
 
-      const answer = who === 'due work' ? rest() : cancel()
+      const answer = actor === 'due work' ? runDueWork() : cancel()
 
-      if (way === 'request' && who === 'its merchant') await expect(answer).rejects.toThrow(EXPIRED)
+      if (lostPart === 'request' && actor === 'its merchant')
+        await expect(answer).rejects.toThrow(EXPIRED)
       else
-        expect(await answer).toMatchObject({ status: way === 'request' ? 'expired' : 'cancelled' })
-      await (way === 'request' ? expectExpired : expectCancelled)()
-      expect(upstream()).toBe('cancelled')
+        expect(await answer).toMatchObject({
+          status: lostPart === 'request' ? 'expired' : 'cancelled',
+        })
+      await (lostPart === 'request' ? expectExpired : expectCancelled)()
+      expect(requestStatus()).toBe('cancelled')
     },
   )
 
   it('first stores the start of its expiry, then cancels at the provider, without another call', async () => {
-    const { deps, now, check, passTime, expectExpired } = await aQris()
+    const { deps, reread, check, passTime, expectExpired } = await aQris()
     passTime()
-    let noted: Payment | undefined
+    let paymentAtCancel: Payment | undefined
     deps.provider.script('cancelRequest', async (id, timeoutMs) => {
-      noted = await now()
+      paymentAtCancel = await reread()
       return deps.provider.healthy.cancelRequest(id, timeoutMs)
     })
 
     await check()
 
-    expect(noted).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
+    expect(paymentAtCancel).toMatchObject({ status: 'pending', expiryStartedAt: deps.now() })
     expect([
       deps.provider.countOf('getRequest'),
       deps.provider.countOf('cancelRequest'),
@@ -112,26 +123,26 @@ describe('a payment after its expiry time', () => {
 })
 
 it('a cancel whose answer was lost is checked within a minute, and then ends as cancelled', async () => {
-  const { deps, now, rest, loseCancel, expectCancelled } = await aQris()
+  const { deps, reread, runDueWork, loseCancel, expectCancelled } = await aQris()
   await loseCancel('answer')
 
-  const { dueAt = '' } = await now()
+  const { dueAt = '' } = await reread()
   expect(dueAt > deps.now() && dueAt <= addMs(deps.now(), 60_000)).toBe(true)
-  await rest()
+  await runDueWork()
   await expectCancelled()
 })
 
 describe('POST cancel after expires_at', () => {
-  it('expires the payment: 422 with status=expired, and the event', async () => {
-    const { deps, now, cancel, passTime, upstream, expectExpired } = await aQris()
+  it('expires the payment, writes its event and answers 422 with status=expired', async () => {
+    const { deps, reread, cancel, passTime, requestStatus, expectExpired } = await aQris()
     passTime()
 
     await expect(cancel()).rejects.toMatchObject({ code: 'validation', message: EXPIRED })
     expect(deps.provider.countOf('getRequest')).toBe(0)
 
     await expectExpired()
-    expect(await now()).not.toHaveProperty('cancelRequestedAt')
-    expect(upstream()).toBe('cancelled')
+    expect(await reread()).not.toHaveProperty('cancelRequestedAt')
+    expect(requestStatus()).toBe('cancelled')
   })
 
   it.each([
@@ -140,7 +151,7 @@ describe('POST cancel after expires_at', () => {
   ] as const)(
     'answers 502 while the provider is %s, and leaves the payment due at once',
     async (reason, code) => {
-      const { deps, payment, now, cancel, rest, passTime, expectExpired } = await aQris()
+      const { deps, payment, reread, cancel, runDueWork, passTime, expectExpired } = await aQris()
       deps.provider.script('cancelRequest', async () => ({ kind: 'unanswered', reason }))
       passTime()
       await scheduleCheck(
@@ -152,46 +163,46 @@ describe('POST cancel after expires_at', () => {
 
       await expect(cancel()).rejects.toMatchObject({ code })
 
-      expect(await now()).toMatchObject({ status: 'pending', dueAt: deps.now() })
+      expect(await reread()).toMatchObject({ status: 'pending', dueAt: deps.now() })
       deps.provider.heal('cancelRequest')
-      await rest()
+      await runDueWork()
       await expectExpired()
     },
   )
 })
 
 it('a cancel is refused when the expiry starts before the cancel is stored', async () => {
-  const { deps, payment, now, cancel, expectExpired } = await aQris()
-  const raced = beforeFirst(deps, 'update', () => noteExpiryStarted(deps, payment, deps.now()))
+  const { deps, payment, reread, cancel, expectExpired } = await aQris()
+  const raced = beforeFirst(deps, 'update', () => recordExpiryStart(deps, payment, deps.now()))
 
   await expect(cancel(raced)).rejects.toThrow(EXPIRED)
 
-  expect(await now()).not.toHaveProperty('cancelRequestedAt')
+  expect(await reread()).not.toHaveProperty('cancelRequestedAt')
   await expectExpired()
 })
 
 it('an expiry does not start when a cancel was stored after the read; the provider’s status decides', async () => {
-  const { deps, payment, request, stored } = await aScene()
-  await noteCancelRequested(deps, payment.paymentId, deps.now(), deps.now())
+  const { deps, payment, request, reread } = await aScene()
+  await recordCancelRequest(deps, payment.paymentId, deps.now(), deps.now())
   request({ status: 'cancelled' })
 
-  expect((await noteExpiryStarted(deps, payment, deps.now())).applied).toBe(false)
+  expect((await recordExpiryStart(deps, payment, deps.now())).applied).toBe(false)
   const outcome = await expirePayment(deps, payment, 'due_work')
 
   expect(outcome).toMatchObject({ kind: 'applied', payment: { status: 'cancelled' } })
-  expect(await stored()).not.toHaveProperty('expiryStartedAt')
+  expect(await reread()).not.toHaveProperty('expiryStartedAt')
 })
 
 it('a terminal payment refuses the start of an expiry, a due time and a posting', async () => {
-  const { deps, payment, stored } = await aScene()
+  const { deps, payment, reread } = await aScene()
   await closePayment(deps, payment, { status: 'expired', source: 'due_work' })
-  const before = await stored()
+  const paymentBefore = await reread()
 
-  const begun = await noteExpiryStarted(deps, payment, deps.now())
-  const due = await markDueNow(deps, payment.paymentId, deps.now())
-  const posted = await postPayments(deps, [{ payment, by: { row: settledRowFor(payment) } }])
+  const expiryStart = await recordExpiryStart(deps, payment, deps.now())
+  const dueMark = await markDueNow(deps, payment.paymentId, deps.now())
+  const posting = await postPayments(deps, [{ payment, by: { row: settledRowFor(payment) } }])
 
-  expect([begun.applied, due.applied, posted]).toStrictEqual([false, false, [undefined]])
-  expect(await stored()).toEqual(before)
+  expect([expiryStart.applied, dueMark.applied, posting]).toStrictEqual([false, false, [undefined]])
+  expect(await reread()).toEqual(paymentBefore)
   expect(await dueAtOf(deps, 'payment', payment.paymentId)).toBeUndefined()
 })

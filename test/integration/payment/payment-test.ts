@@ -28,39 +28,41 @@ export async function aScene<Deps extends TestDeps = TestDeps>(
   return sceneOf(deps, client, await aPendingPayment(deps, client, fields))
 }
 
-/** A payment, what happens to it, and what is stored of it. */
+/** A payment, actions on it, and reads of what is stored about it. */
 function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Payment) {
   const { paymentId, paymentRequestId } = payment
   return {
     deps,
     client,
     payment,
-    stored: () => findStoredPayment(deps, paymentId),
+    reread: () => findStoredPayment(deps, paymentId),
     ledger: () => ledgerView(deps, client.clientId),
     event: (type: string) => eventOf(deps, payment, type),
-    held: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
+    suspenseOf: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
     /** The customer pays. No callback reaches the gateway. */
     pay: (amountMinor?: number) => deps.provider.pay(paymentRequestId, amountMinor),
-    /** Its request at the provider. `changes` are stored first. */
+    /** The payment's request at the provider, after `changes` are stored in it. */
     request: (changes: Partial<ReturnType<typeof deps.provider.requestOf>> = {}) => {
       const request = { ...deps.provider.requestOf(paymentRequestId), ...changes }
       deps.provider.requests.set(paymentRequestId, request)
       return request
     },
-    notify: (subject: NewsSubject = { paymentRequestId }, as: TestDeps = deps) =>
-      applyProviderNews(as, subject, 'callback'),
-    cancel: (as: TestDeps = deps) =>
-      cancelPayment(as, { clientId: client.clientId, id: paymentId }),
+    notify: (subject: NewsSubject = { paymentRequestId }, callerDeps: TestDeps = deps) =>
+      applyProviderNews(callerDeps, subject, 'callback'),
+    cancel: (callerDeps: TestDeps = deps) =>
+      cancelPayment(callerDeps, { clientId: client.clientId, id: paymentId }),
     check: () => checkWhenDue(deps, payment),
   }
 }
 
-/** The `it` for tests of a pending payment. After each test its client's books are audited. */
+/** The `it` for tests of a pending payment. After each test the client's books are audited. */
 export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
-/** The first `times` tries of a transaction fail with a conflict, and each of them takes `seconds`. */
+/**
+ * The first `times` tries of a transaction fail with a conflict, and each conflict takes `seconds`.
+ */
 export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number): TestDeps {
   let conflicts = 0
   return interceptTable(deps, {
@@ -72,7 +74,9 @@ export function withFrozenConflicts(deps: TestDeps, times: number, seconds: numb
   })
 }
 
-/** A new client's create with one idempotency key, which a test may repeat, and its stored items. */
+/**
+ * A new client's create with one idempotency key, which a test may repeat, and its stored items.
+ */
 export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testDeps()) {
   const client = await aStoredClient(deps)
   const paymentId = paymentIdForKey(client.clientId, 'key-1')
@@ -80,12 +84,13 @@ export async function aCreate(fields: Partial<PaymentRequest> = {}, deps = testD
     deps,
     client,
     paymentId,
-    make: (as = deps, request = aRequest(fields)) => create(as, client, request, 'key-1'),
-    stored: () => findStoredPayment(deps, paymentId),
+    make: (callerDeps = deps, request = aRequest(fields)) =>
+      create(callerDeps, client, request, 'key-1'),
+    reread: () => findStoredPayment(deps, paymentId),
     ledger: () => ledgerView(deps, client.clientId),
-    /** How often the provider was asked to create something. */
-    asked: () => deps.provider.countOf('createRequest'),
-    /** The statuses of its requests at the provider, oldest first. */
-    upstream: () => [...deps.provider.requests.values()].map(({ status }) => status),
+    /** How many create calls the provider got. */
+    creates: () => deps.provider.countOf('createRequest'),
+    /** The statuses of the create's requests at the provider, oldest first. */
+    statuses: () => [...deps.provider.requests.values()].map(({ status }) => status),
   }
 }

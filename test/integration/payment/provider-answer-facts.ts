@@ -13,18 +13,26 @@ import {
   text,
 } from '../../support/provider-facts.ts'
 
-/** What the provider's documents say of its answers and callbacks, field by field, as of November 2026. */
+/**
+ * What the provider's documents say of its answers and callbacks, field by field, as of November
+ * 2026.
+ */
 
 const ErrorCode = v.pipe(v.string(), v.regex(/^[A-Z0-9_]+$/))
 
-const SHOWN = ['CAPTURE_PAYMENT', 'PAYMENT_CODE', 'QR_STRING', 'VIRTUAL_ACCOUNT_NUMBER'] as const
+const PRESENTED = [
+  'CAPTURE_PAYMENT',
+  'PAYMENT_CODE',
+  'QR_STRING',
+  'VIRTUAL_ACCOUNT_NUMBER',
+] as const
 const Action = v.strictObject({
   type: oneOf('PRESENT_TO_CUSTOMER', 'REDIRECT_CUSTOMER', 'API_POST_REQUEST'),
-  descriptor: oneOf(...SHOWN, 'WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'),
+  descriptor: oneOf(...PRESENTED, 'WEB_URL', 'DEEPLINK_URL', 'VALIDATE_OTP', 'RESEND_OTP'),
   value: text(1, 2_048),
 })
 
-const common = {
+const commonFields = {
   business_id: v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/)),
   reference_id: text(1, 255),
   payment_request_id: id('pr-'),
@@ -44,14 +52,14 @@ const STATUSES = ['PENDING', 'AUTHORIZED', 'SUCCEEDED', 'FAILED', 'CANCELED', 'E
 
 const PaymentRequest = v.pipe(
   v.strictObject({
-    ...common,
+    ...commonFields,
     latest_payment_id: v.optional(id('py-')),
     channel_properties: v.record(v.string(), v.unknown()),
     actions: v.array(Action),
     status: oneOf('REQUIRES_ACTION', 'ACCEPTING_PAYMENTS', ...STATUSES),
     description: v.optional(text(1, 1_000)),
   }),
-  v.check((one) => fitsChannel(one), 'channel_properties do not fit the channel'),
+  v.check((request) => fitsChannel(request), 'channel_properties do not fit the channel'),
 )
 
 const Capture = v.strictObject({
@@ -61,7 +69,7 @@ const Capture = v.strictObject({
 })
 
 const Payment = v.strictObject({
-  ...common,
+  ...commonFields,
   payment_id: id('py-'),
   captures: v.optional(v.array(Capture)),
   status: oneOf(...STATUSES),
@@ -73,7 +81,7 @@ const Amount = v.number()
 const Transaction = v.strictObject({
   id: v.pipe(v.string(), v.regex(/^txn_[0-9a-f-]+$/)),
   product_id: v.string(),
-  // One of those that are booked although the list of types does not name them.
+  // The provider books chargeback reversals although its list of types does not name them.
   type: v.picklist([...TYPES, 'CHARGEBACK_REVERSAL']),
   status: oneOf('PENDING', 'SUCCESS', 'FAILED', 'VOIDED', 'REVERSED'),
   channel_category: oneOf(
@@ -99,7 +107,7 @@ const Transaction = v.strictObject({
   cashflow: oneOf('MONEY_IN', 'MONEY_OUT'),
   settlement_status: v.nullable(oneOf('PENDING', 'SETTLED', 'EARLY_SETTLED')),
   estimated_settlement_time: v.nullable(Time),
-  business_id: common.business_id,
+  business_id: commonFields.business_id,
   created: Time,
   updated: Time,
   fee: v.strictObject({
@@ -130,7 +138,6 @@ const TransactionPage = v.strictObject({
   links: v.array(Link),
 })
 
-/** By call: what is answered where all is well. */
 export const ANSWERS = {
   create: { status: 201, body: PaymentRequest },
   getRequest: { status: 200, body: PaymentRequest },
@@ -148,14 +155,14 @@ export const ErrorBody = v.strictObject({
   errors: v.optional(v.array(v.unknown())),
 })
 
-const Whole = v.pipe(v.string(), v.regex(/^\d+$/))
+const WholeNumber = v.pipe(v.string(), v.regex(/^\d+$/))
 export const RateLimitHeaders = v.object({
-  'rate-limit-limit': Whole,
-  'rate-limit-remaining': Whole,
+  'rate-limit-limit': WholeNumber,
+  'rate-limit-remaining': WholeNumber,
   'rate-limit-reset': v.pipe(v.string(), v.regex(/^\d+\.\d+$/)),
 })
 
-/** What is posted to us: a static token, an id of the webhook, no fee anywhere. */
+/** A callback has a static token and an id of the webhook. It names no fee. */
 export const CALLBACK_HEADERS = v.object({
   'x-callback-token': text(1, 255),
   'webhook-id': text(1, 255),
@@ -169,7 +176,7 @@ function envelope<const Event extends string, Data extends v.GenericSchema>(
   const event = v.literal(name)
   return v.strictObject({
     created: Time,
-    business_id: common.business_id,
+    business_id: commonFields.business_id,
     event,
     api_version: v.literal('v3'),
     data,
@@ -185,7 +192,7 @@ export const CALLBACKS = {
     'payment.failure',
     v.strictObject({ ...Payment.entries, status: v.literal('FAILED') }),
   ),
-  // Its body is not published; these three were seen in all of them.
+  // The provider does not publish this body. All received expiry callbacks had these three fields.
   expired: envelope(
     'payment_request.expiry',
     v.object({

@@ -25,16 +25,17 @@ import {
 } from './provider-answer-facts.ts'
 
 /*
- * Goal: adapter and simulator cannot agree on something that the provider would not. Method: each request the real
- * adapter sends, and each answer and callback the real simulator gives over HTTP, is held field by field against the
- * facts of the provider's documents (support/provider-facts.ts, provider-answer-facts.ts), which know nothing of either.
+ * Goal: adapter and simulator cannot agree on something that the provider refuses. Method: the
+ * tests compare each request of the real adapter, and each answer and callback of the real
+ * simulator, field by field with the facts of the provider's documents (support/provider-facts.ts,
+ * provider-answer-facts.ts). The facts import neither of the two.
  */
 
 const PR = 'pr-73762759-0c9b-8178-b48f-0480d694b643'
 const PY = 'py-4e0209e9-67a2-449a-9748-57df6a8bddad'
 
-/** What a value has against its facts, path by path; nothing when all is well. */
-function against(facts: v.GenericSchema, value: unknown): readonly string[] {
+/** The violations of the facts by a value, path by path. */
+function violationsOf(facts: v.GenericSchema, value: unknown): readonly string[] {
   return (v.safeParse(facts, value).issues ?? []).map(
     (issue) => `${v.getDotPath(issue) ?? ''}: ${issue.message}`,
   )
@@ -46,30 +47,32 @@ const SPAN = { updatedFrom: DAY, updatedTo: DAY }
 type Ask = (provider: Provider) => Promise<unknown>
 type Question = readonly [keyof typeof REQUESTS, string, Ask]
 
-function create({ method, channelCode }: ChannelFacts): Ask {
-  const ofBank =
+function createChannel({ method, channelCode }: ChannelFacts): Ask {
+  const channelFields =
     method === 'virtual_account'
       ? { expiresAt: DAY, description: 'Kopi Ú' }
       : { description: undefined }
-  const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...ofBank })
+  const input = aCreateInput({ method, channelCode, phone: '+6281234567890', ...channelFields })
   return (provider) => provider.createRequest(input, 5_000)
 }
-function list(filter: TransactionFilter): Ask {
+function listFor(filter: TransactionFilter): Ask {
   return (provider) => provider.listTransactions(filter)
 }
 
 it.for<Question>([
-  ...CHANNEL_FACTS.map((channel): Question => ['create', channel.providerCode, create(channel)]),
+  ...CHANNEL_FACTS.map(
+    (channel): Question => ['create', channel.providerCode, createChannel(channel)],
+  ),
   ['getRequest', 'by id', (provider) => provider.getRequest(PR)],
   ['getPayment', 'by id', (provider) => provider.getPayment(PY)],
   ['cancel', 'by id', (provider) => provider.cancelRequest(PR)],
   ['balance', 'of the cash account', (provider) => provider.getBalance()],
-  ['transactions', 'of one payment', list({ providerPaymentId: PY, limit: 10 })],
-  ['transactions', 'of one reference', list({ reference: 'ref-1', limit: 50 })],
+  ['transactions', 'of one payment', listFor({ providerPaymentId: PY, limit: 10 })],
+  ['transactions', 'of one reference', listFor({ reference: 'ref-1', limit: 50 })],
   [
     'transactions',
     'of a span, all types',
-    list({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
+    listFor({ ...SPAN, allTypes: true, afterId: 'txn_1', limit: 50 }),
   ],
 ])('we send each request as the provider documents it: %s, %s', async ([name, , ask]) => {
   const facts = REQUESTS[name]
@@ -77,30 +80,30 @@ it.for<Question>([
 
   await ask(provider)
 
-  const [request, again] = server.requests
-  if (!request || again) throw new Error('it is not one request')
+  const [request, secondRequest] = server.requests
+  if (!request || secondRequest) throw new Error('the provider did not receive exactly one request')
   const { method, url, headers, body } = request
   const { pathname, searchParams } = new URL(url, 'https://api.provider.example')
   expect(method).toBe(facts.method)
   expect(pathname).toMatch(facts.path)
-  expect(against(facts.headers, headers)).toStrictEqual([])
-  expect(against(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
-  expect(against(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
+  expect(violationsOf(facts.headers, headers)).toStrictEqual([])
+  expect(violationsOf(facts.query, Object.fromEntries(searchParams))).toStrictEqual([])
+  expect(violationsOf(facts.body, body === '' ? '' : JSON.parse(body))).toStrictEqual([])
 })
 
 type Simulator = Awaited<ReturnType<typeof aSimulator>>
 type Created = { readonly payment_request_id: string; readonly latest_payment_id: string }
-type Answered = { readonly status: number; readonly body: unknown; readonly headers: Headers }
+type Answer = { readonly status: number; readonly body: unknown; readonly headers: Headers }
 
-function expectAnswer(name: keyof typeof ANSWERS, { status, body, headers }: Answered) {
+function expectAnswer(name: keyof typeof ANSWERS, { status, body, headers }: Answer) {
   expect(status).toBe(ANSWERS[name].status)
-  expect(against(ANSWERS[name].body, body)).toStrictEqual([])
+  expect(violationsOf(ANSWERS[name].body, body)).toStrictEqual([])
   expectHeaders(headers)
 }
 
 function expectHeaders(headers: Headers) {
   expect(headers.get('content-type')).toMatch(/^application\/json/)
-  expect(against(RateLimitHeaders, Object.fromEntries(headers))).toStrictEqual([])
+  expect(violationsOf(RateLimitHeaders, Object.fromEntries(headers))).toStrictEqual([])
 }
 
 function make(simulator: Simulator, channel: string) {
@@ -115,32 +118,37 @@ function show(simulator: Simulator, id: string, headers?: Record<string, string>
   return simulator.call<Created>('GET', `/v3/payment_requests/${id}`, undefined, headers)
 }
 
-describe('each answer of the simulator is as the provider’s documents have it', () => {
+describe('the simulator answers as the provider documents it', () => {
   it.for(CHANNELS)(
-    '%s: created, shown, paid, booked and settled',
+    'for a %s payment that is created, shown, paid, booked and settled',
     async (channel, { running: simulator }) => {
       const created = await make(simulator, channel)
       const id = created.body.payment_request_id
-      const open = await show(simulator, id)
+      const openRequest = await show(simulator, id)
 
       await simulator.call('POST', `/v3/payment_requests/${id}/simulate`, {})
 
-      const paid = await show(simulator, id)
-      const payment = await simulator.call('GET', `/v3/payments/${paid.body.latest_payment_id}`)
-      const booked = await simulator.call('GET', '/transactions')
+      const paidRequest = await show(simulator, id)
+      const payment = await simulator.call(
+        'GET',
+        `/v3/payments/${paidRequest.body.latest_payment_id}`,
+      )
+      const bookedPage = await simulator.call('GET', '/transactions')
       simulator.clock.advance(7 * 86_400)
-      const settled = await simulator.call('GET', '/transactions')
+      const settledPage = await simulator.call('GET', '/transactions')
       expectAnswer('create', created)
-      for (const shown of [open, paid]) expectAnswer('getRequest', shown)
+      for (const request of [openRequest, paidRequest]) expectAnswer('getRequest', request)
       expectAnswer('getPayment', payment)
-      for (const listed of [booked, settled]) expectAnswer('transactions', listed)
+      for (const page of [bookedPage, settledPage]) expectAnswer('transactions', page)
       const [callback] = await simulator.callbacks(1)
-      expect(against(CALLBACKS.captured, callback?.body)).toStrictEqual([])
-      expect(against(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
+      expect(violationsOf(CALLBACKS.captured, callback?.body)).toStrictEqual([])
+      expect(violationsOf(CALLBACK_HEADERS, callback?.headers)).toStrictEqual([])
     },
   )
 
-  it('ends without money: cancelled, failed, expired', async ({ running: simulator }) => {
+  it('for requests that end without money: cancelled, failed, expired', async ({
+    running: simulator,
+  }) => {
     const ids = await Promise.all(
       [1, 2, 3].map(async () => (await make(simulator, 'DANA')).body.payment_request_id),
     )
@@ -153,11 +161,11 @@ describe('each answer of the simulator is as the provider’s documents have it'
     expectAnswer('cancel', cancelled)
     for (const id of ids) expectAnswer('getRequest', await show(simulator, id))
     const [failed, expired] = await simulator.callbacks(2)
-    expect(against(CALLBACKS.failed, failed?.body)).toStrictEqual([])
-    expect(against(CALLBACKS.expired, expired?.body)).toStrictEqual([])
+    expect(violationsOf(CALLBACKS.failed, failed?.body)).toStrictEqual([])
+    expect(violationsOf(CALLBACKS.expired, expired?.body)).toStrictEqual([])
   })
 
-  it('pages and rows that no capture makes', async ({ running: simulator }) => {
+  it('for a page of rows that no capture makes', async ({ running: simulator }) => {
     for (const type of ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL', 'WITHDRAWAL']) {
       await simulator.call('POST', '/_simulator/transactions', { type, status: 'REVERSED' })
     }
@@ -179,8 +187,9 @@ async function cancelPush(simulator: Simulator) {
   return simulator.call('POST', `/v3/payment_requests/${body.payment_request_id}/cancel`)
 }
 
-// A fault's status and code: `simulator-api.test.ts`; a second end of a request: `simulator-payments.test.ts`.
-it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answered>]>([
+// `simulator-api.test.ts` tests a fault's status and code; `simulator-requests.test.ts` tests a
+// second end of a request.
+it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answer>]>([
   ['no such request', 404, 'DATA_NOT_FOUND', (sim) => show(sim, PR)],
   [
     'another key',
@@ -203,7 +212,7 @@ it.for<readonly [string, number, string, (simulator: Simulator) => Promise<Answe
     const answer = await ask(running)
 
     expect(answer).toMatchObject({ status, body: { error_code: code } })
-    expect(against(ErrorBody, answer.body)).toStrictEqual([])
+    expect(violationsOf(ErrorBody, answer.body)).toStrictEqual([])
     expectHeaders(answer.headers)
   },
 )

@@ -30,14 +30,14 @@ function captureUpstream(deps: TestDeps, reference: string) {
 
 describe('money that must not be credited (design section 4)', () => {
   it('goes to suspense when its reference names no payment', async ({
-    scene: { deps, notify, held },
+    scene: { deps, notify, suspenseOf },
   }) => {
     for (const reference of ['another-merchants-order', `${crypto.randomUUID()}-1`]) {
       const providerPaymentId = captureUpstream(deps, reference)
 
       await notify({ providerPaymentId })
 
-      expect(await held(providerPaymentId)).toMatchObject({
+      expect(await suspenseOf(providerPaymentId)).toMatchObject({
         cause: 'unknown_reference',
         amountMinor: 5_000,
       })
@@ -54,23 +54,23 @@ describe('money that must not be credited (design section 4)', () => {
   ] as const)(
     'goes to suspense, and the payment fails with its event, when %s is wrong',
     async (row, { scene }) => {
-      const [, wrong, cause, amountMinor, failureReason] = row
-      const { deps, pay, notify, stored, held, event, ledger } = scene
+      const [, wrongFields, cause, amountMinor, failureReason] = row
+      const { deps, pay, notify, reread, suspenseOf, event, ledger } = scene
       const providerPaymentId = pay()
-      const paid = deps.provider.payments.get(providerPaymentId)
-      if (paid) deps.provider.payments.set(providerPaymentId, { ...paid, ...wrong })
+      const capture = deps.provider.payments.get(providerPaymentId)
+      if (capture) deps.provider.payments.set(providerPaymentId, { ...capture, ...wrongFields })
 
       await Promise.all(Array.from({ length: 5 }, () => notify({ providerPaymentId })))
 
-      expect(await stored()).toMatchObject({ status: 'failed', failureReason })
-      expect(await held(providerPaymentId)).toMatchObject({ cause, amountMinor })
+      expect(await reread()).toMatchObject({ status: 'failed', failureReason })
+      expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause, amountMinor })
       expect(deps.published).toMatchObject([{ kind: 'suspense.money', subject: providerPaymentId }])
       expect(await event('payment.failed')).toBeDefined()
       expect(await ledger()).toStrictEqual({ pendingMinor: 0, failed: 1 })
     },
   )
 
-  it('has a due alert until it is published, even if the topic fails', async ({
+  it('has a due alert until the alert is published, even if the topic fails', async ({
     scene: { deps, notify },
   }) => {
     const failing: TestDeps = {
@@ -78,8 +78,8 @@ describe('money that must not be credited (design section 4)', () => {
       alerts: { publish: () => Promise.reject(new Error('topic down')) },
     }
     const suspenseId = captureUpstream(deps, 'unknown')
-    const check = (as: TestDeps, dueAt = deps.now()) =>
-      checkSuspenseAlert(as, { suspenseId, dueAt })
+    const check = (checkDeps: TestDeps, dueAt = deps.now()) =>
+      checkSuspenseAlert(checkDeps, { suspenseId, dueAt })
 
     await notify({ providerPaymentId: suspenseId }, failing)
 
@@ -98,19 +98,19 @@ describe('money that must not be credited (design section 4)', () => {
 it('a capture goes to suspense if its payment is cancelled between read and write', async ({
   scene,
 }) => {
-  const { deps, payment, pay, notify, stored, held, ledger } = scene
+  const { deps, payment, pay, notify, reread, suspenseOf, ledger } = scene
   const providerPaymentId = pay()
   const close = () => closePayment(deps, payment, { status: 'cancelled', source: 'cancel' })
 
   await notify({ providerPaymentId }, beforeFirst(deps, 'transact', close))
 
-  expect(await stored()).toMatchObject({ status: 'cancelled' })
-  expect(await held(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
+  expect(await reread()).toMatchObject({ status: 'cancelled' })
+  expect(await suspenseOf(providerPaymentId)).toMatchObject({ cause: 'payment_not_pending' })
   expect(await ledger()).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
 })
 
 it('an expiry changes nothing if the payment is paid between read and write', async ({ scene }) => {
-  const { deps, payment, pay, request, notify, stored, ledger } = scene
+  const { deps, payment, pay, request, notify, reread, ledger } = scene
   const providerPaymentId = pay()
   const value = { ...request(), status: 'expired', latestPaymentId: undefined } as const
   deps.provider.script('getRequest', async () => ({ kind: 'found', value }))
@@ -118,21 +118,21 @@ it('an expiry changes nothing if the payment is paid between read and write', as
 
   await notify({ paymentRequestId: payment.paymentRequestId }, raced)
 
-  expect(await stored()).toMatchObject({ status: 'succeeded' })
+  expect(await reread()).toMatchObject({ status: 'succeeded' })
   expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
 })
 
 it('a payment fails when its wrong amount is already in suspense, without a second alert', async ({
   scene,
 }) => {
-  const { deps, payment, pay, stored } = scene
+  const { deps, payment, pay, reread } = scene
   const capture = { providerPaymentId: pay(), capturedMinor: minor(99_999) }
-  const held = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
-  await recordSuspense(deps, held)
+  const heldItem = heldMoney({ capture, cause: 'wrong_amount', payment, now: deps.now() })
+  await recordSuspense(deps, heldItem)
 
-  await closePayment(deps, payment, { status: 'failed', source: 'callback', held })
+  await closePayment(deps, payment, { status: 'failed', source: 'callback', held: heldItem })
 
-  expect(await stored()).toMatchObject({ status: 'failed' })
+  expect(await reread()).toMatchObject({ status: 'failed' })
   expect(deps.published).toHaveLength(1)
   expect(await dueAtOf(deps, 'alert', capture.providerPaymentId)).toBeUndefined()
 })
@@ -142,7 +142,7 @@ it.for([
   ['after the provider refused the cancel', 'transact', 1],
 ] as const)(
   'a cancel is refused with the status succeeded if paid %s',
-  async ([, kind, asked], { scene }) => {
+  async ([, kind, cancelCalls], { scene }) => {
     const { deps, pay, notify, cancel, ledger } = scene
     const providerPaymentId = pay()
     deps.provider.script('cancelRequest', async () => ({ kind: 'not_cancellable' }))
@@ -150,7 +150,7 @@ it.for([
 
     await expect(cancel(raced)).rejects.toThrow('payment cannot be cancelled in status=succeeded')
 
-    expect(deps.provider.countOf('cancelRequest')).toBe(asked)
+    expect(deps.provider.countOf('cancelRequest')).toBe(cancelCalls)
     expect(await ledger()).toStrictEqual({ pendingMinor: 95_900, succeeded: 1 })
   },
 )
@@ -158,16 +158,16 @@ it.for([
 it('a capture (spec 3.1) ends its payment, credits its estimated net and writes its event', async ({
   scene,
 }) => {
-  const { deps, payment, pay, notify, stored, ledger, event } = scene
+  const { deps, payment, pay, notify, reread, ledger, event } = scene
   const providerPaymentId = pay()
   deps.clock.advance(60)
 
   expect((await notify({ providerPaymentId })).kind).toBe('applied')
 
-  const paid = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
+  const paidFields = { status: 'succeeded', paidAt: '2026-11-20T04:01:00.000Z', openAt: deps.now() }
   const fee = { feeStatus: 'estimated', providerFeeMinor: 4_000, netMinor: 95_900 }
-  expect(await stored()).toMatchObject({
-    ...paid,
+  expect(await reread()).toMatchObject({
+    ...paidFields,
     ...fee,
     creditedProviderPaymentId: providerPaymentId,
   })
@@ -179,20 +179,20 @@ it('a capture (spec 3.1) ends its payment, credits its estimated net and writes 
     paid_at: deps.now(),
     client_net_minor: 95_900,
   }
-  const said = { event: 'payment.succeeded', event_id: row?.['id'], timestamp: deps.now() }
+  const eventFields = { event: 'payment.succeeded', event_id: row?.['id'], timestamp: deps.now() }
   expect(JSON.parse(String(row?.['body']))).toMatchObject({
-    ...said,
+    ...eventFields,
     data: { ...data, fee_status: 'estimated' },
   })
   expect(deps.provider.countOf('listTransactions')).toBe(0)
 })
 
 it('paid_at is recomputed after a long conflict', async ({
-  scene: { deps, pay, notify, stored },
+  scene: { deps, pay, notify, reread },
 }) => {
   await notify({ providerPaymentId: pay() }, withFrozenConflicts(deps, 1, 2 * 86_400))
 
-  expect(await stored()).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
+  expect(await reread()).toMatchObject({ status: 'succeeded', paidAt: deps.now() })
 })
 
 describe('the time of an event', () => {
@@ -204,39 +204,39 @@ describe('the time of an event', () => {
     scene,
   }) => {
     const { payment, event } = scene
-    const fresh = await aPendingPayment(deps, client)
+    const secondPayment = await aPendingPayment(deps, client)
 
     const closed = await closePayment(withFrozenConflicts(deps, 2, 3_600), payment, EXPIRED)
     const at = deps.now()
-    await closePayment(withFrozenConflicts(deps, 1, 4), fresh, EXPIRED)
+    await closePayment(withFrozenConflicts(deps, 1, 4), secondPayment, EXPIRED)
 
     expect(closed?.transitions.at(-1)).toMatchObject({ at })
     const row = await event('payment.expired')
     expect([row?.['listedAt'], JSON.parse(String(row?.['body'])).timestamp]).toStrictEqual([at, at])
-    expect(await eventOf(deps, fresh, 'payment.expired')).toMatchObject({ listedAt: at })
+    expect(await eventOf(deps, secondPayment, 'payment.expired')).toMatchObject({ listedAt: at })
   })
 
   it('is recomputed at most twelve times; then the payment stays unchanged and due', async ({
     scene,
   }) => {
-    const { deps, payment, stored } = scene
+    const { deps, payment, reread } = scene
 
     await expect(closePayment(withFrozenConflicts(deps, 12, 6), payment, EXPIRED)).rejects.toThrow(
       'conflicting writes',
     )
 
-    expect(await stored()).toEqual(payment)
+    expect(await reread()).toEqual(payment)
   })
 })
 
 it('an expired request closes no payment while the provider does not answer about its money', async ({
   scene,
 }) => {
-  const { deps, pay, request, notify, stored } = scene
+  const { deps, pay, request, notify, reread } = scene
   pay()
   request({ status: 'expired' })
   deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
 
   expect(await notify()).toMatchObject({ kind: 'unanswered' })
-  expect(await stored()).toMatchObject({ status: 'pending' })
+  expect(await reread()).toMatchObject({ status: 'pending' })
 })

@@ -27,7 +27,7 @@ import {
   writtenKeys,
 } from '../../support/test-deps.ts'
 
-/** Environments on one table: each has a provider and caches of its own. */
+/** Two environments on one table. Each environment has its own provider and caches. */
 function environments() {
   const stage = { providerCallsPerMinute: 60 }
   const first = memoryDeps({ stage })
@@ -80,22 +80,25 @@ describe('takeCalls', () => {
   })
 })
 
-it('takes calls of several operations in one write, and of one without room what is left', async () => {
+it('takes calls of several operations in one write; an operation with too little room gets its remaining calls', async () => {
   const { deps, calls } = recordTable(environments().first)
   await take(deps, 'getRequest', 8)
   const windowEnd = addMs(deps.now(), 10 * SECOND_MS)
 
-  const wanted = new Map<ProviderOperation, number>([
+  const wantedCalls = new Map<ProviderOperation, number>([
     ['cancelRequest', 3],
     ['getRequest', 3],
   ])
-  const taken = await takeCalls(deps, wanted)
+  const takenCalls = await takeCalls(deps, wantedCalls)
 
-  expect(taken).toStrictEqual({ granted: new Map(wanted).set('getRequest', 2), retryAt: windowEnd })
+  expect(takenCalls).toStrictEqual({
+    granted: new Map(wantedCalls).set('getRequest', 2),
+    retryAt: windowEnd,
+  })
   expect(writtenKeys(calls)).toHaveLength(3)
 })
 
-it('allows no call in a window without one, if the quota has fewer calls than windows', async () => {
+it('allows no call in a window without calls, if the quota has fewer calls than windows', async () => {
   const deps = testDeps({ stage: { providerCallsPerMinute: 1 } })
   deps.clock.set(timestampOf(Math.ceil(epochMs(deps.now()) / MINUTE_MS) * MINUTE_MS))
 
@@ -104,12 +107,13 @@ it('allows no call in a window without one, if the quota has fewer calls than wi
 
 describe('a pause', () => {
   const LIST: readonly ProviderOperation[] = ['listTransactions']
-  const pausing: Provider['pauseMs'] = (operation) => (operation === 'listTransactions' ? 7_000 : 0)
+  const pauseList: Provider['pauseMs'] = (operation) =>
+    operation === 'listTransactions' ? 7_000 : 0
 
   it('holds for its operation in every environment, and a shorter pause does not end it', async () => {
     const { first, second } = environments()
     const until = addMs(first.now(), 7_000)
-    first.provider.script('pauseMs', pausing)
+    first.provider.script('pauseMs', pauseList)
 
     await notePause(first, ['getPayment', 'listTransactions'])
     await notePause(second, LIST)
@@ -138,7 +142,7 @@ describe('a pause', () => {
   })
 })
 
-/** Of a provider that takes eight creates a minute, at the beginning of one. */
+/** Two clients of a provider that takes eight creates a minute, at the beginning of a minute. */
 async function aScarceProvider(callsLeft: number | undefined) {
   const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
   deps.provider.script('callsLeft', () => callsLeft)
@@ -155,8 +159,8 @@ async function aScarceProvider(callsLeft: number | undefined) {
 describe('a client’s share of the provider’s quota (design section 9)', () => {
   it.each([undefined, 8, 4])(
     'is not limited while the provider reports %s of eight calls as left',
-    async (left) => {
-      const { deps, clients, create } = await aScarceProvider(left)
+    async (callsLeft) => {
+      const { deps, clients, create } = await aScarceProvider(callsLeft)
 
       const answers = await Promise.all([1, 2, 3].map(() => create(clients[0])))
 
@@ -165,7 +169,7 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     },
   )
 
-  it('is a quarter when fewer than half are left: then a create answers 429, but replays and other clients are served', async () => {
+  it('is a quarter of the calls when fewer than half are left: then a create answers 429, but replays and other clients are served', async () => {
     const { deps, clients, create } = await aScarceProvider(3)
     const [flooding, other] = clients
 
@@ -176,10 +180,10 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
       await create(other),
     )
 
-    const [first, , refused, replay] = answers
+    const [first, , refusal, replay] = answers
     expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 429, 200, 201])
-    expect(refused?.body).toMatchObject({ code: 'rate_limit' })
-    expect(Number(refused?.headers['retry-after'])).toBeGreaterThan(0)
+    expect(refusal?.body).toMatchObject({ code: 'rate_limit' })
+    expect(Number(refusal?.headers['retry-after'])).toBeGreaterThan(0)
     expect(replay?.body['id']).toBe(first?.body['id'])
     expect(deps.provider.calls).toHaveLength(3)
     deps.clock.advance(60)
@@ -191,8 +195,10 @@ describe('a client’s share of the provider’s quota (design section 9)', () =
     deps.provider.script('callsLeft', () => 0)
     const { clientId } = await anApiClient(deps)
 
-    const taken = await Promise.all([1, 2, 3].map(() => takeShare(deps, 'createRequest', clientId)))
+    const shares = await Promise.all(
+      [1, 2, 3].map(() => takeShare(deps, 'createRequest', clientId)),
+    )
 
-    expect(taken.filter((retryAfterSeconds) => retryAfterSeconds === undefined)).toHaveLength(1)
+    expect(shares.filter((retryAfterSeconds) => retryAfterSeconds === undefined)).toHaveLength(1)
   })
 })

@@ -17,34 +17,34 @@ export async function anAssumedPayment(deps: TestDeps, client: Client) {
 }
 
 /** A settlement of one payment, recorded now, and an operator who has transferred its net. */
-export async function aRecorded(
+export async function aRecordedSettlement(
   fields: Parameters<typeof withoutFloor>[1] = { bank: BANK },
-  paid = aSucceededPayment,
+  makePayment = aSucceededPayment,
 ) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps, fields)
-  const payment = await paid(deps, client)
+  const payment = await makePayment(deps, client)
   const settlement = await sweptADayLater(deps, client)
-  const asked = {
+  const request = {
     operator: OPERATOR,
     settlement_id: settlement.settlementId,
     bank_reference: 'BCA 17',
   }
-  const pay = (more: object = {}, on: TestDeps = deps) =>
-    invokeAdmin(markPaid, on, { ...asked, ...more })
+  const pay = (more: object = {}, payDeps: TestDeps = deps) =>
+    invokeAdmin(markPaid, payDeps, { ...request, ...more })
   const status = async () => (await findAnySettlement(deps, settlement.settlementId)).status
   return { deps, client, payment, settlement, pay, status }
 }
 
-/** The same once its audit is done. */
-export async function anAudited(...settled: Parameters<typeof aRecorded>) {
-  const world = await aRecorded(...settled)
+/** A recorded settlement after its audit. */
+export async function anAuditedSettlement(...options: Parameters<typeof aRecordedSettlement>) {
+  const world = await aRecordedSettlement(...options)
   await auditedNow(world.deps, world.settlement)
   return world
 }
 
 export const auditedTest = testWith(
-  () => anAudited(),
+  () => anAuditedSettlement(),
   'deps',
   'client',
   'payment',
@@ -53,6 +53,10 @@ export const auditedTest = testWith(
   'status',
 )
 
-export function quiet(deps: TestDeps): TestDeps {
+export function withoutSleep(deps: TestDeps) {
   return { ...deps, sleep: async () => {} }
+}
+
+export function differenceOf({ clientId: id }: Client) {
+  return { what: 'window.written_off_minor', id, expected: 0, found: 5 }
 }

@@ -5,12 +5,10 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { askForOwnRow } from '../../../shared/posting/assume-fee.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
-import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
 import {
-  anOpenPayment,
   aSucceededPayment,
   aTransaction,
   entriesIn,
@@ -19,36 +17,12 @@ import {
   storeOpen,
   succeededPayment,
 } from '../../support/paid-builders.ts'
-import { aClient, aStoredClient } from '../../support/payment-builders.ts'
-import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import {
-  inSteps,
-  settle,
-  settlementsOf,
-  sweep,
-  sweptNow,
-} from '../../support/settlement-builders.ts'
-import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import { aClient } from '../../support/payment-builders.ts'
+import { settle, settlementsOf, sweep } from '../../support/settlement-builders.ts'
+import { findingAbout } from '../../support/synced-payment.ts'
 import { putRaw, rawItem } from '../../support/tampering.ts'
 import { beforeFirst, type TestDeps, testDeps } from '../../support/test-deps.ts'
-import { clientTest } from '../settlement/client-test.ts'
-
-const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
-
-async function notify(deps: TestDeps, payment: Payment, row: ProviderTransaction) {
-  return reconcileTransaction(
-    deps,
-    { transaction: row, known: await paymentOf(deps, { payment }) },
-    ASK,
-  )
-}
-
-/** With one payment that has been open for so long that it is asked about now. */
-const it = clientTest.extend('overdue', async ({ deps, client }) => {
-  const payment = await anOpenPayment(deps, client)
-  deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-  return payment
-})
+import { it } from './overdue-test.ts'
 
 describe('a payment that is open for seven days (design section 4, "Sweep and settle")', () => {
   it.for([
@@ -89,7 +63,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
   )
 
   it.for(['unreachable', 'server_error', 'rate_limited', 'misconfigured'] as const)(
-    'stays open, and holds up no other, if the provider is %s',
+    'stays open, and delays no other payment, if the provider is %s',
     async (reason, { deps, client, overdue }) => {
       await aSucceededPayment(deps, client, {
         notionalMinor: 50_000,
@@ -112,16 +86,17 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
     ['asked', 4, 4],
     ['read', 0, 2],
   ] as const)(
-    'is posted although fifty older ones cannot be %s, after %d s each: by %d runs',
-    async ([to, seconds, most], { deps, client, overdue }) => {
-      const broken = Array.from({ length: 50 }, () =>
+    'is posted although fifty older payments cannot be %s, after %d s each: by %d runs',
+    async ([failure, seconds, runCount], { deps, client, overdue }) => {
+      const brokenPayments = Array.from({ length: 50 }, () =>
         succeededPayment(client, { paidAt: addMs(deps.now(), -8 * DAY_MS) }),
       )
-      await storeOpen(deps, broken)
+      await storeOpen(deps, brokenPayments)
       const rows = await Promise.all(
-        broken.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))),
+        brokenPayments.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))),
       )
-      if (to === 'read') for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
+      if (failure === 'read')
+        for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
         deps.clock.advance(seconds)
         return providerPaymentId === overdue.creditedProviderPaymentId
@@ -131,12 +106,16 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
 
       await settle(deps, client)
       let runs = 1
-      for (let next = deps.sent.shift(); next; next = deps.sent.shift(), runs++) {
-        const Records = [{ messageId: '1', body: JSON.stringify(next.message.body) }]
+      for (
+        let nextMessage = deps.sent.shift();
+        nextMessage;
+        nextMessage = deps.sent.shift(), runs++
+      ) {
+        const Records = [{ messageId: '1', body: JSON.stringify(nextMessage.message.body) }]
         await worker.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
       }
 
-      expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([most, 1])
+      expect([runs, (await settlementsOf(deps, client)).length]).toStrictEqual([runCount, 1])
       expect(await feeOf(deps, overdue)).toStrictEqual([4_000, 95_900, 'assumed'])
       for (const row of rows) await putRaw(deps, row)
     },
@@ -207,96 +186,8 @@ describe('many payments that are open for seven days', () => {
   })
 })
 
-describe('the row of a payment whose fee was assumed (design section 12)', () => {
-  const assumed = it.extend('payment', async ({ deps, client, overdue }) => {
-    await sweptNow(deps, client)
-    deps.clock.advance(3_600)
-    return paymentOf(deps, { payment: overdue })
-  })
-
-  assumed.for([
-    ['with the same fee', 4_000, 100, []],
-    [
-      'with another fee at the cost of the house, with a finding',
-      4_440,
-      -340,
-      [{ kind: 'suspense.finding' }],
-    ],
-  ] as const)(
-    'is booked once, with only a provider leg: %s',
-    async (wanted, { deps, client, payment }) => {
-      const [, keptMinor, house, alerts] = wanted
-      deps.published.length = 0
-      const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
-
-      await notify(deps, payment, row)
-      await notify(deps, payment, row)
-
-      const [own, late, ...more] = await entriesIn(deps, client)
-      expect(more).toStrictEqual([])
-      const providerMinor = 100_000 - keptMinor
-      const moved = { grossMinor: 0, netMinor: 0, providerMinor, houseMinor: providerMinor }
-      const proof = { provenMinor: 95_900, provenEligibleAt: own?.eligibleAt }
-      expect(late).toMatchObject({
-        type: 'late_row',
-        providerTransactionId: row.transactionId,
-        ...moved,
-        ...proof,
-      })
-      expect((own?.houseMinor ?? 0) + (late?.houseMinor ?? 0)).toBe(house)
-      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
-      expect(deps.published).toMatchObject(alerts)
-      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(
-        alerts[0] && keptMinor,
-      )
-    },
-  )
-
-  assumed(
-    'is proof of no later settlement: it changes none of its sums',
-    async ({ deps, client, payment }) => {
-      await notify(
-        deps,
-        payment,
-        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
-      )
-      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
-      deps.clock.advance(60)
-
-      const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
-      expect(await sweep(deps, client)).toMatchObject(sums)
-    },
-  )
-
-  it.for([10, 1])(
-    'proves its payment if read before the settlement: blocks of %i',
-    async (block, { deps: whole }) => {
-      const deps = inSteps(whole, 10, 10, block)
-      const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
-      const payment = await anOpenPayment(deps, client)
-      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
-      expect(await sweep(deps, client)).toBeUndefined()
-      await notify(
-        deps,
-        payment,
-        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
-      )
-      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
-      deps.clock.advance(600)
-
-      expect(await sweep(deps, client)).toMatchObject({
-        netMinor: 191_800,
-        unprovenMinor: 0,
-        entryCount: 3,
-      })
-
-      await expectBalanced(deps, client.clientId)
-    },
-  )
-})
-
 const PAYMENT = succeededPayment(aClient(), { paidAt: aClient().createdAt })
-const OWN = aTransaction(PAYMENT, { keptMinor: 4_440 })
+const OWN_ROW = aTransaction(PAYMENT, { keptMinor: 4_440 })
 
 function askAbout(...transactions: readonly ProviderTransaction[]) {
   const deps = testDeps()
@@ -307,7 +198,7 @@ function askAbout(...transactions: readonly ProviderTransaction[]) {
   return askForOwnRow(deps, PAYMENT)
 }
 
-// Contracts and negative fees: `sync-credited.test.ts`.
+// `sync-credited.test.ts` tests contracts and negative fees.
 describe('askForOwnRow (design section 4, Fee)', () => {
   it.each([
     ['of another payment', { providerPaymentId: 'py-other' }, false],
@@ -320,7 +211,7 @@ describe('askForOwnRow (design section 4, Fee)', () => {
     ['about another amount', { amountMinor: minor(99_999) }, true],
     ['in another currency', { currency: 'PHP' }, true],
   ] as const)('finds no settled row in a transaction %s', async (_case, fields, isKnown) => {
-    expect(await askAbout({ ...OWN, ...fields })).toStrictEqual({
+    expect(await askAbout({ ...OWN_ROW, ...fields })).toStrictEqual({
       kind: 'answered',
       row: undefined,
       isKnown,
@@ -329,12 +220,16 @@ describe('askForOwnRow (design section 4, Fee)', () => {
 
   it.each([4_440, 0])(
     'finds the settled row of this payment when the provider kept %i',
-    async (kept) => {
-      const stranger = { ...OWN, providerPaymentId: 'py-other', keptMinor: minor(1) }
+    async (keptMinor) => {
+      const otherRow = { ...OWN_ROW, providerPaymentId: 'py-other', keptMinor: minor(1) }
 
-      const answer = await askAbout(stranger, { ...OWN, keptMinor: minor(kept) })
+      const answer = await askAbout(otherRow, { ...OWN_ROW, keptMinor: minor(keptMinor) })
 
-      expect(answer).toMatchObject({ kind: 'answered', row: { feeMinor: kept }, isKnown: true })
+      expect(answer).toMatchObject({
+        kind: 'answered',
+        row: { feeMinor: keptMinor },
+        isKnown: true,
+      })
     },
   )
 })

@@ -1,6 +1,7 @@
 /**
- * Goal: no entry lands in a window that is summed or swept. Method: real stores; the fence is raised at every place and in
- * every state, and writes with entries before it are tried at each item.
+ * Goal: no entry lands in a window that is summed or swept. Method: real stores; the fence is
+ * raised at every place and in every state, and writes with entries before it are tried at each
+ * item.
  */
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
@@ -18,7 +19,7 @@ import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
-import { adjusted, aRefund, aVoid } from '../../support/money-rows.ts'
+import { adjustBalance, aRefund, aVoid } from '../../support/money-rows.ts'
 import {
   anIdOfShard,
   anOpenPayment,
@@ -57,8 +58,8 @@ describe('raiseFence (design sections 4 and 12)', () => {
       changes: { ledgerParts: 2 },
     })
     const { deps: recorded, calls } = recordTable(deps)
-    const before = deps.now()
-    const end = addMs(before, 1)
+    const startedAt = deps.now()
+    const end = addMs(startedAt, 1)
 
     expect(await raiseFence(recorded, client.clientId, end)).toStrictEqual({ parts: 2 })
 
@@ -66,27 +67,27 @@ describe('raiseFence (design sections 4 and 12)', () => {
     expect(first).toStrictEqual(windowKey(client.clientId))
     expect(new Set(shards.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(32)
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
-    expect(deps.now()).toBe(addMs(before, 1_000))
-    await raiseFence(deps, client.clientId, before)
+    expect(deps.now()).toBe(addMs(startedAt, 1_000))
+    await raiseFence(deps, client.clientId, startedAt)
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
   })
 
-  it('throws if a shard is missing or has no fence, and creates neither', async ({
+  it('throws if a shard is missing or has no fence, and creates neither of them', async ({
     deps,
     client,
   }) => {
-    const [removed, bare] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
-    const { closedUntil } = (await deps.table.get(removed)) ?? {}
+    const [removedShard, bareShard] = [shardKey(client.clientId, 4), shardKey(client.clientId, 5)]
+    const { closedUntil } = (await deps.table.get(removedShard)) ?? {}
     const end = addMs(deps.now(), 1)
 
-    await deps.table.write(remove(removed, exists))
+    await deps.table.write(remove(removedShard, exists))
     await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
-    expect(await deps.table.get(removed)).toBeUndefined()
-    await deps.table.write(update(removed, { set: { closedUntil } }))
-    await deps.table.write(update(bare, { remove: ['closedUntil'] }))
+    expect(await deps.table.get(removedShard)).toBeUndefined()
+    await deps.table.write(update(removedShard, { set: { closedUntil } }))
+    await deps.table.write(update(bareShard, { remove: ['closedUntil'] }))
     await expect(raiseFence(deps, client.clientId, end)).rejects.toThrow('no fence')
 
-    await deps.table.write(update(bare, { set: { closedUntil } }))
+    await deps.table.write(update(bareShard, { set: { closedUntil } }))
     await raiseFence(deps, client.clientId, end)
   })
 })
@@ -99,23 +100,23 @@ describe('a write with an entry before the fence', () => {
     const { clientId } = client
     const end = addMs(deps.now(), 10)
     await raiseFence(deps, clientId, end)
-    const early = addMs(end, -1)
+    const earlyAt = addMs(end, -1)
 
     for (const place of allShards(1)) {
       const payment = { clientId, paymentId: anIdOfShard(place.shard) }
       for (const net of [ZERO, minor(5)]) {
-        expect(await deps.table.transact({ shard: moveCredit(payment, net, early) })).toMatchObject(
-          { applied: false },
-        )
+        expect(
+          await deps.table.transact({ shard: moveCredit(payment, net, earlyAt) }),
+        ).toMatchObject({ applied: false })
       }
       expect(await deps.table.transact({ shard: moveCredit(payment, ZERO, end) })).toMatchObject({
         applied: true,
       })
     }
     const steps = [
-      adjustCredit(clientId, minor(5), early),
-      recreditWindow(clientId, minor(5), early),
-      writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: early }),
+      adjustCredit(clientId, minor(5), earlyAt),
+      recreditWindow(clientId, minor(5), earlyAt),
+      writeOffInWindow(clientId, { readMinor: ZERO, addMinor: minor(5), postedAt: earlyAt }),
     ]
     for (const step of steps)
       expect(await deps.table.transact({ step })).toMatchObject({ applied: false })
@@ -144,35 +145,36 @@ describe('a write with an entry before the fence', () => {
   })
 })
 
-async function posting(
-  deps: TestDeps,
-  client: Client,
-): Promise<(on: TestDeps) => Promise<unknown>> {
+type Write = (deps: TestDeps) => Promise<unknown>
+
+async function preparePosting(deps: TestDeps, client: Client): Promise<Write> {
   const open = await anOpenPayment(deps, client)
-  return (on) => post(on, open)
+  return (writeDeps) => post(writeDeps, open)
 }
-async function voiding(
-  deps: TestDeps,
-  client: Client,
-): Promise<(on: TestDeps) => Promise<unknown>> {
+async function prepareVoid(deps: TestDeps, client: Client): Promise<Write> {
   const open = await anOpenPayment(deps, client)
-  return (on) => movePayment(on, open, aVoid(on, 'own', open.notionalMinor, true))
+  return (writeDeps) =>
+    movePayment(writeDeps, open, aVoid(writeDeps, 'own', open.notionalMinor, true))
 }
-async function adjusting(_: TestDeps, client: Client): Promise<(on: TestDeps) => Promise<unknown>> {
-  return (on) => adjusted(on, client, 'recovered', 25_000, 'BANK-1')
+async function prepareAdjustment(_: TestDeps, client: Client): Promise<Write> {
+  return (writeDeps) => adjustBalance(writeDeps, client, 'recovered', 25_000, 'BANK-1')
 }
 
 describe('a write during which another run raises the fence', () => {
   it.for([
-    ['a posting', posting, { message: expect.stringContaining('kept being closed') as unknown }],
+    [
+      'a posting',
+      preparePosting,
+      { message: expect.stringContaining('kept being closed') as unknown },
+    ],
     [
       'a void of an open payment',
-      voiding,
+      prepareVoid,
       { message: expect.stringContaining('kept changing') as unknown },
     ],
-    ['an adjustment', adjusting, { code: 'conflict' }],
+    ['an adjustment', prepareAdjustment, { code: 'conflict' }],
   ] as const)(
-    'before each try gives up and writes nothing: %s',
+    'gives up and writes nothing if the fence rises before each try: %s',
     async ([, writer, error], { deps, client }) => {
       const write = await writer(deps, client)
       const raised = interceptTable(deps, {
@@ -189,10 +191,7 @@ describe('a write during which another run raises the fence', () => {
     },
   )
 
-  it('before a late row is booked writes nothing, and the next try books it', async ({
-    deps,
-    client,
-  }) => {
+  it('does not book a late row; the next try books it', async ({ deps, client }) => {
     const payment = await postAssumed(deps, await anOpenPayment(deps, client))
     const row = settledRowFor(payment, { feeMinor: 4_440 })
     const raised = beforeFirst(deps, 'transact', () =>

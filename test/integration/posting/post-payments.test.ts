@@ -21,16 +21,16 @@ import { aPendingPayment, ledgerView } from '../../support/payment-builders.ts'
 import { paymentOf } from '../../support/synced-payment.ts'
 import { afterFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
 import { storedEndpoint } from '../../support/webhook-builders.ts'
-import { it, now } from './worked-case.ts'
+import { it, reread } from './worked-case.ts'
 
-async function openOfOneShard(deps: TestDeps, client: Client, count: number) {
+async function openPaymentsOfOneShard(deps: TestDeps, client: Client, count: number) {
   const fields = () => ({ paymentId: anIdOfShard(7), paidAt: deps.now() })
   const open = Array.from({ length: count }, () => succeededPayment(client, fields()))
   await storeOpen(deps, open)
   return open
 }
 
-function byRow(payment: Payment): Posting {
+function postingByRow(payment: Payment): Posting {
   return { payment, by: { row: settledRowFor(payment) } }
 }
 
@@ -46,29 +46,29 @@ describe('postPayments (design section 12)', () => {
     const open = await anOpenPayment(deps, client)
     deps.clock.advance(3_600)
 
-    const posted = await post(deps, open, { feeMinor: 4_440 })
+    const postedPayment = await post(deps, open, { feeMinor: 4_440 })
 
-    const { openAt: _, ...rest } = open
+    const { openAt: _, ...storedFields } = open
     const { paymentId, paidAt } = open
     const [postedAt, transactionId] = [deps.now(), `txn_${paymentId}`]
     const fee = { providerFeeMinor: 4_440, netMinor: 95_460, feeStatus: 'actual' }
     const finalFee = { status: 'actual', feeMinor: 4_440, at: postedAt }
-    const known = {
+    const postingFields = {
       providerSettledAt: paidAt,
       postedAt,
       ownRow: { transactionId, providerMinor: 95_560 },
     }
     expect(await paymentOf(deps, { payment: open })).toEqual({
-      ...rest,
+      ...storedFields,
       ...fee,
-      ...known,
+      ...postingFields,
       finalFee,
       moneyVersion: 1,
     })
-    expect(posted).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
+    expect(postedPayment).toMatchObject({ netMinor: 95_460, postedAt, moneyVersion: 1 })
     const figures = { grossMinor: 100_000, feeMinor: 4_440, markupMinor: 100, netMinor: 95_460 }
     const legs = { providerMinor: 95_560, bankMinor: 0, suspenseMinor: 0, houseMinor: 100 }
-    const of = {
+    const about = {
       paymentId,
       method: 'virtual_account',
       channelCode: 'BCA',
@@ -85,7 +85,7 @@ describe('postPayments (design section 12)', () => {
       type: 'payment',
       ...figures,
       ...legs,
-      ...of,
+      ...about,
       ...times,
     }
     expect(await entriesIn(deps, client)).toEqual([entry])
@@ -95,7 +95,7 @@ describe('postPayments (design section 12)', () => {
     })
   })
 
-  it('is eligible when it is posted, if that is more than a day after it was paid', async ({
+  it('makes a payment eligible at its posting, if it is posted more than a day after it was paid', async ({
     deps,
     client,
   }) => {
@@ -111,11 +111,14 @@ describe('postPayments (design section 12)', () => {
 })
 
 describe('payments of one page', () => {
-  it('share a transaction if they share a shard, at most 45', async ({ deps, client }) => {
-    const open = await openOfOneShard(deps, client, 46)
+  it('share a transaction if they share a shard, at most 45 payments each', async ({
+    deps,
+    client,
+  }) => {
+    const open = await openPaymentsOfOneShard(deps, client, 46)
     const { deps: recorded, calls } = recordTable(deps)
 
-    const answers = await postPayments(recorded, open.map(byRow))
+    const answers = await postPayments(recorded, open.map(postingByRow))
 
     expect(answers.map((payment) => payment?.paymentId)).toStrictEqual(
       open.map(({ paymentId }) => paymentId),
@@ -128,18 +131,19 @@ describe('payments of one page', () => {
     client,
   }) => {
     const refunds = [48, 48, 31, 31, 31]
-    const open = await openOfOneShard(deps, client, refunds.length)
-    const moved: Payment[] = []
+    const open = await openPaymentsOfOneShard(deps, client, refunds.length)
+    const movedPayments: Payment[] = []
     for (const [at, payment] of open.entries()) {
       for (let left = refunds[at] ?? 0; left > 0; left--)
         await movePayment(deps, payment, aRefund(deps, 10))
-      moved.push(await paymentOf(deps, { payment }))
+      movedPayments.push(await paymentOf(deps, { payment }))
     }
     const { deps: recorded, calls } = recordTable(deps)
 
-    await postPayments(recorded, moved.map(byRow))
+    await postPayments(recorded, movedPayments.map(postingByRow))
 
-    // The shard, and of each payment itself, its entry and those of its refunds: of the first two together 101 items.
+    // A transaction writes the shard, each payment, its entry and its refunds' entries. The first
+    // two payments together would need 101 items.
     expect(transactionsIn(calls).toSorted((a, b) => a - b)).toStrictEqual([51, 51, 100])
     expect(await entriesIn(deps, client)).toHaveLength(5 + 3 * 31 + 2 * 48)
   })
@@ -148,11 +152,11 @@ describe('payments of one page', () => {
     deps,
     client,
   }) => {
-    const open = await openOfOneShard(deps, client, 5)
+    const open = await openPaymentsOfOneShard(deps, client, 5)
     const [changed] = open
     if (changed) await movePayment(deps, changed, aRefund(deps, 30_000))
 
-    const answers = await postPayments(deps, open.map(byRow))
+    const answers = await postPayments(deps, open.map(postingByRow))
 
     expect(answers.map((payment) => payment !== undefined)).toStrictEqual([
       false,
@@ -166,12 +170,13 @@ describe('payments of one page', () => {
 })
 
 /**
- * Goal: each movement of a payment's money has one event, in the same transaction (design section 8). Method: provider
- * rows move a posted or an open payment of a client with endpoints. The test reads the written items and the messages.
+ * Goal: each movement of a payment's money has one event, in the same transaction (design section
+ * 8). Method: provider rows move a posted or an open payment of a client with endpoints. The test
+ * reads the written items and the messages.
  */
 
 async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
-  return movePayment(deps, await now(deps, payment), row)
+  return movePayment(deps, await reread(deps, payment), row)
 }
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
@@ -180,8 +185,8 @@ async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
   )
 }
 
-/** What the events of a payment say, oldest first; those of one moment by their names. */
-async function reversals(deps: TestDeps, payment: Payment) {
+/** The bodies of a payment's reversal events, oldest first. */
+async function reversalBodies(deps: TestDeps, payment: Payment) {
   return (await reversedEvents(deps, payment))
     .toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
     .map(({ body }) => JSON.parse(body) as { readonly event: string; readonly data: object })
@@ -205,18 +210,18 @@ describe('payment.reversed', () => {
     await move(deps, payment, aWin(deps, 20_000))
 
     const event = 'payment.reversed'
-    expect(await reversals(deps, payment)).toMatchObject([
+    expect(await reversalBodies(deps, payment)).toMatchObject([
       { event, data: { type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
       { event, data: { type: 'chargeback', amount_minor: 20_000, taken_back_minor: 30_000 } },
       { event, data: { type: 'dispute_won', amount_minor: 20_000, taken_back_minor: 10_000 } },
     ])
-    expect((await now(deps, payment)).reversal).toMatchObject({
+    expect((await reread(deps, payment)).reversal).toMatchObject({
       kind: 'chargeback',
       amountMinor: 10_000,
     })
   })
 
-  it('is sent for an open payment, and for one that is voided before it is posted', async ({
+  it('is sent for an open payment, and for a payment that is voided before it is posted', async ({
     deps,
     client,
   }) => {
@@ -228,10 +233,10 @@ describe('payment.reversed', () => {
     deps.clock.advance(60)
     await move(deps, open, aVoid(deps, refund.transactionId, 10_000))
 
-    // The last row takes nothing more.
+    // The last row takes no more money from the client.
     expect(deps.published.at(-1)?.subject).toMatch(/#money_went_back$/)
     const about = { id: open.paymentId, status: 'succeeded' }
-    expect(await reversals(deps, open)).toMatchObject([
+    expect(await reversalBodies(deps, open)).toMatchObject([
       { data: { ...about, type: 'refund', amount_minor: 10_000, taken_back_minor: 10_000 } },
       {
         data: {
@@ -247,25 +252,30 @@ describe('payment.reversed', () => {
     ])
   })
 
-  it('goes to the endpoints that name it: `*` means the events of the specification', async ({
+  it('goes to the endpoints that name the event: `*` means the events of the specification', async ({
     deps,
     payment,
   }) => {
     const { clientId } = payment
     await storedEndpoint(deps, { clientId, eventTypes: ['*'] })
-    const named = await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
-    const both = await storedEndpoint(deps, { clientId, eventTypes: ['*', 'payment.reversed'] })
+    const namedEndpoint = await storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
+    const bothEndpoint = await storedEndpoint(deps, {
+      clientId,
+      eventTypes: ['*', 'payment.reversed'],
+    })
 
     await move(deps, payment, aRefund(deps, 10_000))
 
     const [event] = await reversedEvents(deps, payment)
     const deliveries = event ? await deliveriesOfEvent(deps, clientId, event.eventId) : []
     const ids = deliveries.map(({ delivery }) => delivery.endpointId)
-    expect(ids.toSorted()).toStrictEqual([named.endpointId, both.endpointId].toSorted())
+    expect(ids.toSorted()).toStrictEqual(
+      [namedEndpoint.endpointId, bothEndpoint.endpointId].toSorted(),
+    )
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(2)
   })
 
-  it('is not written with endpoints that were read more than five seconds before', async ({
+  it('is not written with endpoints that were read more than five seconds earlier', async ({
     deps,
     payment,
   }) => {
@@ -275,7 +285,7 @@ describe('payment.reversed', () => {
       return storedEndpoint(deps, { clientId, eventTypes: ['payment.reversed'] })
     })
 
-    await movePayment(slow, await now(deps, payment), aRefund(deps, 10_000))
+    await movePayment(slow, await reread(deps, payment), aRefund(deps, 10_000))
 
     const [event] = await reversedEvents(deps, payment)
     expect(event?.firedAt).toBe(deps.now())

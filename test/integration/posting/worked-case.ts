@@ -9,7 +9,7 @@ import { paymentOf } from '../../support/synced-payment.ts'
 import type { TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
-export function now(deps: TestDeps, payment: Payment) {
+export function reread(deps: TestDeps, payment: Payment) {
   return paymentOf(deps, { payment })
 }
 
@@ -17,7 +17,7 @@ export function now(deps: TestDeps, payment: Payment) {
 export async function applyRows(deps: TestDeps, payment: Payment, ...rows: readonly MoneyRow[]) {
   for (const row of rows) {
     deps.clock.advance(3_600)
-    await movePayment(deps, await now(deps, payment), row)
+    await movePayment(deps, await reread(deps, payment), row)
   }
 }
 
@@ -30,34 +30,40 @@ const FIGURES = [
   'houseMinor',
 ] as const
 
-/** In the order in which they were written; those of one transaction by their texts. */
+/** The entries as lines of text, in the order of their posting times, then of their texts. */
 export async function linesIn(deps: TestDeps, client: Client) {
   const keyed = (await entriesIn(deps, client)).map((entry) => {
-    const line = `${entry.type} ${shown(FIGURES.map((name) => entry[name]))}`
+    const line = `${entry.type} ${formatFigures(FIGURES.map((name) => entry[name]))}`
     return { key: `${entry.postedAt} ${line}`, line }
   })
   return keyed.toSorted((a, b) => (a.key < b.key ? -1 : 1)).map(({ line }) => line)
 }
 
-function shown(figures: readonly number[]) {
+function formatFigures(figures: readonly number[]) {
   return figures.map((figure) => figure.toLocaleString('en-US')).join(' ')
 }
 
-/** What is at the provider, what clients were given and have, and what is ours; re-credits repeat what was there. */
+/**
+ * The money at the provider, the money that the client has or was paid, and the house's money.
+ * Re-credits do not count: they repeat earlier entries.
+ */
 export async function trialBalance(deps: TestDeps, client: Client) {
   const entries = (await entriesIn(deps, client)).filter(({ type }) => type !== 'recredit')
-  const sum = (of: 'providerMinor' | 'houseMinor') =>
-    entries.reduce((total, entry) => total + entry[of], 0)
+  const sum = (side: 'providerMinor' | 'houseMinor') =>
+    entries.reduce((total, entry) => total + entry[side], 0)
   const { pendingMinor, availableMinor, inSettlementMinor, paidOutMinor } = await getBalance(
     deps,
     client.clientId,
   )
   const clients = pendingMinor + availableMinor + inSettlementMinor + paidOutMinor
   expect(sum('providerMinor')).toBe(clients + sum('houseMinor'))
-  return shown([sum('providerMinor'), clients, sum('houseMinor')])
+  return formatFigures([sum('providerMinor'), clients, sum('houseMinor')])
 }
 
-/** The posted payment of the worked cases: 100,000 paid, 4,440 kept by the provider, 100 ours, 95,460 the client's. */
+/**
+ * The posted payment of the worked cases: 100,000 paid, 4,440 kept by the provider, 100 ours,
+ * 95,460 the client's.
+ */
 export const it = clientTest.extend('payment', async ({ deps, client }) =>
   post(deps, await anOpenPayment(deps, client), { feeMinor: 4_440 }),
 )

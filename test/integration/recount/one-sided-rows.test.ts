@@ -1,7 +1,8 @@
 /**
- * Goal: an entry that becomes visible after its window was summed is paid out once (design section 4), and a payment of
- * which a restore kept only the event is credited only with the capture that paid it. Method: the rows are taken away and
- * put back by hand, as a slow commit or a restore would have them; the provider shows the capture otherwise.
+ * Goal: an entry that becomes visible after its window was summed is paid out once (design section
+ * 4), and a payment of which a restore kept only the event is credited only with the capture that
+ * paid it. Method: the tests remove rows and put them back, as a slow commit or a restore does, or
+ * alter what the provider shows of the capture.
  */
 import { describe, expect } from 'vitest'
 import { readClientBook } from '../../../shared/books/get-books.ts'
@@ -20,7 +21,7 @@ import { settlementEntries } from '../../../shared/settlement/statement/settleme
 import { entryKey, eventKey, type Key, paymentKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, MINUTE_MS } from '../../../shared/time.ts'
-import { adjusted } from '../../support/money-rows.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { aSucceededPayment } from '../../support/paid-builders.ts'
 import { aClientId } from '../../support/payment-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
@@ -32,22 +33,24 @@ import { clientTest as it } from '../settlement/client-test.ts'
 import { receiveEverything } from './torn-flows.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
 
-/** A settlement of two payments, and a third one of its window that it does not have. */
-async function settledWithout(deps: TestDeps, client: Client) {
+/**
+ * A settlement of two payments, and a late payment of the same window that the settlement misses.
+ */
+async function settleWithoutLate(deps: TestDeps, client: Client) {
   for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
   deps.clock.advance(1)
-  const late = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
-  const { settlement, items } = await sweptWithout(deps, client, keysOf(late))
+  const latePayment = await aSucceededPayment(deps, client, { notionalMinor: 70_000 })
+  const { settlement, items } = await sweepWithout(deps, client, keysOf(latePayment))
   for (const item of items) await putRaw(deps, item)
-  return { settlement, late }
+  return { settlement, latePayment }
 }
 
 function keysOf(payment: Payment): readonly Key[] {
   return entriesOf(payment).map((entry) => entryKey(payment, entry))
 }
 
-/** A settlement of everything but these entries, which become visible after it. */
-async function sweptWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
+/** Settles all entries except those of `keys`, which become visible after the settlement. */
+async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await deps.table.write(remove(key, exists))
   return { settlement: await sweptADayLater(deps, client), items }
@@ -55,58 +58,60 @@ async function sweptWithout(deps: TestDeps, client: Client, keys: readonly Key[]
 
 describe('recount-ledger: an entry outside its settlement', () => {
   it('is re-credited alone, and paid out by the next settlement', async ({ deps, client }) => {
-    const { settlement, late } = await settledWithout(deps, client)
+    const { settlement, latePayment } = await settleWithoutLate(deps, client)
 
     await recount(deps, client)
 
     await expectBalanced(deps, client.clientId)
-    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+    expect(await readWindow(deps, client.clientId)).toMatchObject({
+      availableMinor: latePayment.netMinor,
+    })
     await payOut(deps, settlement)
-    const next = await sweptADayLater(deps, client)
-    const { netMinor } = late
-    expect(next).toMatchObject({
+    const nextSettlement = await sweptADayLater(deps, client)
+    const { netMinor } = latePayment
+    expect(nextSettlement).toMatchObject({
       netMinor,
       recreditedMinor: netMinor,
       paymentCount: 1,
       unprovenMinor: 0,
     })
-    await payOut(deps, next)
-    const paidOut = {
+    await payOut(deps, nextSettlement)
+    const windowAfter = {
       availableMinor: 0,
       inSettlementMinor: 0,
       paidOutMinor: settlement.netMinor + netMinor,
     }
-    expect(await readWindow(deps, client.clientId)).toMatchObject(paidOut)
+    expect(await readWindow(deps, client.clientId)).toMatchObject(windowAfter)
   })
 
   it('is in the books once, and not in the statement of the settlement', async ({
     deps,
     client,
   }) => {
-    const { settlement, late } = await settledWithout(deps, client)
+    const { settlement, latePayment } = await settleWithoutLate(deps, client)
     await recount(deps, client)
     await sweptADayLater(deps, client)
 
-    const asked = { clientId: client.clientId, id: settlement.settlementId, limit: 100 }
-    const { entries } = await settlementEntries(deps, asked)
+    const request = { clientId: client.clientId, id: settlement.settlementId, limit: 100 }
+    const { entries } = await settlementEntries(deps, request)
     const { book, differences } = await readClientBook(deps, client.clientId, {
       from: '2026-11-01',
       to: '2026-11-30',
     })
 
-    expect(entries.map(({ payment_id: id }) => id)).not.toContain(late.paymentId)
+    expect(entries.map(({ payment_id: id }) => id)).not.toContain(latePayment.paymentId)
     expect(entries).toHaveLength(2)
     expect(differences).toStrictEqual([])
     expect(book).toMatchObject({
       'taken_in.virtual_account': 270_000,
-      clients: settlement.netMinor + late.netMinor,
+      clients: settlement.netMinor + latePayment.netMinor,
     })
   })
 
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
-    const { entry } = await adjusted(deps, client, 'written_off', 10_000)
-    const { items } = await sweptWithout(deps, client, [entryKey(client, entry)])
+    const { entry } = await adjustBalance(deps, client, 'written_off', 10_000)
+    const { items } = await sweepWithout(deps, client, [entryKey(client, entry)])
     for (const item of items) await putRaw(deps, item)
 
     await recount(deps, client)
@@ -117,16 +122,18 @@ describe('recount-ledger: an entry outside its settlement', () => {
   })
 
   it('is re-credited once by two recounts at the same moment', async ({ deps, client }) => {
-    const { late } = await settledWithout(deps, client)
+    const { latePayment } = await settleWithoutLate(deps, client)
     const raced = beforeFirst(deps, 'transact', () => recount(deps, client))
 
     await expect(recount(raced, client)).rejects.toMatchObject({ code: 'conflict' })
 
-    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+    expect(await readWindow(deps, client.clientId)).toMatchObject({
+      availableMinor: latePayment.netMinor,
+    })
   })
 
   it('waits for the next recount when a window is closed meanwhile', async ({ deps, client }) => {
-    const { late } = await settledWithout(deps, client)
+    const { latePayment } = await settleWithoutLate(deps, client)
     const raced = beforeFirst(deps, 'transact', () => {
       const closedUntil = addMs(deps.now(), MINUTE_MS)
       return deps.table.write(update(windowKey(client.clientId), { set: { closedUntil } }))
@@ -137,20 +144,25 @@ describe('recount-ledger: an entry outside its settlement', () => {
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: 0 })
     deps.clock.advance(120)
     await recount(deps, client)
-    expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor: late.netMinor })
+    expect(await readWindow(deps, client.clientId)).toMatchObject({
+      availableMinor: latePayment.netMinor,
+    })
   })
 
-  it('is re-credited after another one of the same settlement', async ({ deps, client }) => {
+  it('is re-credited after another entry of the same settlement', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
-    const late = [await aSucceededPayment(deps, client), await aSucceededPayment(deps, client)]
-    const { items } = await sweptWithout(deps, client, late.flatMap(keysOf))
+    const latePayments = [
+      await aSucceededPayment(deps, client),
+      await aSucceededPayment(deps, client),
+    ]
+    const { items } = await sweepWithout(deps, client, latePayments.flatMap(keysOf))
 
     for (const item of items) {
       await putRaw(deps, item)
       for (let round = 0; round < 3; round++) await recount(deps, client)
     }
 
-    const availableMinor = late.reduce((sum, { netMinor }) => sum + netMinor, 0)
+    const availableMinor = latePayments.reduce((sum, { netMinor }) => sum + netMinor, 0)
     expect(await readWindow(deps, client.clientId)).toMatchObject({ availableMinor })
   })
 })
@@ -170,12 +182,12 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
 })
 
 /** A payment that was paid, or failed, of which a restore kept only the event. */
-async function eventAlone({ hasFailed = false } = {}) {
+async function anEventAlone({ hasFailed = false } = {}) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
   const paid = await paidUpstream(deps, client)
   const { paymentId } = paid.payment
-  const before = await Promise.all(
+  const rowsBefore = await Promise.all(
     [paymentKey(paymentId), shardOf(paid.payment)].map((key) => rawItem(deps, key)),
   )
   const notify = (providerPaymentId: string) =>
@@ -183,17 +195,17 @@ async function eventAlone({ hasFailed = false } = {}) {
   const close = (status: 'failed' | 'expired') =>
     closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
-  /** After a second capture, if there is one. */
+  /** Puts the rows back, with `hasSecond` after a second capture. */
   const restore = async ({ hasSecond = false } = {}) => {
     if (hasSecond) await notify(deps.provider.pay(paid.payment.paymentRequestId))
-    for (const item of before) await putRaw(deps, item)
+    for (const item of rowsBefore) await putRaw(deps, item)
   }
   return { deps, client, paid, notify, close, restore }
 }
 
 describe('a pending payment whose event exists after a restore', () => {
   it('is not credited by a callback, nor with a second capture that suspense holds', async () => {
-    const { deps, client, paid, notify, restore } = await eventAlone()
+    const { deps, client, paid, notify, restore } = await anEventAlone()
     deps.provider.transactions.push(rowNow(deps, paid))
     await restore({ hasSecond: true })
 
@@ -214,14 +226,14 @@ describe('a pending payment whose event exists after a restore', () => {
     await expectBalanced(deps, client.clientId)
   })
 
-  type Scene = Awaited<ReturnType<typeof eventAlone>>
-  const shown =
-    (wrong: Partial<ProviderPayment>) =>
+  type Scene = Awaited<ReturnType<typeof anEventAlone>>
+  const showCapture =
+    (wrongFields: Partial<ProviderPayment>) =>
     ({ deps: { provider }, paid: { providerPaymentId: id } }: Scene) => {
       const captured = provider.payments.get(id)
-      if (captured) provider.payments.set(id, { ...captured, ...wrong })
+      if (captured) provider.payments.set(id, { ...captured, ...wrongFields })
     }
-  const alteredEvent = async ({ deps, paid: { payment } }: Scene) => {
+  const alterEvent = async ({ deps, paid: { payment } }: Scene) => {
     const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
     await putRaw(deps, {
       ...event,
@@ -234,25 +246,25 @@ describe('a pending payment whose event exists after a restore', () => {
   >([
     ['suspense holds every capture that the provider shows', () => undefined, { hasSecond: true }],
     ['the payment has ended in another way', ({ close }) => close('expired'), { hasFailed: true }],
-    ['its event has another amount', alteredEvent],
-    ['the provider shows another amount', shown({ capturedMinor: minor(1) })],
-    ['the provider shows another currency', shown({ currency: 'USD' })],
+    ['its event has another amount', alterEvent],
+    ['the provider shows another amount', showCapture({ capturedMinor: minor(1) })],
+    ['the provider shows another currency', showCapture({ currency: 'USD' })],
     [
       'the capture is another payment’s',
-      shown({ reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) }),
+      showCapture({ reference: referenceOf(paymentIdForKey(aClientId(), 'another'), 1) }),
     ],
-    ['the provider has received no money', shown({ status: 'open' })],
-  ])('is not credited, and is named in the refusal, when %s', async (_, happens, options = {}) => {
-    const scene = await eventAlone(options)
+    ['the provider has received no money', showCapture({ status: 'open' })],
+  ])('is not credited, and is named in the refusal, when %s', async (_, act, options = {}) => {
+    const scene = await anEventAlone(options)
     await scene.restore(options)
-    await happens(scene)
+    await act(scene)
 
     const fieldErrors = { expected: [`event of ${scene.paid.payment.paymentId}`] }
     await expectRefused(scene.deps, scene.client, { code: 'validation', details: { fieldErrors } })
   })
 
   it('waits for a provider that does not answer', async () => {
-    const { deps, client, restore } = await eventAlone()
+    const { deps, client, restore } = await anEventAlone()
     await restore()
     deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'unreachable' }))
 
@@ -261,7 +273,7 @@ describe('a pending payment whose event exists after a restore', () => {
   })
 
   it('is not changed when the event is deleted before the recount writes', async () => {
-    const { deps, client, paid, restore } = await eventAlone()
+    const { deps, client, paid, restore } = await anEventAlone()
     await restore()
     const differences = await differencesOf(deps, client)
     const overtaken = beforeFirst(deps, 'transact', () => removeEvent(deps, client, paid.payment))

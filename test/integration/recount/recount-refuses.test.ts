@@ -1,4 +1,7 @@
-/** Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows are changed by hand. */
+/**
+ * Goal: a recount writes what the audit expects, or nothing. Method: a client in memory whose rows
+ * are changed by hand.
+ */
 
 import { describe, expect } from 'vitest'
 import { judgeById } from '../../../shared/audit/judged/audit-payments.ts'
@@ -15,7 +18,7 @@ import { entryKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs } from '../../../shared/time.ts'
 import { type Difference, MAX_DIFFERENCES } from '../../../shared/verdict/difference.ts'
-import { adjusted, aRefund } from '../../support/money-rows.ts'
+import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
 import { withoutFloor } from '../../support/settlement-builders.ts'
@@ -50,7 +53,7 @@ function addCredit(deps: MemoryDeps, { clientId }: Client, creditedMinor: number
   )
 }
 
-/** In a window that is summed over several runs. */
+/** Adds to what the window has paid out, while several runs sum the window. */
 function addPaidOut(deps: MemoryDeps, { clientId }: Client) {
   return deps.table.write(
     update(windowKey(clientId), { add: { paidOutMinor: 1 }, set: { progress: {} } }),
@@ -96,12 +99,12 @@ describe('recount-ledger', () => {
       /does not find/,
     ],
     [
-      'is of suspense',
+      'concerns suspense',
       [{ what: 'suspense.held_minor', id: 'py-1', expected: 1, found: 0 }],
       /does not repair/,
     ],
     [
-      'is of a record',
+      'concerns an audit record',
       [{ what: 'audit_record', id: 'x', expected: 'a complete chain', found: '' }],
       /does not repair/,
     ],
@@ -121,19 +124,26 @@ describe('recount-ledger', () => {
       await deps.sleep(ms)
       if (deps.now() >= listedAt) catchUp()
     }
-    const found = standingFigures(moneyOf(payment)).netMinor
-    const unlisted = { what: 'ledger.credited_minor', id: client.clientId, expected: 0, found }
+    const netMinor = standingFigures(moneyOf(payment)).netMinor
+    const unlistedCredit = {
+      what: 'ledger.credited_minor',
+      id: client.clientId,
+      expected: 0,
+      found: netMinor,
+    }
 
-    await expect(recount({ ...deps, sleep }, client, [unlisted])).rejects.toThrow(/does not find/)
+    await expect(recount({ ...deps, sleep }, client, [unlistedCredit])).rejects.toThrow(
+      /does not find/,
+    )
 
     await expectBalanced(deps, client.clientId)
   })
 
-  it('refuses with the name of what an operator must repair, and writes no figure', async ({
+  it('refuses with the name of the entry that an operator must repair, and writes no figure', async ({
     deps,
     client,
   }) => {
-    const { entry } = await adjusted(deps, client, 'recovered', 5_000)
+    const { entry } = await adjustBalance(deps, client, 'recovered', 5_000)
     await deps.table.write(remove(entryKey(client, entry), exists))
 
     const fieldErrors = { expected: [expect.stringMatching(/^entry of /) as unknown] }
@@ -143,33 +153,33 @@ describe('recount-ledger', () => {
 
 type Act = (deps: MemoryDeps, client: Client, payment: Payment) => Promise<unknown>
 
-/** The entry, and what it did to the shards: no figure differs. */
-async function removeEntry(deps: MemoryDeps, client: Client, payment: Payment): Promise<void> {
+/** Removes the entry and its effect on the shards, so that no figure differs. */
+async function removeEntry(deps: MemoryDeps, client: Client, payment: Payment) {
   for (const entry of entriesOf(payment))
     await deps.table.write(remove(entryKey(payment, entry), exists))
   await addCredit(deps, client, less(ZERO, payment.netMinor))
 }
-function refund(deps: MemoryDeps, _: Client, payment: Payment): Promise<unknown> {
+function refund(deps: MemoryDeps, _: Client, payment: Payment) {
   return movePayment(deps, payment, aRefund(deps, 1_000))
 }
-function recover(deps: MemoryDeps, client: Client): Promise<unknown> {
-  return adjusted(deps, client, 'recovered', 5_000)
+function recover(deps: MemoryDeps, client: Client) {
+  return adjustBalance(deps, client, 'recovered', 5_000)
 }
-function erase(deps: MemoryDeps, _: Client, { paymentId }: Payment): Promise<unknown> {
+function erase(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
   return eraseCustomers(deps, { paymentId }, 'ana')
 }
 
-it.for<[string, tear: Act, meanwhile: Act]>([
+it.for<[string, tear: Act, concurrentAct: Act]>([
   ['its shard is credited', (deps, client) => addCredit(deps, client, 7), recover],
   ['its window moves', addPaidOut, addPaidOut],
   ['its payment is refunded', removeEntry, refund],
   ['its customer is erased', removeEvent, erase],
 ])(
-  'a recount writes nothing when meanwhile %s, and repairs it the next time',
-  async ([, tear, meanwhile], { deps, client, payment }) => {
+  'a recount writes nothing when %s before its write; the next recount repairs the books',
+  async ([, tear, concurrentAct], { deps, client, payment }) => {
     await tear(deps, client, payment)
     const differences = await differencesOf(deps, client)
-    const overtaken = beforeFirst(deps, 'transact', () => meanwhile(deps, client, payment))
+    const overtaken = beforeFirst(deps, 'transact', () => concurrentAct(deps, client, payment))
 
     await expect(recount(overtaken, client, differences)).rejects.toMatchObject({
       code: 'conflict',
@@ -184,7 +194,7 @@ const ENDPOINTS = 20
 
 it('a recount repairs named differences even if the audit has more differences than it lists', async () => {
   const { deps, client } = await clientWithEndpoints(ENDPOINTS)
-  const named: Difference[] = []
+  const namedDifferences: Difference[] = []
   for (let at = 0; at <= MAX_DIFFERENCES / ENDPOINTS; at++) {
     const { payment } = await creditedPayment(deps, client)
     for (const { pk, sk } of deps.stored.items('DELIVERY#')) {
@@ -192,8 +202,8 @@ it('a recount repairs named differences even if the audit has more differences t
     }
     const [judged] = await judgeById(deps, client, [payment.paymentId])
     expect(judged?.differences).toHaveLength(ENDPOINTS)
-    named.push(...(judged?.differences.slice(0, 1) ?? []))
+    namedDifferences.push(...(judged?.differences.slice(0, 1) ?? []))
   }
 
-  expect((await recount(deps, client, named)).written).toStrictEqual(named)
+  expect((await recount(deps, client, namedDifferences)).written).toStrictEqual(namedDifferences)
 })

@@ -11,7 +11,7 @@ import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction
 import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { DAY_MS, SECOND_MS } from '../../../shared/time.ts'
 import { NOT_SETTLED, settledRow } from '../../support/fake-provider.ts'
-import { adjusted } from '../../support/money-rows.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import { postAssumed, settledRowFor } from '../../support/paid-builders.ts'
 import {
   aPendingPayment,
@@ -36,42 +36,48 @@ export async function syncRows(deps: TestDeps): Promise<void> {
   for (const row of deps.provider.transactions) {
     const paymentId = paymentIdOf(row.reference)
     const stored = paymentId && (await findStoredPayment(deps, paymentId))
-    const known = stored?.status === 'creating' ? undefined : stored
-    await reconcileTransaction(deps, { transaction: row, known }, ASK)
+    const payment = stored?.status === 'creating' ? undefined : stored
+    await reconcileTransaction(deps, { transaction: row, payment }, ASK)
   }
 }
 
-/** The provider calls about everything it has. A call that fails is answered 500, and comes again later. */
+/**
+ * The provider sends a callback about each payment and request. After a failure, which the gateway
+ * answers 500, the provider repeats the callback later.
+ */
 export async function receiveCallbacks(deps: TestDeps, onFailure?: () => void): Promise<void> {
   const { payments, requests } = deps.provider
-  const about = [
+  const subjects = [
     ...[...payments.keys()].map((providerPaymentId) => ({ providerPaymentId })),
     ...[...requests.keys()].map((paymentRequestId) => ({ paymentRequestId })),
   ]
-  for (const news of about) await applyProviderNews(deps, news, 'callback').catch(onFailure)
+  for (const news of subjects) await applyProviderNews(deps, news, 'callback').catch(onFailure)
 }
 
-/** The provider calls again about everything it has, without a failure, and the sync reads every row. */
+/** The provider repeats all callbacks without a failure, and the sync reads every row. */
 export async function receiveEverything(deps: TestDeps): Promise<void> {
   await receiveCallbacks(deps)
   await syncRows(deps)
 }
 
-/** A flow of money. Everything before the act that it answers is done; the transactions of the act are torn. */
+/**
+ * A flow of money. It prepares everything, then answers its last act. The transactions of that act
+ * are torn.
+ */
 export type Flow = (
   deps: MemoryDeps,
   client: Client,
 ) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-function called(prepared: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow {
+function callbackFlow(prepare: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow {
   return async (deps, client) => {
-    const news = await prepared(deps, client)
+    const news = await prepare(deps, client)
     return (acting) => applyProviderNews(acting, news, 'callback')
   }
 }
 
-function closing(status: 'failed' | 'expired'): Flow {
-  return called(async (deps, client) => {
+function closingFlow(status: 'failed' | 'expired'): Flow {
+  return callbackFlow(async (deps, client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
     deps.provider.close(paymentRequestId, status)
     return { paymentRequestId }
@@ -120,8 +126,8 @@ const wonRow = backRow('txn-won', 40_000, {
 
 type Paid = (deps: MemoryDeps, client: Client) => Promise<PaidUpstream>
 
-/** A payment, a minute after the sync has read these rows of it. */
-function afterRows(payment: Paid, ...rows: readonly Row[]): Paid {
+/** A payment, a minute after the sync has read the given rows of the payment. */
+function withSyncedRows(payment: Paid, ...rows: readonly Row[]): Paid {
   return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.provider.transactions.push(...rows.map((row) => row(deps, paid)))
@@ -131,7 +137,7 @@ function afterRows(payment: Paid, ...rows: readonly Row[]): Paid {
   }
 }
 
-function later(payment: Paid, days: number): Paid {
+function daysLater(payment: Paid, days: number): Paid {
   return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.clock.advance((days * DAY_MS) / SECOND_MS)
@@ -139,68 +145,72 @@ function later(payment: Paid, days: number): Paid {
   }
 }
 
-async function assumed(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
-  const paid = await later(creditedPayment, 7)(deps, client)
+async function assumedPayment(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
+  const paid = await daysLater(creditedPayment, 7)(deps, client)
   await postAssumed(deps, await paymentOf(deps, paid))
   return paid
 }
 
-/** The provider makes a row of a payment, and the sync reads it. */
-function rowed(payment: Paid, row: Row): Flow {
+/** The provider makes a row of a payment, and the sync reads the row. */
+function rowFlow(payment: Paid, row: Row): Flow {
   return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.clock.advance(60)
     deps.provider.transactions.push(row(deps, paid))
-    // What is recorded has the provider of the world it acts in.
+    // `syncRows` reads the provider of the world in which the act runs.
     return syncRows
   }
 }
 
-async function twoOfOneShard(deps: MemoryDeps, client: Client): Promise<readonly PaidUpstream[]> {
+async function twoPaymentsOfOneShard(
+  deps: MemoryDeps,
+  client: Client,
+): Promise<readonly PaidUpstream[]> {
   const paid = new Map<number, PaidUpstream>()
   for (;;) {
-    const next = await creditedPayment(deps, client)
-    const shard = slotOf(next.payment.paymentId, LEDGER_SHARDS)
+    const nextPayment = await creditedPayment(deps, client)
+    const shard = slotOf(nextPayment.payment.paymentId, LEDGER_SHARDS)
     const first = paid.get(shard)
-    if (first) return [first, next]
-    paid.set(shard, next)
+    if (first) return [first, nextPayment]
+    paid.set(shard, nextPayment)
   }
 }
 
-const posted = afterRows(creditedPayment, ownRow)
+const postedPayment = withSyncedRows(creditedPayment, ownRow)
 
-async function settled(
+async function prepareSettlement(
   deps: MemoryDeps,
   client: Client,
 ): Promise<(acting: MemoryDeps) => Promise<unknown>> {
-  await posted(deps, client)
+  await postedPayment(deps, client)
   aDayLater(deps)
   return (acting) => sweptNow(acting, client)
 }
 
 /**
- * Each flow by what it does. Two endpoints receive each event that they ask for. Not here, because a recount refuses their
- * differences by name: adjustments, re-credits, entries of the house, and the audit records of settlements.
+ * The flows, by what happens to the payment. Two endpoints receive each event. Adjustments,
+ * re-credits, house entries and the audit records of settlements are missing, because a recount
+ * refuses their differences by name.
  */
 export const FLOWS = {
   'commits a create': async (_, client) => (acting) => create(acting, client),
-  succeeds: called(paidUpstream),
-  'succeeds on another attempt': called(async (deps, client) => {
+  succeeds: callbackFlow(paidUpstream),
+  'succeeds on another attempt': callbackFlow(async (deps, client) => {
     await loseAnswer(deps, client)
     const { payment } = await create(deps, client, aRequest(), 'key-1')
     const paid = { payment, ...payFirst(deps) }
     deps.provider.transactions.push(rowNow(deps, paid, NOT_SETTLED))
     return paid
   }),
-  'succeeds while it is created': called(async (deps, client) => {
+  'succeeds while it is created': callbackFlow(async (deps, client) => {
     await loseAnswer(deps, client)
     const paid = payFirst(deps)
     deps.provider.transactions.push(settledRow(paid, deps.now(), NOT_SETTLED))
     return paid
   }),
-  fails: closing('failed'),
-  expires: closing('expired'),
-  'fails by a wrong amount': called(async (deps, client) => {
+  fails: closingFlow('failed'),
+  expires: closingFlow('expired'),
+  'fails by a wrong amount': callbackFlow(async (deps, client) => {
     return {
       providerPaymentId: deps.provider.pay(
         (await aPendingPayment(deps, client)).paymentRequestId,
@@ -212,13 +222,13 @@ export const FLOWS = {
     const { paymentId } = await aPendingPayment(deps, client)
     return (acting) => cancelPayment(acting, { clientId: client.clientId, id: paymentId })
   },
-  'is posted': rowed(creditedPayment, ownRow),
-  'is posted long after it was paid': rowed(later(creditedPayment, 2), ownRow),
-  'are posted, two of one shard': async (deps, client) => {
-    const paid = await twoOfOneShard(deps, client)
+  'is posted': rowFlow(creditedPayment, ownRow),
+  'is posted long after it was paid': rowFlow(daysLater(creditedPayment, 2), ownRow),
+  'is posted with another payment of its shard': async (deps, client) => {
+    const paid = await twoPaymentsOfOneShard(deps, client)
     deps.clock.advance(60)
-    for (const one of paid) deps.provider.transactions.push(ownRow(deps, one))
-    const payments = await Promise.all(paid.map((one) => paymentOf(deps, one)))
+    for (const upstream of paid) deps.provider.transactions.push(ownRow(deps, upstream))
+    const payments = await Promise.all(paid.map((upstream) => paymentOf(deps, upstream)))
     const postings = payments.map((payment) => ({
       payment,
       by: { row: settledRowFor(payment, { feeMinor: 4_440 }) },
@@ -226,32 +236,35 @@ export const FLOWS = {
     return (acting) => postPayments(acting, postings)
   },
   'is posted with an assumed fee': async (deps, client) => {
-    const payment = await paymentOf(deps, await later(creditedPayment, 7)(deps, client))
+    const payment = await paymentOf(deps, await daysLater(creditedPayment, 7)(deps, client))
     return (acting) => postAssumed(acting, payment)
   },
-  'is posted with what went back before': rowed(
-    afterRows(creditedPayment, refundRow(30_000)),
+  'is posted after a partial refund': rowFlow(
+    withSyncedRows(creditedPayment, refundRow(30_000)),
     ownRow,
   ),
-  'shows its row late': rowed(assumed, ownRow),
-  'is refunded while it is open': rowed(creditedPayment, refundRow(30_000)),
-  'is voided while it is open': rowed(creditedPayment, voidRow),
-  'is refunded after it was posted': rowed(posted, refundRow(30_000)),
-  'is refunded a second time': rowed(afterRows(posted, refundRow(30_000)), refundRow(20_000)),
-  'is voided after it was posted': rowed(posted, voidRow),
-  'gets back what was written off': rowed(async (deps, client) => {
-    const paid = await afterRows(
-      posted,
+  'shows its row late': rowFlow(assumedPayment, ownRow),
+  'is refunded while it is open': rowFlow(creditedPayment, refundRow(30_000)),
+  'is voided while it is open': rowFlow(creditedPayment, voidRow),
+  'is refunded after it was posted': rowFlow(postedPayment, refundRow(30_000)),
+  'is refunded a second time': rowFlow(
+    withSyncedRows(postedPayment, refundRow(30_000)),
+    refundRow(20_000),
+  ),
+  'is voided after it was posted': rowFlow(postedPayment, voidRow),
+  'is won back after a write-off': rowFlow(async (deps, client) => {
+    const paid = await withSyncedRows(
+      postedPayment,
       disputeRow('txn-dispute'),
       disputeRow('txn-other'),
     )(deps, client)
-    await adjusted(deps, client, 'written_off', 10_000)
+    await adjustBalance(deps, client, 'written_off', 10_000)
     return paid
   }, wonRow),
-  'is settled': settled,
+  'is settled': prepareSettlement,
   'is settled again': async (deps, client) => {
-    const settle = await settled(deps, client)
+    const settle = await prepareSettlement(deps, client)
     await settle(deps)
-    return settled(deps, client)
+    return prepareSettlement(deps, client)
   },
 } satisfies Readonly<Record<string, Flow>>

@@ -1,7 +1,8 @@
 /**
- * Goal: one recount repairs any part of the last transaction that a restore left, and money counts once even if the
- * recount is interrupted. Method: the transactions of each flow of money are recorded on a table in memory, and left in
- * every torn state: each item missing, each item alone, each prefix.
+ * Goal: one recount repairs any part of the last transaction that a restore left, and money counts
+ * once even if the recount is interrupted. Method: the transactions of each flow of money are
+ * recorded on a table in memory, and left in every torn state: each item missing, each item alone,
+ * each prefix.
  */
 import { describe, expect, it } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
@@ -18,38 +19,41 @@ import {
   expectHealed,
   recordTransactions,
   recount,
-  tornOf,
+  tearFlow,
   tornStates,
 } from './torn-world.ts'
 
 describe.each(Object.entries(FLOWS))(
   'a restore in the midst of a payment that %s',
   async (name, flow) => {
-    const torn = await tornOf(flow)
+    const tornFlow = await tearFlow(flow)
 
-    it.each(torn.states)('$title', async ({ world }) => {
+    it.each(tornFlow.states)('$title', async ({ world }) => {
       const deps = world()
 
-      await recount(deps, torn.client)
+      await recount(deps, tornFlow.client)
 
-      await expectHealed(deps, torn)
+      await expectHealed(deps, tornFlow)
     })
 
-    /** Callbacks may come before the recount. The sync may not: it would post an open payment a second time. */
-    const called = /^(succeed|fail|expire|is cancelled)/.test(name) ? torn.states : []
-    it.each(called)('and an hour of callbacks: $title', async ({ world }) => {
+    /**
+     * Callbacks may come before the recount. The sync may not come before it: the sync would post
+     * an open payment a second time.
+     */
+    const callbackStates = /^(succeed|fail|expire|is cancelled)/.test(name) ? tornFlow.states : []
+    it.each(callbackStates)('and an hour of callbacks: $title', async ({ world }) => {
       const deps = world()
       deps.clock.advance(3_600)
       await receiveCallbacks(deps, () => {})
 
-      await recount(deps, torn.client)
+      await recount(deps, tornFlow.client)
 
-      await expectHealed(deps, torn)
+      await expectHealed(deps, tornFlow)
     })
   },
 )
 
-async function heal(deps: MemoryDeps, client: Client, rounds: number): Promise<void> {
+async function heal(deps: MemoryDeps, client: Client, rounds: number) {
   for (let round = 0; round < rounds; round++) await recount(deps, client)
   await expectBalanced(deps, client.clientId)
   await receiveEverything(deps)
@@ -60,16 +64,23 @@ async function heal(deps: MemoryDeps, client: Client, rounds: number): Promise<v
 describe.each([
   ['succeeds', 'is posted'],
   ['is refunded after it was posted', 'fails'],
-  ['is posted with what went back before', 'expires'],
-] as const)('a restore in the midst of a payment that %s, and of one that %s', async (...names) => {
-  const { deps, client } = await clientWithEndpoints(1)
-  const recorded = []
-  for (const name of names) {
-    recorded.push(...(await recordTransactions(deps, await FLOWS[name](deps, client))).slice(-1))
-  }
+  ['is posted after a partial refund', 'expires'],
+] as const)(
+  'a restore in the midst of a payment that %s, and of a payment that %s',
+  async (...names) => {
+    const { deps, client } = await clientWithEndpoints(1)
+    const recordedTransactions = []
+    for (const name of names) {
+      recordedTransactions.push(
+        ...(await recordTransactions(deps, await FLOWS[name](deps, client))).slice(-1),
+      )
+    }
 
-  it.each(sampleOf(tornStates(recorded), 6))('$title', ({ world }) => heal(world(), client, 1))
-})
+    it.each(sampleOf(tornStates(recordedTransactions), 6))('$title', ({ world }) =>
+      heal(world(), client, 1),
+    )
+  },
+)
 
 describe.each([
   ['is posted', {}],
@@ -84,25 +95,25 @@ describe.each([
   ],
 ])('a restore in the midst of two transactions of one payment that %s', async (_, row) => {
   const { deps, client } = await clientWithEndpoints(1)
-  const created = await recordTransactions(deps, (acting) => create(acting, client))
+  const createTransactions = await recordTransactions(deps, (acting) => create(acting, client))
   const capture = payFirst(deps)
   const { providerPaymentId } = capture
   deps.provider.transactions.push(settledRow(capture, deps.now(), NOT_SETTLED))
   deps.clock.advance(60)
-  const paid = await recordTransactions(deps, (acting) =>
+  const payTransactions = await recordTransactions(deps, (acting) =>
     applyProviderNews(acting, { providerPaymentId }, 'callback'),
   )
   deps.provider.transactions.push(settledRow(capture, deps.now(), row))
   deps.clock.advance(1)
-  const moved = await recordTransactions(deps, syncRows)
+  const moveTransactions = await recordTransactions(deps, syncRows)
 
-  it.each([...tornStates([...created, ...paid]), ...tornStates([...paid, ...moved])])(
-    '$title',
-    ({ world }) => heal(world(), client, 2),
-  )
+  it.each([
+    ...tornStates([...createTransactions, ...payTransactions]),
+    ...tornStates([...payTransactions, ...moveTransactions]),
+  ])('$title', ({ world }) => heal(world(), client, 2))
 })
 
-/** More than any recount makes, and than it needs to repair all. */
+/** More transactions than a recount makes, and more rounds than a full repair needs. */
 const [MAX_TRANSACTIONS, MAX_ROUNDS] = [5, 3]
 
 function die() {
@@ -121,26 +132,28 @@ describe.each<
     'succeeds',
     'succeeds while it is created',
     'fails',
-    'is posted with what went back before',
+    'is posted after a partial refund',
     'shows its row late',
     'is voided while it is open',
-    'gets back what was written off',
+    'is won back after a write-off',
     'is settled again',
   ] as const)('of a payment that %s', async (flow) => {
-    const torn = await tornOf(FLOWS[flow])
+    const tornFlow = await tearFlow(FLOWS[flow])
 
-    it.each(sampleOf(torn.states, 6))('$title', async ({ world }) => {
+    it.each(sampleOf(tornFlow.states, 6))('$title', async ({ world }) => {
       for (let nth = 1; nth <= MAX_TRANSACTIONS; nth++) {
         const deps = world()
         let made = 0
         const hook = async ({ name }: { readonly name: string }) => {
-          if (name === 'transact' && ++made === nth) await meet(deps, torn.client)
+          if (name === 'transact' && ++made === nth) await meet(deps, tornFlow.client)
         }
-        // A recount that was overtaken answers 409, and one that died nothing.
-        await recount(interceptTable(deps, { [when]: hook }), torn.client).catch(() => undefined)
+        // A recount that was overtaken answers 409; a recount that died answers nothing.
+        await recount(interceptTable(deps, { [when]: hook }), tornFlow.client).catch(
+          () => undefined,
+        )
         if (made < nth) return
-        for (let round = 0; round < MAX_ROUNDS; round++) await recount(deps, torn.client)
-        await expectHealed(deps, torn)
+        for (let round = 0; round < MAX_ROUNDS; round++) await recount(deps, tornFlow.client)
+        await expectHealed(deps, tornFlow)
       }
       throw new Error('the recount never ended')
     })

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { handler as adjust } from '../../../functions/admin/adjust-ledger.ts'
+import { handler as adjustLedger } from '../../../functions/admin/adjust-ledger.ts'
 import { houseTotals, newHouseEntry, putHouseEntry } from '../../../shared/journal/house-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
@@ -18,19 +18,19 @@ async function aWorld() {
   const deps = memoryDeps()
   const { clientId } = await withoutFloor(deps)
   deps.clock.advance(60)
-  const asked = {
+  const request = {
     client_id: clientId,
     kind: 'recovered',
     amount_minor: 25_000,
     reference: 'BANK-1',
   }
-  const adjusted = (fields: object = {}, on: TestDeps = deps) =>
-    invokeAdmin(adjust, on, { operator: OPERATOR, ...asked, ...fields })
+  const adjust = (fields: object = {}, adjustDeps: TestDeps = deps) =>
+    invokeAdmin(adjustLedger, adjustDeps, { operator: OPERATOR, ...request, ...fields })
   const entries = () => entriesIn(deps, { clientId })
-  return { deps, clientId, adjusted, entries, pending: () => pendingOf(deps, clientId) }
+  return { deps, clientId, adjust, entries, pendingSum: () => pendingOf(deps, clientId) }
 }
 
-const it = testWith(aWorld, 'deps', 'clientId', 'adjusted', 'entries', 'pending')
+const it = testWith(aWorld, 'deps', 'clientId', 'adjust', 'entries', 'pendingSum')
 
 /** A row of the provider that belongs to no client, as the sync books it. */
 function anUnclaimedRow(
@@ -58,14 +58,14 @@ describe('adjust-ledger (design section 10)', () => {
   it('books what a merchant paid back by bank', async ({
     deps,
     clientId,
-    adjusted,
+    adjust,
     entries,
-    pending,
+    pendingSum,
   }) => {
-    const reply = await adjusted({ notes: 'transfer of 21 November' })
+    const reply = await adjust({ notes: 'transfer of 21 November' })
 
     const [entry] = await entries()
-    const said = {
+    const referenceFields = {
       reference: 'BANK-1',
       provider_transaction_id: null,
       notes: 'transfer of 21 November',
@@ -76,21 +76,29 @@ describe('adjust-ledger (design section 10)', () => {
       bank_minor: 25_000,
       house_minor: 0,
     }
-    const made = {
+    const entryFields = {
       id: entry?.entryId,
       client_id: clientId,
       type: 'recovered',
       posted_at: deps.now(),
     }
-    expect(reply).toStrictEqual({ status: 200, body: { ...made, ...sides, ...said } })
+    expect(reply).toStrictEqual({
+      status: 200,
+      body: { ...entryFields, ...sides, ...referenceFields },
+    })
     expect(entry).toMatchObject({
       grossMinor: 25_000,
       netMinor: 25_000,
       bankMinor: 25_000,
       eligibleAt: deps.now(),
     })
-    expect(await pending()).toBe(25_000)
-    const after = { kind: 'recovered', amount_minor: 25_000, entry_id: entry?.entryId, ...said }
+    expect(await pendingSum()).toBe(25_000)
+    const after = {
+      kind: 'recovered',
+      amount_minor: 25_000,
+      entry_id: entry?.entryId,
+      ...referenceFields,
+    }
     const record = { operator: OPERATOR, action: 'adjust-ledger', before: undefined, after }
     expect((await auditRecordsOf(deps, clientId)).at(-1)).toStrictEqual(record)
     expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 1 })).toMatchObject([
@@ -98,23 +106,27 @@ describe('adjust-ledger (design section 10)', () => {
     ])
   })
 
-  it('takes back at most what was written off', async ({ adjusted, pending }) => {
-    await adjusted({ kind: 'written_off' })
+  it('takes back at most the amount that was written off', async ({ adjust, pendingSum }) => {
+    await adjust({ kind: 'written_off' })
 
-    const beyond = await adjusted({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
-    expect(beyond).toMatchObject(
+    const excess = await adjust({ kind: 'written_off', reference: 'W-2', amount_minor: -25_001 })
+    expect(excess).toMatchObject(
       refusal(422, 'amount_minor: this client has only 25000 IDR written off'),
     )
-    const whole = await adjusted({ kind: 'written_off', reference: 'W-3', amount_minor: -25_000 })
-    expect([whole.status, await pending()]).toStrictEqual([200, 0])
+    const fullAmount = await adjust({
+      kind: 'written_off',
+      reference: 'W-3',
+      amount_minor: -25_000,
+    })
+    expect([fullAmount.status, await pendingSum()]).toStrictEqual([200, 0])
   })
 
   it.for(['unmatched', 'withdrawal'] as const)(
-    'takes the provider leg of a row that is %s over into the correction, and out of the house',
-    async (type, { deps, adjusted, pending }) => {
+    'moves the provider leg of a row of type %s from the house into the correction',
+    async (type, { deps, adjust, pendingSum }) => {
       await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -398 * DAY_MS), type })
 
-      const { body } = await adjusted(CORRECTION)
+      const { body } = await adjust(CORRECTION)
 
       expect(body).toMatchObject({
         client_net_minor: -25_000,
@@ -126,40 +138,36 @@ describe('adjust-ledger (design section 10)', () => {
       expect(totals.reduce((sum, { providerMinor }) => sum + providerMinor, 0)).toBe(0)
       const correction = totals.find((total) => total.type === 'correction')
       expect(correction).toMatchObject({ providerMinor: 30_000, houseMinor: 30_000 })
-      expect(await pending()).toBe(-25_000)
+      expect(await pendingSum()).toBe(-25_000)
     },
   )
 
   it('answers the stored entry when the reference is reused, and writes nothing', async ({
     deps,
-    adjusted,
+    adjust,
   }) => {
     await anUnclaimedRow(deps)
-    const first = await adjusted(CORRECTION)
+    const firstReply = await adjust(CORRECTION)
     deps.changes.length = 0
     deps.clock.advance(3_600)
 
-    expect(await adjusted({ ...CORRECTION, notes: 'asked twice' })).toStrictEqual(first)
+    expect(await adjust({ ...CORRECTION, notes: 'asked twice' })).toStrictEqual(firstReply)
     expect(deps.changes).toStrictEqual([])
   })
 
-  it('answers the stored entry to two concurrent operators', async ({
-    deps,
-    adjusted,
-    entries,
-  }) => {
-    const first = beforeFirst(deps, 'transact', () => adjusted())
+  it('answers the stored entry to two concurrent operators', async ({ deps, adjust, entries }) => {
+    const raced = beforeFirst(deps, 'transact', () => adjust())
 
-    expect(await adjusted({}, first)).toStrictEqual(await adjusted())
+    expect(await adjust({}, raced)).toStrictEqual(await adjust())
     expect(await entries()).toHaveLength(1)
   })
 
   it.for([{ amount_minor: 25_001 }, { kind: 'written_off' }, { kind: 'correction' }] as const)(
     'refuses the same reference with other figures: %o',
-    async (other, { adjusted, entries }) => {
-      await adjusted()
+    async (otherFields, { adjust, entries }) => {
+      await adjust()
 
-      expect(await adjusted(other)).toMatchObject({ status: 409, body: { code: 'conflict' } })
+      expect(await adjust(otherFields)).toMatchObject({ status: 409, body: { code: 'conflict' } })
       expect(await entries()).toHaveLength(1)
     },
   )
@@ -177,16 +185,16 @@ describe('adjust-ledger (design section 10)', () => {
       { reference: 'two words' },
       'reference: must be 1 to 100 printable ASCII characters without spaces',
     ],
-  ] as const)('refuses %o', async ([fields, message], { adjusted, entries }) => {
-    expect(await adjusted(fields)).toMatchObject(refusal(422, message))
+  ] as const)('refuses %o', async ([fields, message], { adjust, entries }) => {
+    expect(await adjust(fields)).toMatchObject(refusal(422, message))
     expect(await entries()).toStrictEqual([])
   })
 
-  it('answers 404 for an unknown merchant and an unknown row', async ({ deps, adjusted }) => {
+  it('answers 404 for an unknown merchant and an unknown row', async ({ deps, adjust }) => {
     await anUnclaimedRow(deps, { rowAt: addMs(deps.now(), -500 * DAY_MS) })
 
-    expect(await adjusted({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
-    expect(await adjusted(CORRECTION)).toMatchObject(refusal(404, 'provider transaction not found'))
+    expect(await adjust({ client_id: crypto.randomUUID() })).toMatchObject({ status: 404 })
+    expect(await adjust(CORRECTION)).toMatchObject(refusal(404, 'provider transaction not found'))
   })
 })
 
@@ -194,43 +202,43 @@ describe('concurrent calls of adjust-ledger', () => {
   it('let only one of two corrections take over a row', async ({
     deps,
     clientId,
-    adjusted,
+    adjust,
     entries,
-    pending,
+    pendingSum,
   }) => {
     await anUnclaimedRow(deps)
-    const racing = beforeFirst(deps, 'transact', () => adjusted(CORRECTION))
+    const raced = beforeFirst(deps, 'transact', () => adjust(CORRECTION))
 
     const message = 'provider transaction txn-1 was taken over by another correction'
-    expect(await adjusted({ ...CORRECTION, reference: 'C-2' }, racing)).toMatchObject(
+    expect(await adjust({ ...CORRECTION, reference: 'C-2' }, raced)).toMatchObject(
       refusal(409, message),
     )
 
-    expect([(await entries()).length, await pending()]).toStrictEqual([1, -25_000])
+    expect([(await entries()).length, await pendingSum()]).toStrictEqual([1, -25_000])
     await expectBalanced(deps, clientId)
   })
 
   it('answer "try again" while the entry of another call is not visible yet', async ({
     deps,
-    adjusted,
+    adjust,
   }) => {
-    await adjusted()
+    await adjust()
     const get = async (key: Key) =>
       key.pk.startsWith('JOURNAL#') ? undefined : deps.table.get(key)
 
-    const reply = await adjusted({}, { ...deps, table: { ...deps.table, get } })
+    const reply = await adjust({}, { ...deps, table: { ...deps.table, get } })
 
     expect(reply).toMatchObject(
       refusal(409, 'adjustment BANK-1 is being written right now; try again'),
     )
   })
 
-  it('never overwrite an entry', async ({ deps, clientId, adjusted, entries, pending }) => {
-    await adjusted()
+  it('never overwrite an entry', async ({ deps, clientId, adjust, entries, pendingSum }) => {
+    await adjust()
     await deps.table.write(remove(adjustmentKey(clientId, 'BANK-1'), present('pk')))
 
-    expect((await adjusted({ amount_minor: 1 })).status).toBe(409)
+    expect((await adjust({ amount_minor: 1 })).status).toBe(409)
     expect(await entries()).toMatchObject([{ netMinor: 25_000 }])
-    expect(await pending()).toBe(25_000)
+    expect(await pendingSum()).toBe(25_000)
   })
 })

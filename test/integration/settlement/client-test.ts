@@ -11,9 +11,9 @@ import {
 import { testDeps } from '../../support/test-deps.ts'
 
 /**
- * The `it` for tests of one client without a settlement floor. `settlement`: one payment of 95,900 net, settled a day
- * later. `recredited`: the same settlement after it failed and was re-credited. After each test the full audit of the
- * client's books must find nothing.
+ * The `it` for tests of one client without a settlement floor. `settlement`: one payment of 95,900
+ * net, settled a day later. `recredited`: the same settlement after it failed and was re-credited.
+ * After each test the full audit of the client's books must find nothing.
  */
 export const clientTest = test
   .extend('deps', () => testDeps())

@@ -1,7 +1,7 @@
 /**
- * Goal: a window of any size settles in one pass over the journal, and memory does not grow with it. Method: a table that
- * generates 60,000 entries page by page, counts the queries, and measures the heap after a garbage collection at every
- * tenth page.
+ * Goal: a window of any size settles in one pass over the journal, and memory does not grow with
+ * it. Method: a table that generates 60,000 entries page by page, counts the queries, and measures
+ * the heap after a garbage collection at every tenth page.
  */
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -22,7 +22,10 @@ function collectGarbage(): void {
   Reflect.apply(runInNewContext('gc'), undefined, [])
 }
 
-/** A table with a real client whose journal seems to hold `count` entries, all of them before the window's last minutes. */
+/**
+ * A table with a real client whose journal seems to hold `count` entries, all of them before the
+ * window's last minutes.
+ */
 function aTableOf(count: number, deps: TestDeps, pk: string) {
   const first = Date.parse(deps.now()) - 2 * DAY_MS
   const heapAtPage = new Map<number, number>()
@@ -30,7 +33,7 @@ function aTableOf(count: number, deps: TestDeps, pk: string) {
   let pages = 0
   let passes = 0
   const entry = (number: number) => {
-    // Three in each millisecond, so that pages end within one.
+    // Three entries have the same millisecond, so that a page can end between them.
     const postedAt = timestampOf(first + Math.floor(number / 3))
     const about = {
       type: 'payment',
@@ -57,7 +60,7 @@ function aTableOf(count: number, deps: TestDeps, pk: string) {
     const items = Array.from({ length: Math.min(limit, count - from) }, (_, index) =>
       entry(from + index),
     )
-    // As DynamoDB does: a full page always has a key after it, the last one too.
+    // As in DynamoDB, each full page has a cursor, even the last page.
     return { items, count: items.length, cursor: items.length === limit ? items.at(-1) : undefined }
   }
   const requests: TestDeps['requests'] = {
@@ -91,11 +94,11 @@ it('a window of 60,000 entries is read once; three items store its progress and 
 
   const sums = { grossMinor: 1_200_000_000, feeMinor: 240_000_000, netMinor: 958_800_000 }
   expect(settlement).toMatchObject({ paymentCount: 60_000, entryCount: 60_000, ...sums })
-  // The first read of one page, the window itself, and its last minutes twice.
+  // One page to begin with, then the whole window, and the window's last minutes twice.
   expect(table.passes()).toBe(4)
   expect([...table.heapAtPage.keys()]).toStrictEqual([3, 10, 20, 30])
-  // The rows together take some 24 MB; the heap of the third page is the first with a page before it.
-  const [third = 0, ...later] = table.heapAtPage.values()
-  expect(Math.max(...later) - third).toBeLessThan(8_000_000)
+  // All rows take some 24 MB. The third page is the first that the test measures.
+  const [thirdHeap = 0, ...laterHeaps] = table.heapAtPage.values()
+  expect(Math.max(...laterHeaps) - thirdHeap).toBeLessThan(8_000_000)
   expect(table.transactions.map((steps) => steps.length)).toStrictEqual([3])
 }, 60_000)

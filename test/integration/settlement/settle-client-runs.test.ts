@@ -1,6 +1,7 @@
 /**
- * Goal: a window ends in the settlement one run would make, however many runs meet there or take it in turn. Method: others
- * come between the reading and the write; pages of one row and runs of one page, against what one run settles.
+ * Goal: a window ends in the settlement that one run would make, however many runs work on it
+ * together or in turn. Method: other runs act between a run's read and write; runs of one page with
+ * one row must settle what one run settles.
  */
 import { TransactionConflictException } from '@aws-sdk/client-dynamodb'
 import { describe, expect, vi } from 'vitest'
@@ -55,13 +56,13 @@ describe('settleClient when another run settles first', () => {
   it('recognises its own record after a lost answer', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     aDayLater(deps)
-    const lose = vi.fn(() =>
+    const loseAnswer = vi.fn(() =>
       Promise.reject(new TransactionConflictException({ message: 'conflict', $metadata: {} })),
     )
 
-    const settlement = await sweep(afterFirst(deps, 'transact', lose), client)
+    const settlement = await sweep(afterFirst(deps, 'transact', loseAnswer), client)
 
-    expect(lose).toHaveBeenCalledOnce()
+    expect(loseAnswer).toHaveBeenCalledOnce()
     expect([settlement]).toEqual(await settlementsOf(deps, client))
   })
 })
@@ -72,8 +73,8 @@ function messagesIn({ sent }: TestDeps) {
   return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
 }
 
-/** The queue until it is empty, every message twice. */
-async function workedOff(deps: TestDeps): Promise<number> {
+/** Runs the worker twice for each message until the queue is empty. Answers the number of runs. */
+async function drainQueue(deps: TestDeps) {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {
     const [body] = bodies
@@ -87,8 +88,9 @@ async function workedOff(deps: TestDeps): Promise<number> {
 }
 
 /**
- * Of a client with two payments in a first millisecond, and one in each of the three that follow. Its digests have blocks
- * of one entry: each test says itself where its books are recounted.
+ * The `it` for a client with two payments in the first millisecond, and one payment in each of the
+ * next three milliseconds. The client's digests have blocks of one entry, so each test audits the
+ * books itself, with its own blocks.
  */
 const stepped = clientTest.extend('client', async ({ deps }) => {
   const client = await withoutFloor(deps)
@@ -101,17 +103,17 @@ const stepped = clientTest.extend('client', async ({ deps }) => {
 
 describe('a window with too many entries for one run', () => {
   stepped(
-    'is settled in the name of the operator, whose answer says that it goes on',
+    'is settled in the name of the operator, whose answer says that the settlement continues',
     async ({ deps, client }) => {
       const small = inSteps(deps)
       const { operator } = BY_OPERATOR
-      const asking = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
+      const callerDeps = { ...small, invocation: { requestId: 'r-1', recorded: () => {} } }
 
-      const answer = await triggerSettlement(asking, { clientId: client.clientId, operator })
+      const answer = await triggerSettlement(callerDeps, { clientId: client.clientId, operator })
 
       expect(answer).toMatchObject({ settlement: undefined, isContinuing: true })
-      // Four rows more, one in each run, and two runs of the last message, which find nothing.
-      expect(await workedOff(small)).toBe(4 + 2)
+      // Four more rows take a run each. The last message has two runs, which find nothing.
+      expect(await drainQueue(small)).toBe(4 + 2)
       const [settlement] = await settlementsOf(deps, client)
       expect(settlement).toMatchObject({ ...ALL_FIVE, triggeredBy: 'manual' })
       const { records } = await readAuditRecords(deps, settlement?.settlementId ?? '')
@@ -125,7 +127,7 @@ describe('a window with too many entries for one run', () => {
     async (block, { deps, client }) => {
       const small = inSteps(deps, 2, 1, block)
       await settle(small, client)
-      await workedOff(small)
+      await drainQueue(small)
 
       expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
       await expectBalanced(small, client.clientId)
@@ -147,50 +149,56 @@ describe('a window with too many entries for one run', () => {
     expect(starts.slice(0, 2)).toStrictEqual([false, true])
   })
 
-  /** Another run comes before progress is stored, at most twice. */
-  const overtakenBy = (deps: TestDeps, other: () => Promise<unknown>) => {
+  /** Runs `otherRun` before progress is stored, at most twice. */
+  const depsOvertakenBy = (deps: TestDeps, otherRun: () => Promise<unknown>) => {
     let times = 0
     return interceptTable(deps, {
       before: async (call) => {
         const isKeeping =
           call.name === 'update' && JSON.stringify(call.steps).includes('progressNumber')
-        if (isKeeping && times++ < 2) await other()
+        if (isKeeping && times++ < 2) await otherRun()
       },
     })
   }
 
-  stepped('keeps nothing when another run has swept it meanwhile', async ({ deps, client }) => {
-    const small = overtakenBy(inSteps(deps), () => sweep(inSteps(deps, 100, 1), client))
+  stepped(
+    'keeps no progress when another run has swept the window meanwhile',
+    async ({ deps, client }) => {
+      const small = depsOvertakenBy(inSteps(deps), () => sweep(inSteps(deps, 100, 1), client))
 
-    expect(await settle(small, client)).toMatchObject({ settlement: undefined, isContinuing: true })
+      expect(await settle(small, client)).toMatchObject({
+        settlement: undefined,
+        isContinuing: true,
+      })
 
-    expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
-    expect(await workedOff(inSteps(deps))).toBe(2)
-    expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
-    await expectBalanced(inSteps(deps), client.clientId)
-  })
+      expect(await deps.table.get(windowKey(client.clientId))).not.toHaveProperty('progress')
+      expect(await drainQueue(inSteps(deps))).toBe(2)
+      expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
+      await expectBalanced(inSteps(deps), client.clientId)
+    },
+  )
 
   stepped(
-    'is summed once by a run that another overtakes, so that no run lasts too long',
+    'is summed once by a run that another run overtakes, so that no run lasts too long',
     async ({ deps, client }) => {
       const small = inSteps(deps)
       const { deps: recorded, calls } = recordTable(small)
 
-      const overtaken = overtakenBy(recorded, () => settle(small, client))
+      const overtaken = depsOvertakenBy(recorded, () => settle(small, client))
 
       await settle(overtaken, client)
 
       expect(
         queriesIn(calls).filter(({ partition }) => String(partition).startsWith('JOURNAL')),
       ).toHaveLength(2)
-      await workedOff(small)
+      await drainQueue(small)
       expect(await settlementsOf(deps, client)).toMatchObject([ALL_FIVE])
       await expectBalanced(small, client.clientId)
     },
   )
 
   stepped(
-    'sends one message for the next run, also when overdue payments are left',
+    'sends one message for the next run, also when overdue payments remain',
     async ({ deps, client }) => {
       for (let paid = 0; paid < 51; paid++) await anOpenPayment(deps, client)
       deps.clock.advance((7 * DAY_MS) / 1_000 + 1)
@@ -203,7 +211,7 @@ describe('a window with too many entries for one run', () => {
   )
 })
 
-it('the newest entries of a window are not settled while each read shows different ones', async ({
+it('the newest entries of a window are not settled while each read shows different entries', async ({
   deps,
   client,
 }) => {

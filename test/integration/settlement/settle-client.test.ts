@@ -5,7 +5,7 @@ import { handler as auditClients } from '../../../functions/schedule/audit-clien
 import { handler as sweepHandler } from '../../../functions/schedule/sweep-settlements.ts'
 import { minor } from '../../../shared/money.ts'
 import { entriesOf } from '../../../shared/posting/payment-entries.ts'
-import { findAnySettlement, recordStep } from '../../../shared/settlement/settlement-store.ts'
+import { findAnySettlement, putSettlement } from '../../../shared/settlement/settlement-store.ts'
 import { clientKey, entryKey, journalPk, windowKey } from '../../../shared/table/keys.ts'
 import { GATEWAY_OWNER } from '../../../shared/table/schema.ts'
 import { put, update } from '../../../shared/table/step.ts'
@@ -19,7 +19,7 @@ import {
   BANK,
   fail,
   settle,
-  settled,
+  settledAmount,
   settlementsOf,
   sweep,
   sweepADayLater,
@@ -87,13 +87,13 @@ describe('settleClient (spec 3.2)', () => {
 
     const first = await sweepADayLater(deps, client)
     deps.clock.set(addMs(last, DAY_MS - 1))
-    const none = await sweep(deps, client)
+    const noSettlement = await sweep(deps, client)
     deps.clock.set(addMs(last, DAY_MS))
     const second = await sweep(deps, client)
 
     const end = addMs(client.createdAt, DAY_MS + 1)
     expect(first).toMatchObject({ sweptFrom: client.createdAt, sweptUntil: end, paymentCount: 2 })
-    expect(none).toBeUndefined()
+    expect(noSettlement).toBeUndefined()
     const window = { sweptFrom: end, sweptUntil: addMs(last, DAY_MS + 1) }
     expect(second).toMatchObject({ ...window, paymentCount: 1, previousId: first?.settlementId })
   })
@@ -123,7 +123,7 @@ describe('settleClient (spec 3.2)', () => {
 
   it('never overwrites a settlement: the transaction is refused', async ({ deps, settlement }) => {
     const outcome = await deps.table.transact({
-      settlement: recordStep({ ...settlement, netMinor: minor(1) }),
+      settlement: putSettlement({ ...settlement, netMinor: minor(1) }),
     })
 
     expect(outcome).toMatchObject({ applied: false, refusedBy: 'settlement' })
@@ -134,7 +134,7 @@ describe('settleClient (spec 3.2)', () => {
   it('settles no entries whose figures do not add up', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     const [entry] = await Promise.all(
-      entriesOf(payment).map((one) => rawItem(deps, entryKey(payment, one))),
+      entriesOf(payment).map((posted) => rawItem(deps, entryKey(payment, posted))),
     )
     await putRaw(deps, { ...entry, net_minor: 95_901 })
     aDayLater(deps)
@@ -145,10 +145,10 @@ describe('settleClient (spec 3.2)', () => {
   })
 })
 
-/** A sweep goes to every client there is. */
+/** A sweep reaches every client of its table, so these tests share a separate table. */
 const { requests } = memoryDeps()
 
-function work(deps: TestDeps, ...bodies: readonly unknown[]) {
+function handleMessages(deps: TestDeps, ...bodies: readonly unknown[]) {
   const Records = bodies.map((body, index) => ({
     messageId: `message-${index}`,
     body: JSON.stringify(body),
@@ -156,13 +156,13 @@ function work(deps: TestDeps, ...bodies: readonly unknown[]) {
   return settleClientHandler.withDeps(deps)({ Records } as unknown as SQSEvent, {} as Context)
 }
 
-async function withPayment(deps: TestDeps) {
+async function aClientWithPayment(deps: TestDeps) {
   const client = await withoutFloor(deps)
   await aSucceededPayment(deps, client)
   return client
 }
 
-it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 1,000 clients on the queue, disabled ones too', async () => {
+it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 1,000 clients on the queue, also for disabled clients', async () => {
   const deps = testDeps({ requests })
   const clients = Array.from({ length: 1_100 }, (_, index) => aClient({ enabled: index % 100 > 0 }))
   for (const { clientId: id, createdAt: listedAt, ...client } of clients) {
@@ -192,12 +192,12 @@ it('sweep-settlements (spec 3.2, rule 1) puts one message for each of more than 
 })
 
 describe('settle-client, the worker of the queue', () => {
-  it('returns only the failed messages, so a broken client delays no other', async () => {
+  it('returns only the failed messages, so a broken client delays no other client', async () => {
     const deps = testDeps({ requests })
     const [healthy, broken, last] = [
-      await withPayment(deps),
-      await withPayment(deps),
-      await withPayment(deps),
+      await aClientWithPayment(deps),
+      await aClientWithPayment(deps),
+      await aClientWithPayment(deps),
     ]
     aDayLater(deps)
     const window = windowKey(broken.clientId)
@@ -207,12 +207,19 @@ describe('settle-client, the worker of the queue', () => {
     }))
 
     const unknown = { client_id: crypto.randomUUID() }
-    const answer = await work(deps, first, second, unknown, { client: healthy.clientId }, third)
+    const answer = await handleMessages(
+      deps,
+      first,
+      second,
+      unknown,
+      { client: healthy.clientId },
+      third,
+    )
 
-    const failed = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({
+    const failures = ['message-0', 'message-2', 'message-3'].map((itemIdentifier) => ({
       itemIdentifier,
     }))
-    expect(answer).toStrictEqual({ batchItemFailures: failed })
+    expect(answer).toStrictEqual({ batchItemFailures: failures })
     for (const client of [healthy, last]) {
       expect(await settlementsOf(deps, client)).toHaveLength(1)
       await expectBalanced(deps, client.clientId)
@@ -222,27 +229,31 @@ describe('settle-client, the worker of the queue', () => {
       'the previous settlement of a client is missing',
     )
     await deps.table.write(update(window, { remove: ['lastSettlementId'] }))
-    await work(deps, first)
+    await handleMessages(deps, first)
     await expectBalanced(deps, broken.clientId)
   })
 
   it('settles other clients while one client is slow', async () => {
     const deps = testDeps({ requests })
-    const [slow, quick] = [await withPayment(deps), await withPayment(deps)]
+    const [slow, quick] = [await aClientWithPayment(deps), await aClientWithPayment(deps)]
     aDayLater(deps)
-    const held = Promise.withResolvers<void>()
+    const gate = Promise.withResolvers<void>()
     const slowed = interceptTable(deps, {
       before: async (call) => {
         if (!('query' in call)) return
-        if (call.query.partition.includes(journalPk(slow.clientId))) await held.promise
+        if (call.query.partition.includes(journalPk(slow.clientId))) await gate.promise
       },
     })
 
-    const answer = work(slowed, { client_id: slow.clientId }, { client_id: quick.clientId })
+    const answer = handleMessages(
+      slowed,
+      { client_id: slow.clientId },
+      { client_id: quick.clientId },
+    )
 
     await expect.poll(async () => (await settlementsOf(deps, quick)).length).toBe(1)
     expect(await settlementsOf(deps, slow)).toStrictEqual([])
-    held.resolve()
+    gate.resolve()
     expect(await answer).toStrictEqual({ batchItemFailures: [] })
     for (const client of [slow, quick]) await expectBalanced(deps, client.clientId)
   })
@@ -251,9 +262,9 @@ describe('settle-client, the worker of the queue', () => {
 it('one alert a day lists the settlements that wait three days for their payout', async () => {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)
-  const first = await settled(deps, client, 100_000)
-  const second = await settled(deps, client, 200_000)
-  const daily = async (at: Timestamp) => {
+  const first = await settledAmount(deps, client, 100_000)
+  const second = await settledAmount(deps, client, 200_000)
+  const alertsAt = async (at: Timestamp) => {
     deps.clock.set(at)
     deps.published.length = 0
     await auditClients.withDeps(deps)({}, lambdaContext('audit-clients'))
@@ -263,13 +274,13 @@ it('one alert a day lists the settlements that wait three days for their payout'
     ['settlement.unpaid', first.settlementId, expect.stringContaining(text) as unknown],
   ]
 
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
-  expect(await daily(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(
+  expect(await alertsAt(addMs(first.createdAt, 3 * DAY_MS - 1))).toStrictEqual([])
+  expect(await alertsAt(addMs(first.createdAt, 3 * DAY_MS))).toStrictEqual(
     alert('1 settlements recorded three days'),
   )
-  const both = alert(`${first.settlementId}, ${second.settlementId}.`)
-  expect(await daily(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(both)
+  const alertOfBoth = alert(`${first.settlementId}, ${second.settlementId}.`)
+  expect(await alertsAt(addMs(second.createdAt, 3 * DAY_MS))).toStrictEqual(alertOfBoth)
   await fail(deps, first)
   await fail(deps, second)
-  expect(await daily(addMs(second.createdAt, 4 * DAY_MS))).toStrictEqual([])
+  expect(await alertsAt(addMs(second.createdAt, 4 * DAY_MS))).toStrictEqual([])
 })

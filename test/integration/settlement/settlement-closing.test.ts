@@ -2,20 +2,12 @@ import { describe, expect } from 'vitest'
 import { handler as markFailed } from '../../../functions/admin/mark-settlement-failed.ts'
 import { handler as markPaid } from '../../../functions/admin/mark-settlement-paid.ts'
 import { handler as recreditHandler } from '../../../functions/admin/recredit-settlement.ts'
-import { changeClient } from '../../../shared/client/client-store.ts'
-import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
 import { getBalance } from '../../../shared/ledger/ledger-store.ts'
-import { minor } from '../../../shared/money.ts'
 import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
-import { toConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
-import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { findAnySettlement } from '../../../shared/settlement/settlement-store.ts'
-import { finding } from '../../../shared/suspense/record-suspense.ts'
-import { putSuspense } from '../../../shared/suspense/suspense-store.ts'
 import { windowKey } from '../../../shared/table/keys.ts'
 import { exists, remove } from '../../../shared/table/step.ts'
-import { adjusted } from '../../support/money-rows.ts'
 import {
   auditRecordsOf,
   invokeAdmin,
@@ -24,24 +16,10 @@ import {
   shownSettlement,
 } from '../../support/operator-actions.ts'
 import {
-  anOpenPayment,
-  aSucceededPayment,
-  entriesIn,
-  postAssumed,
-} from '../../support/paid-builders.ts'
-import {
-  aDayLater,
   aSettledClient,
   auditedNow,
-  BANK,
-  fail,
   payOut,
-  recredit,
-  settlementsOf,
   sweepADayLater,
-  sweptADayLater,
-  sweptNow,
-  trigger,
 } from '../../support/settlement-builders.ts'
 import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest as it } from './client-test.ts'
@@ -53,7 +31,10 @@ const ACTIONS = {
 }
 type Action = keyof typeof ACTIONS
 
-/** Performs an operator's action. A payout first waits for the settlement's audit, and has a bank reference. */
+/**
+ * Performs an operator's action. A payout first waits for the settlement's audit, and has a bank
+ * reference.
+ */
 async function act(
   deps: TestDeps,
   action: Action,
@@ -77,6 +58,7 @@ const STATES = {
 } as const satisfies Readonly<Record<string, readonly Action[]>>
 
 const RECORDED = { status: 'recorded', settled_at: null, recredited_at: null }
+
 /** The stored note: the operator's text without the spaces around it. */
 const notes = 'as reported by the bank'
 
@@ -90,20 +72,20 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
 
     const reply = await act(deps, 'mark-settlement-paid', settlement)
 
-    const closed = { status: 'manual_paid', settled_at: deps.now(), notes }
+    const closedFields = { status: 'manual_paid', settled_at: deps.now(), notes }
     const bank_reference = `BCA ${settlementId}`
     expect(reply).toStrictEqual({
       status: 200,
-      body: shownSettlement(settlement, { ...closed, bank_reference }),
+      body: shownSettlement(settlement, { ...closedFields, bank_reference }),
     })
-    const paid = {
+    const paidFields = {
       status: 'manual_paid',
       settledAt: deps.now(),
       notes,
       bankReference: bank_reference,
     }
-    expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, ...paid })
-    const after = { ...closed, recredited_at: null, bank_reference, confirm: {} }
+    expect(await findAnySettlement(deps, settlementId)).toEqual({ ...settlement, ...paidFields })
+    const after = { ...closedFields, recredited_at: null, bank_reference, confirm: {} }
     const record = { operator: OPERATOR, action: 'mark-settlement-paid', before: RECORDED, after }
     expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([record])
     expect(
@@ -118,7 +100,7 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
   }) => {
     const { settlementId } = settlement
     const failure = { operator: OPERATOR, action: 'mark-settlement-failed', before: RECORDED }
-    const failed = { status: 'failed', settled_at: null, recredited_at: null, notes }
+    const failedFields = { status: 'failed', settled_at: null, recredited_at: null, notes }
 
     const reply = await act(deps, 'mark-settlement-failed', settlement)
     for (let day = 0; day < 3; day++) expect(await sweepADayLater(deps, client)).toBeUndefined()
@@ -136,10 +118,14 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       availableMinor: 0,
       pendingMinor: 0,
     })
-    expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([{ ...failure, after: failed }])
-    const again = await act(deps, 'recredit-settlement', settlement, { notes: 'new account' })
+    expect(await auditRecordsOf(deps, settlementId)).toStrictEqual([
+      { ...failure, after: failedFields },
+    ])
+    const recreditReply = await act(deps, 'recredit-settlement', settlement, {
+      notes: 'new account',
+    })
     const recreditedNow = { recredited_at: deps.now() }
-    expect(again.body).toStrictEqual(
+    expect(recreditReply.body).toStrictEqual(
       shownSettlement(settlement, { status: 'failed', notes, ...recreditedNow }),
     )
     expect(await getBalance(deps, client.clientId)).toMatchObject({
@@ -154,31 +140,36 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
     })
   })
 
-  const FINAL =
+  const FINAL_HINT =
     'It has failed, which is final; recredit-settlement makes its funds available again.'
-  const FIRST = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
-  const PAID = 'It is paid out, which is final; list-settlements shows it.'
-  const WAITING = 'Its funds are in available_minor until the next settlement.'
+  const FIRST_HINT = 'Only a failed settlement can be recredited: mark-settlement-failed first.'
+  const PAID_HINT = 'It is paid out, which is final; list-settlements shows it.'
+  const WAITING_HINT = 'Its funds are in available_minor until the next settlement.'
   it.for([
     [
       'recorded',
       'recredit-settlement',
       'settlement cannot be recredited in status=recorded',
-      FIRST,
+      FIRST_HINT,
     ],
-    ['failed', 'mark-settlement-paid', 'settlement cannot be marked paid in status=failed', FINAL],
+    [
+      'failed',
+      'mark-settlement-paid',
+      'settlement cannot be marked paid in status=failed',
+      FINAL_HINT,
+    ],
     [
       'failed',
       'mark-settlement-failed',
       'settlement cannot be marked failed in status=failed',
-      FINAL,
+      FINAL_HINT,
     ],
-    ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING],
+    ['recredited', 'recredit-settlement', 'settlement was recredited already', WAITING_HINT],
     [
       'manual_paid',
       'mark-settlement-failed',
       'settlement cannot be marked failed in status=manual_paid',
-      PAID,
+      PAID_HINT,
     ],
   ] as const)(
     'a %s settlement refuses %s: %s',
@@ -206,89 +197,5 @@ describe('closing a settlement (spec 3.2; design section 7)', () => {
       status: 'recorded',
     })
     expect(await auditRecordsOf(deps, settlement.settlementId)).toStrictEqual([])
-  })
-})
-
-describe('a re-credit', () => {
-  it('is one line of the next settlement, with the current bank details', async ({
-    deps,
-    client,
-    recredited,
-  }) => {
-    const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
-    await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
-    deps.clock.advance(60)
-
-    const settlement = await trigger(deps, client)
-
-    const sums = { grossMinor: 100_000, feeMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
-    const counts = { paymentCount: 1, entryCount: 1, recreditedMinor: 95_900, unprovenMinor: 0 }
-    const now = { triggeredBy: 'manual', bank: { bankAccountNo: '7777777777', isChange: true } }
-    expect(settlement).toMatchObject({
-      ...sums,
-      ...counts,
-      previousId: recredited.settlementId,
-      ...now,
-    })
-    expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
-    expect(await entriesIn(deps, client)).toMatchObject([
-      { type: 'payment' },
-      { type: 'recredit', netMinor: 95_900 },
-    ])
-    expect(await getBalance(deps, client.clientId)).toMatchObject({
-      availableMinor: 0,
-      pendingMinor: 0,
-    })
-  })
-
-  it('refuses altered sums, and reduces the debt that a payout must confirm', async ({
-    deps,
-    client,
-    recredited,
-  }) => {
-    expect(() => recreditEntry({ ...recredited, netMinor: minor(95_901) }, deps.now())).toThrow(
-      'figures do not add up',
-    )
-    await adjusted(deps, client, 'recovered', -100_000)
-
-    expect(await toConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
-  })
-
-  it('carries over the unproven amount and the findings of failed settlements', async ({
-    deps,
-    client,
-  }) => {
-    const payment = await aSucceededPayment(deps, client)
-    await putSuspense(
-      deps,
-      finding({ cause: 'amount_differs', subject: 'txn', payment, now: deps.now() }),
-    )
-    await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
-    let settlement = await sweptADayLater(deps, client)
-
-    for (let time = 0; time < 3; time++) {
-      expect(settlement).toMatchObject({ netMinor: 141_850, unprovenMinor: 45_950 })
-      await recredit(deps, await fail(deps, settlement))
-      deps.clock.advance(60)
-      settlement = await sweptNow(deps, client)
-    }
-
-    expect(await toConfirm(deps, settlement)).toStrictEqual({ unproven: 45_950, findings: 1 })
-  })
-
-  it('adds the next settlement to the timelines of its payments', async ({ deps, client }) => {
-    await aSucceededPayment(deps, client)
-    aDayLater(deps)
-    const payment = await aSucceededPayment(deps, client)
-    await sweptNow(deps, client)
-    const failed = await sweptADayLater(deps, client)
-    await recredit(deps, await fail(deps, failed))
-    deps.clock.advance(60)
-    const again = await sweptNow(deps, client)
-
-    expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
-      { settlement_id: failed.settlementId, status: 'failed' },
-      { settlement_id: again.settlementId, status: 'recorded' },
-    ])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest'
 import { UuidSchema } from '../../../shared/ids.ts'
 import { figuresOf, newEntry } from '../../../shared/journal/entry.ts'
 import { putEntry } from '../../../shared/journal/entry-store.ts'
-import { newWindow } from '../../../shared/ledger/window-store.ts'
+import { putWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Settlement } from '../../../shared/settlement/settlement.ts'
 import { settlementStatement } from '../../../shared/settlement/statement/settlement-entries.ts'
@@ -20,9 +20,9 @@ import { recordTable, type TestDeps, testDeps } from '../../support/test-deps.ts
 import { clientTest as it } from './client-test.ts'
 
 /** A stored settlement with `count` entries of payments of 20,000, a millisecond apart. */
-async function settledEntries(deps: TestDeps, count: number) {
+async function aSettlementWithEntries(deps: TestDeps, count: number) {
   const clientId = aClientId()
-  await deps.table.write(newWindow(clientId, { createdAt: deps.now(), parts: 1 }))
+  await deps.table.write(putWindow(clientId, { createdAt: deps.now(), parts: 1 }))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
   const figures = {
     ...figuresOf(minor(20_000), minor(4_000), minor(20)),
@@ -34,12 +34,12 @@ async function settledEntries(deps: TestDeps, count: number) {
       UuidSchema,
       `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`,
     )
-    const of = {
+    const about = {
       type: 'payment',
       method: 'virtual_account',
       providerTransactionId: `txn_${number}`,
     } as const
-    return newEntry({ ...of, ...figures, entryId, eligibleAt: at, postedAt: at })
+    return newEntry({ ...about, ...figures, entryId, eligibleAt: at, postedAt: at })
   })
   await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
   return { clientId, entries, settlement, settlementId: settlement.settlementId }
@@ -60,11 +60,7 @@ function statement(
 
 type Page = Awaited<ReturnType<typeof statement>>
 
-async function allPages(
-  deps: TestDeps,
-  settlementId: string,
-  format: 'json' | 'csv',
-): Promise<readonly Page[]> {
+async function allPages(deps: TestDeps, settlementId: string, format: 'json' | 'csv') {
   const pages: Page[] = []
   for (let cursor: string | null | undefined; cursor !== null; cursor = pages.at(-1)?.cursor) {
     pages.push(await statement(deps, settlementId, cursor, format))
@@ -76,7 +72,7 @@ function linesOf(page: Page) {
   return 'entries' in page ? page.entries : []
 }
 
-function encoded(content: unknown) {
+function encodeCursor(content: unknown) {
   return Buffer.from(JSON.stringify(content)).toString('base64url')
 }
 
@@ -88,29 +84,33 @@ describe('the statement of a settlement (design section 7)', () => {
     const { client, settlement } = await aSettledClient(deps, [row])
     const { settlementId } = settlement
 
-    const { settlement: shown, ...rest } = await statement(deps, settlementId)
+    const { settlement: shownSettlement, ...otherParts } = await statement(deps, settlementId)
 
-    expect(shown).toMatchObject({ id: settlementId, client_id: client.clientId, net_minor: 95_460 })
+    expect(shownSettlement).toMatchObject({
+      id: settlementId,
+      client_id: client.clientId,
+      net_minor: 95_460,
+    })
     const sums = {
       gross_minor: 100_000,
       xendit_fees_minor: 4_440,
       hexolus_markup_minor: 100,
       net_minor: 95_460,
     }
-    const paid = { notional_minor: 100_000, xendit_fee_minor: 4_440, client_net_minor: 95_460 }
+    const amounts = { notional_minor: 100_000, xendit_fee_minor: 4_440, client_net_minor: 95_460 }
     const about = {
       type: 'payment',
       settlement_id: settlementId,
       paid_at: paidAt,
       posted_at: paidAt,
     }
-    const own = {
+    const providerRow = {
       provider_transaction_id: expect.stringMatching(/^txn_/) as unknown,
       provider_settled_at: settledAt,
     }
-    expect(rest).toMatchObject({
+    expect(otherParts).toMatchObject({
       totals: { ...sums, payment_count: 1, entry_count: 1, unproven_minor: 0 },
-      entries: [{ ...about, ...paid, hexolus_markup_minor: 100, ...own }],
+      entries: [{ ...about, ...amounts, hexolus_markup_minor: 100, ...providerRow }],
       cursor: null,
     })
     await expectBalanced(deps, client.clientId)
@@ -129,7 +129,7 @@ describe('the statement of a settlement (design section 7)', () => {
   it('has every entry once over all pages, in both formats, and reads no payment', async ({
     deps,
   }) => {
-    const { entries, settlementId } = await settledEntries(deps, 1_003)
+    const { entries, settlementId } = await aSettlementWithEntries(deps, 1_003)
     const { deps: recorded, calls } = recordTable(deps)
 
     const json = await allPages(recorded, settlementId, 'json')
@@ -155,54 +155,54 @@ describe('the statement of a settlement (design section 7)', () => {
 })
 
 describe("a statement's cursor", () => {
-  it('refuses a cursor of another settlement and of another client', async ({ deps }) => {
-    const mine = await settledEntries(deps, 501)
-    const others = await settledEntries(testDeps(), 501)
-    const { clientId, settlement } = mine
-    const next = await storedSettlement(deps, {
+  it('is refused for another settlement and for another client', async ({ deps }) => {
+    const ownEntries = await aSettlementWithEntries(deps, 501)
+    const otherEntries = await aSettlementWithEntries(testDeps(), 501)
+    const { clientId, settlement } = ownEntries
+    const nextSettlement = await storedSettlement(deps, {
       clientId,
       sweptFrom: settlement.sweptUntil,
       sweptUntil: deps.now(),
     })
-    const cursor = (await statement(deps, mine.settlementId)).cursor ?? ''
+    const cursor = (await statement(deps, ownEntries.settlementId)).cursor ?? ''
 
     const details = {
       fieldErrors: { cursor: ['must be the cursor of an earlier answer to the same request'] },
     }
-    for (const settlementId of [others.settlementId, next.settlementId]) {
+    for (const settlementId of [otherEntries.settlementId, nextSettlement.settlementId]) {
       await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
         code: 'validation',
         details,
       })
     }
 
-    expect(linesOf(await statement(deps, mine.settlementId, cursor))).toHaveLength(1)
+    expect(linesOf(await statement(deps, ownEntries.settlementId, cursor))).toHaveLength(1)
   })
 
   it.for<readonly [string, bad: string | ((settlement: Settlement) => object)]>([
-    ['is no text of ours', 'abc'],
+    ['is not the text of a cursor', 'abc'],
     ['is empty', ''],
-    ['is JSON of another shape', encoded({ page: 2 })],
-    ['has a field more', () => ({ client_id: 'x' })],
+    ['is JSON of another shape', encodeCursor({ page: 2 })],
+    ['has an additional field', () => ({ client_id: 'x' })],
     ['has no entry id', () => ({ id: 'x' })],
     ['has no time', () => ({ eligible_at: '2026-11-20' })],
     [
       'has an impossible time',
       ({ sweptFrom }) => ({ eligible_at: sweptFrom.replace(/T.*/, 'T99:99:99.999Z') }),
     ],
-    ['lies before', ({ sweptFrom }) => ({ eligible_at: addMs(sweptFrom, -1) })],
-    ['lies at the end', ({ sweptUntil }) => ({ eligible_at: sweptUntil })],
+    ['lies before the settlement', ({ sweptFrom }) => ({ eligible_at: addMs(sweptFrom, -1) })],
+    ['lies at the end of the settlement', ({ sweptUntil }) => ({ eligible_at: sweptUntil })],
   ])('that %s is refused', async ([, bad], { deps }) => {
-    const { settlementId, settlement } = await settledEntries(deps, 1)
+    const { settlementId, settlement } = await aSettlementWithEntries(deps, 1)
     const id = 'ffffffff-ffff-8fff-bfff-ffffffffffff'
     const good = { of: settlementId, eligible_at: addMs(settlement.sweptUntil, -1), id }
-    const cursor = typeof bad === 'string' ? bad : encoded({ ...good, ...bad(settlement) })
+    const cursor = typeof bad === 'string' ? bad : encodeCursor({ ...good, ...bad(settlement) })
 
     const details = { fieldErrors: { cursor: [expect.any(String)] } }
     await expect(statement(deps, settlementId, cursor)).rejects.toMatchObject({
       code: 'validation',
       details,
     })
-    expect(linesOf(await statement(deps, settlementId, encoded(good)))).toHaveLength(0)
+    expect(linesOf(await statement(deps, settlementId, encodeCursor(good)))).toHaveLength(0)
   })
 })

@@ -3,7 +3,7 @@ import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
 import type { StageSettings } from '../../../shared/stage-settings.ts'
-import { recordFindingOf } from '../../../shared/sync/provider-row.ts'
+import { recordRowFinding } from '../../../shared/sync/provider-row.ts'
 import { syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import {
   creditedPayment,
@@ -16,7 +16,7 @@ import {
 import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it } from './sync-test.ts'
 
-it('sync replaces an estimate by the fee (section 4, Fee)', async ({
+it('sync replaces the estimated fee by the fee of the row (section 4, Fee)', async ({
   deps,
   client,
   credited,
@@ -37,11 +37,11 @@ it('sync replaces an estimate by the fee (section 4, Fee)', async ({
 })
 
 it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
-  ['less than nothing kept', { keptMinor: minor(-1) }, 'fee_changed', -1],
+  ['a negative fee', { keptMinor: minor(-1) }, 'fee_changed', -1],
   ['another amount', { amountMinor: minor(99_999) }, 'amount_differs', 99_999],
   ['another currency', { currency: 'PHP' }, 'amount_differs', 100_000],
 ])(
-  'sync: %s: a finding with an alert, once, and the fee stays the estimate',
+  'sync of a row with %s records one finding with an alert, and the fee stays the estimate',
   async ([, fields, cause, amountMinor], { deps, client, credited, sync, syncAfter }) => {
     await sync(rowNow(deps, credited, fields))
     await syncAfter(3_600)
@@ -52,8 +52,8 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
       clientId: client.clientId,
       providerPaymentId: credited.providerPaymentId,
     }
-    const found = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
-    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(found)
+    const expectedFinding = { kind: 'finding', cause, amountMinor, status: 'open', ...about }
+    expect(await findingAbout(deps, paymentId, cause)).toMatchObject(expectedFinding)
     const alerts = deps.published.map(({ kind, subject }) => `${kind} ${subject}`)
     expect(alerts).toStrictEqual([`suspense.finding ${paymentId}#${cause}`])
     const estimated = { status: 'succeeded', feeStatus: 'estimated', netMinor: 95_900 }
@@ -62,13 +62,13 @@ it.for<readonly [string, Partial<ProviderTransaction>, string, number]>([
   },
 )
 
-it('a refund that was only reported, because it failed, still moves the money', async ({
+it('a refund that was only reported while it had failed still moves the money later', async ({
   deps,
   credited,
   sync,
 }) => {
   const row = rowNow(deps, credited, { type: 'return', amountMinor: minor(40_000) })
-  await recordFindingOf(deps, row, undefined)
+  await recordRowFinding(deps, row, undefined)
 
   await sync(row)
 
@@ -103,13 +103,13 @@ const DAYS = 86_400
 
 describe('sync: a dispute that is won', () => {
   it.for([
-    ['in one page with it', 0, 100_000, 95_900],
-    ['long after it', 10 * DAYS, 100_000, 95_900],
+    ['in one page with the chargeback', 0, 100_000, 95_900],
+    ['long after the chargeback', 10 * DAYS, 100_000, 95_900],
     ['in part', 10 * DAYS, 60_000, 60_000],
   ] as const)(
-    'undoes what its chargeback did: %s',
-    async (won, { deps, client, rows, credited, sync, syncAfter }) => {
-      const [, seconds, amount, pending] = won
+    'undoes its chargeback: %s',
+    async (example, { deps, client, rows, credited, sync, syncAfter }) => {
+      const [, seconds, amount, pending] = example
       rows.push(dispute(deps, credited))
       if (seconds > 0) await sync()
       deps.clock.advance(seconds)
@@ -119,10 +119,10 @@ describe('sync: a dispute that is won', () => {
 
       expect(await pendingOf(deps, client.clientId)).toBe(pending)
       const { reversal } = await paymentOf(deps, credited)
-      const left = 100_000 - amount
+      const remaining = 100_000 - amount
       expect([reversal?.amountMinor, reversal?.undoneAt === undefined]).toStrictEqual([
-        left,
-        left > 0,
+        remaining,
+        remaining > 0,
       ])
     },
   )
@@ -135,17 +135,20 @@ describe('sync: a dispute that is won', () => {
     syncAfter,
   }) => {
     await sync(wonRow(deps, credited))
-    const early = await paymentOf(deps, credited)
+    const paymentBefore = await paymentOf(deps, credited)
     deps.clock.advance(30 * MINUTES)
     await sync(dispute(deps, credited))
 
-    const later = await syncAfter(90 * MINUTES)
+    const summary = await syncAfter(90 * MINUTES)
 
-    expect(early.reversal).toBeUndefined()
-    expect(later).toMatchObject({ unanswered: 0, complete: true })
+    expect(paymentBefore.reversal).toBeUndefined()
+    expect(summary).toMatchObject({ unanswered: 0, complete: true })
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
-    const undone = { takenBackMinor: 0, reversal: { undoneAt: expect.any(String) as unknown } }
-    expect(await paymentOf(deps, credited)).toMatchObject(undone)
+    const undoneDispute = {
+      takenBackMinor: 0,
+      reversal: { undoneAt: expect.any(String) as unknown },
+    }
+    expect(await paymentOf(deps, credited)).toMatchObject(undoneDispute)
   })
 
   it('without a chargeback is a finding after two days', async ({
@@ -172,14 +175,14 @@ describe('sync: a dispute that is won', () => {
     credited,
     sync,
   }) => {
-    const { disputedMinor: _, ...unclear } = dispute(deps, credited)
+    const { disputedMinor: _, ...unclearRow } = dispute(deps, credited)
 
-    await sync(unclear)
+    await sync(unclearRow)
     await sync()
 
     const finding = { status: 'open', amountMinor: 125_000, paymentId: credited.payment.paymentId }
     expect(
-      await findingAbout(deps, unclear.transactionId, 'disputed_amount_unknown'),
+      await findingAbout(deps, unclearRow.transactionId, 'disputed_amount_unknown'),
     ).toMatchObject(finding)
     expect(deps.published).toHaveLength(1)
     expect(await pendingOf(deps, client.clientId)).toBe(95_900)
@@ -187,9 +190,9 @@ describe('sync: a dispute that is won', () => {
 
   it.for([
     ['shows the amount', {}, 'disputed_amount_unknown'],
-    ['is void, with an alert', { status: 'reversed' }, 'reversal#reversed_upstream'],
+    ['shows a void, with an alert', { status: 'reversed' }, 'reversal#reversed_upstream'],
   ] as const)(
-    'stays a person’s when a later reading %s',
+    'stays a finding for a person when a later read %s',
     async ([, fields, cause], { deps, client, rows, credited, sync, syncAfter }) => {
       const row = dispute(deps, credited)
       await sync({ ...row, disputedMinor: undefined })
@@ -205,7 +208,7 @@ describe('sync: a dispute that is won', () => {
   )
 })
 
-function under<Deps extends TestDeps>(
+function withFees<Deps extends TestDeps>(
   deps: Deps,
   providerFees: StageSettings['providerFees'],
 ): Deps {
@@ -213,13 +216,13 @@ function under<Deps extends TestDeps>(
 }
 
 /** The `it` of a gateway whose contract with the provider has fees billed after the month. */
-const invoiced = it.extend('deps', () => under(memoryDeps(), 'invoiced'))
+const invoiced = it.extend('deps', () => withFees(memoryDeps(), 'invoiced'))
 
 const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95_900 } as const
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
   invoiced(
-    'makes the tariff’s fee the actual one in the transaction of success, and asks no provider',
+    'makes the tariff’s fee the actual fee in the transaction of the success, without asking the provider',
     async ({ deps, client, paid }) => {
       await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 
@@ -238,11 +241,11 @@ describe('a contract that bills fees after the month (stage setting providerFees
 
   invoiced.for([4_440, 4_000, -1])(
     'only reports a row’s fee: %d',
-    async (kept, { deps, client, credited, sync }) => {
-      await sync(rowNow(deps, credited, { keptMinor: minor(kept) }))
+    async (fee, { deps, client, credited, sync }) => {
+      await sync(rowNow(deps, credited, { keptMinor: minor(fee) }))
 
       expect(await findingAbout(deps, credited.payment.paymentId, 'fee_changed')).toMatchObject({
-        amountMinor: kept,
+        amountMinor: fee,
       })
       expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
       expect(await pendingOf(deps, client.clientId)).toBe(95_900)
@@ -258,10 +261,10 @@ describe('a contract that changes', () => {
     [4_440, DEDUCTED_FEE],
   ] as const)(
     'takes an earlier payment’s fee from its row: %d',
-    async ([kept, expected], { deps, client, sync }) => {
-      const paid = await creditedPayment(under(deps, 'deducted'), client)
+    async ([fee, expected], { deps, client, sync }) => {
+      const paid = await creditedPayment(withFees(deps, 'deducted'), client)
 
-      await sync(rowNow(deps, paid, { keptMinor: minor(kept) }))
+      await sync(rowNow(deps, paid, { keptMinor: minor(fee) }))
       await sync()
 
       expect(await paymentOf(deps, paid)).toMatchObject(expected)
@@ -272,16 +275,16 @@ describe('a contract that changes', () => {
   invoiced(
     'reports nothing about fees that were final before',
     async ({ deps, client, rows, credited, sync }) => {
-      const deducted = under(deps, 'deducted')
-      const deductedBefore = await creditedPayment(deducted, client)
-      rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedBefore))
-      await syncProviderTransactions(deducted)
+      const deductedDeps = withFees(deps, 'deducted')
+      const deductedPayment = await creditedPayment(deductedDeps, client)
+      rows.push(rowNow(deps, credited, { keptMinor: minor(0) }), rowNow(deps, deductedPayment))
+      await syncProviderTransactions(deductedDeps)
 
       await sync()
 
       expect(deps.published).toStrictEqual([])
       expect(await paymentOf(deps, credited)).toMatchObject(TARIFFS_FEE)
-      expect(await paymentOf(deps, deductedBefore)).toMatchObject(DEDUCTED_FEE)
+      expect(await paymentOf(deps, deductedPayment)).toMatchObject(DEDUCTED_FEE)
     },
   )
 })

@@ -1,4 +1,7 @@
-/** What the sync reads: endpoints once for the payments of a page (design section 4, Announce), and rows a few times. */
+/**
+ * What the sync reads: endpoints once for the payments of a page (design section 4, Announce), and
+ * rows a few times.
+ */
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { insertClient } from '../../../shared/client/client-store.ts'
@@ -23,13 +26,13 @@ import {
 import { storedEndpoint } from '../../support/webhook-builders.ts'
 import { syncTest as it } from './sync-test.ts'
 
-async function paidAndListed(deps: TestDeps, client: Client, count: number) {
+async function payAndList(deps: TestDeps, client: Client, count: number) {
   const paid = await Promise.all(Array.from({ length: count }, () => paidUpstream(deps, client)))
-  deps.provider.transactions.push(...paid.map((one) => rowNow(deps, one)))
+  deps.provider.transactions.push(...paid.map((upstream) => rowNow(deps, upstream)))
   return paid
 }
 
-function readsOf(calls: readonly TableCall[], { clientId }: Client) {
+function endpointReads(calls: readonly TableCall[], { clientId }: Client) {
   return queriesIn(calls).filter(({ partition: [pk] }) => pk === endpointsPk(clientId)).length
 }
 
@@ -38,32 +41,37 @@ describe('sync: the endpoints of the events of a page', () => {
     deps,
     client,
   }) => {
-    const other = await aStoredClient(deps)
+    const otherClient = await aStoredClient(deps)
     await storedEndpoint(deps, { clientId: client.clientId })
     const paid = [
-      ...(await paidAndListed(deps, client, 12)),
-      ...(await paidAndListed(deps, other, 3)),
+      ...(await payAndList(deps, client, 12)),
+      ...(await payAndList(deps, otherClient, 3)),
     ]
     const recorded = recordTable(deps)
 
     await syncProviderTransactions(recorded.deps)
 
-    expect([readsOf(recorded.calls, client), readsOf(recorded.calls, other)]).toStrictEqual([1, 1])
+    expect([
+      endpointReads(recorded.calls, client),
+      endpointReads(recorded.calls, otherClient),
+    ]).toStrictEqual([1, 1])
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(12)
-    const statuses = await Promise.all(paid.map(async (one) => (await paymentOf(deps, one)).status))
+    const statuses = await Promise.all(
+      paid.map(async (upstream) => (await paymentOf(deps, upstream)).status),
+    )
     expect(new Set(statuses)).toStrictEqual(new Set(['succeeded']))
   })
 
   it('are read again by the next page', async ({ deps, client }) => {
-    await paidAndListed(deps, client, 1)
+    await payAndList(deps, client, 1)
     const recorded = recordTable(deps)
     await syncProviderTransactions(recorded.deps)
     await storedEndpoint(deps, { clientId: client.clientId })
-    await paidAndListed(deps, client, 1)
+    await payAndList(deps, client, 1)
 
     await syncProviderTransactions(recorded.deps)
 
-    expect(readsOf(recorded.calls, client)).toBe(2)
+    expect(endpointReads(recorded.calls, client)).toBe(2)
     expect(deps.sent.filter(({ queue }) => queue === 'webhooks')).toHaveLength(1)
   })
 
@@ -72,7 +80,7 @@ describe('sync: the endpoints of the events of a page', () => {
     client,
   }) => {
     // Eight rows of a page are reconciled at the same time, the ninth after them.
-    const paid = await paidAndListed(deps, client, 9)
+    const paid = await payAndList(deps, client, 9)
     const recorded = recordTable(deps)
     let commits = 0
     const slow = interceptTable(recorded.deps, {
@@ -81,18 +89,18 @@ describe('sync: the endpoints of the events of a page', () => {
 
     await syncProviderTransactions(slow)
 
-    expect(readsOf(recorded.calls, client)).toBe(2)
+    expect(endpointReads(recorded.calls, client)).toBe(2)
     expect(
-      await Promise.all(paid.map(async (one) => (await paymentOf(deps, one)).status)),
+      await Promise.all(paid.map(async (upstream) => (await paymentOf(deps, upstream)).status)),
     ).not.toContain('pending')
   })
 
   it('are read again after a failed read', async ({ deps, client }) => {
-    await paidAndListed(deps, client, 9)
+    await payAndList(deps, client, 9)
     let failures = 0
     const flaky = interceptTable(deps, {
       before: (call) => {
-        if (readsOf([call], client) > 0 && failures++ === 0)
+        if (endpointReads([call], client) > 0 && failures++ === 0)
           throw new Error('the table does not answer')
       },
     })
@@ -101,20 +109,26 @@ describe('sync: the endpoints of the events of a page', () => {
   })
 })
 
-/* The whole way by the provider's own API: real adapter, real simulator, one clock. Callbacks are not delivered here. */
-it('sync against the provider simulator reads a transaction four times on average from paid to final fee, and asks about none by itself', async () => {
+/*
+ * The whole path through the provider's API: real adapter, real simulator, one clock, no callbacks.
+ */
+it('sync against the provider simulator reads a transaction four times on average from paid to final fee, and asks about no payment by itself', async () => {
   await using simulator = await aSimulator()
   const { nowMs, advance } = simulator.clock
   const now = () => timestampOf(nowMs())
-  const own = memoryDeps({ now, sleep: async (ms) => advance(ms / 1_000), monotonicMs: nowMs })
-  const deps = { ...own, provider: adapter(simulator) }
+  const clockedDeps = memoryDeps({
+    now,
+    sleep: async (ms) => advance(ms / 1_000),
+    monotonicMs: nowMs,
+  })
+  const deps = { ...clockedDeps, provider: adapter(simulator) }
   const client = aClient({ createdAt: now() })
   await insertClient(deps, client, 'tester')
   const parsed = { ok: true, request: aRequest({ channelCode: 'BCA' }) } as const
   const make = async () =>
     (await createPayment(deps, { client, idempotencyKey: undefined, parsed })).payment
   const payments = await Promise.all(Array.from({ length: 30 }, make))
-  const fiveMinutes = async () => {
+  const passFiveMinutes = async () => {
     advance(300)
     await syncProviderTransactions(deps)
   }
@@ -124,9 +138,9 @@ it('sync against the provider simulator reads a transaction four times on averag
     await simulator.order('transactions', 'fee_late', 3_600)
     await simulator.call('POST', `/v3/payment_requests/${paymentRequestId}/simulate`, {})
     advance(60)
-    if (at % 5 === 4) await fiveMinutes()
+    if (at % 5 === 4) await passFiveMinutes()
   }
-  for (let run = 0; run < 40; run++) await fiveMinutes()
+  for (let run = 0; run < 40; run++) await passFiveMinutes()
 
   const { body: calls } = await simulator.call('GET', '/_simulator/calls')
   expect(await ledgerView(deps, client.clientId)).toStrictEqual({

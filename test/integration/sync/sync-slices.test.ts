@@ -1,6 +1,7 @@
 /**
- * Goal: no rate of rows and no death of a process stops the sync, and it reads every row. Method: the fake's list of
- * transactions; runs that stop, die, race or are refused; and the state of the jobs afterwards.
+ * Goal: no rate of rows and no death of a process stops the sync, and the sync reads every row.
+ * Method: the fake provider's list of transactions; runs that stop, die, race or are refused; and
+ * the state of the jobs afterwards.
  */
 import { describe, expect } from 'vitest'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -24,34 +25,34 @@ import { syncTest as it, withBacklog } from './sync-test.ts'
 
 const EMPTY = { kind: 'found', value: { transactions: [], hasMore: true } } as const
 
-describe('sync: its positions', () => {
+describe('sync: the positions of its slices', () => {
   it.for([
     ['unreachable', 'provider_silent'],
     ['server_error', 'provider_silent'],
     ['misconfigured', 'refused'],
     ['refused', 'refused'],
-    // It says that there are more rows.
+    // The empty page says that there are more rows.
     ['an empty page', 'provider_silent'],
   ] as const)(
     'let the next run continue after %s, log: %s',
     async ([reason, end], { deps, rows, credited, sync }) => {
       rows.push(rowNow(deps, credited))
-      const { asked, state } = await withBacklog(deps, rows, 120)
-      // A refused cursor is tried again from the beginning of its span, once.
+      const { listings, state } = await withBacklog(deps, rows, 120)
+      // After a refused cursor the sync reads the span once more from its beginning.
       const isCursor = reason === 'refused'
-      const unanswered = isCursor ? [2, 3] : [2]
+      const unansweredListings = isCursor ? [2, 3] : [2]
       const answer = reason === 'an empty page' ? EMPTY : ({ kind: 'unanswered', reason } as const)
-      state.answer = (question) => (unanswered.includes(question) ? answer : undefined)
+      state.answer = (question) => (unansweredListings.includes(question) ? answer : undefined)
 
-      const stopped = await sync()
+      const stoppedSummary = await sync()
       deps.clock.advance(1)
-      const resumed = await runSyncJobs(deps, { woken: false })
+      const resumedSummary = await runSyncJobs(deps, { woken: false })
 
-      expect(stopped).toMatchObject({ complete: false, until: null })
-      expect(resumed).toBeUndefined()
-      const [, refused, next] = asked.map(({ afterId }) => afterId)
-      expect(refused).toBe(rows.at(-50)?.transactionId)
-      expect(next).toBe(isCursor ? undefined : refused)
+      expect(stoppedSummary).toMatchObject({ complete: false, until: null })
+      expect(resumedSummary).toBeUndefined()
+      const [, refusedAfterId, nextAfterId] = listings.map(({ afterId }) => afterId)
+      expect(refusedAfterId).toBe(rows.at(-50)?.transactionId)
+      expect(nextAfterId).toBe(isCursor ? undefined : refusedAfterId)
       expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
       expect(await findDueJobs(deps, 10)).toStrictEqual([])
       expect(deps.lines.filter(({ code }) => code === 'sync.completed').slice(-2)).toMatchObject([
@@ -62,10 +63,10 @@ describe('sync: its positions', () => {
   )
 
   it('move past a row whose check fails, at any age', async ({ deps, client, rows, credited }) => {
-    const other = await creditedPayment(deps, client)
+    const otherPayment = await creditedPayment(deps, client)
     const { pk: unlucky } = paymentKey(credited.payment.paymentId)
     rows.push(
-      ...[other, credited].map((paid) =>
+      ...[otherPayment, credited].map((paid) =>
         rowNow(deps, paid, { updatedAt: addMs(deps.now(), -3 * DAY_MS - 1) }),
       ),
     )
@@ -77,17 +78,17 @@ describe('sync: its positions', () => {
     })
 
     const summary = await syncProviderTransactions(failing)
-    const found = () =>
+    const findFinding = () =>
       findingAbout(deps, rows.at(-1)?.transactionId ?? '', 'transaction_unexplained')
-    const atFirst = await found()
-    for (const as of [failing, deps]) {
+    const findingBefore = await findFinding()
+    for (const runDeps of [failing, deps]) {
       deps.clock.advance(310)
-      await runSyncJobs(as, { woken: false })
+      await runSyncJobs(runDeps, { woken: false })
     }
 
     expect(summary).toMatchObject({ unanswered: 1, complete: true })
-    expect(await paymentOf(deps, other)).toMatchObject({ feeStatus: 'actual' })
-    expect([atFirst, (await found())?.status]).toStrictEqual([undefined, 'open'])
+    expect(await paymentOf(deps, otherPayment)).toMatchObject({ feeStatus: 'actual' })
+    expect([findingBefore, (await findFinding())?.status]).toStrictEqual([undefined, 'open'])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
 
@@ -106,17 +107,17 @@ describe('sync: its positions', () => {
     })
     rows.push(rowNow(deps, credited))
 
-    const lost = await syncProviderTransactions(overtaken)
+    const summary = await syncProviderTransactions(overtaken)
     await syncAfter(600)
 
-    expect(lost).toMatchObject({ unanswered: 1, complete: true })
+    expect(summary).toMatchObject({ unanswered: 1, complete: true })
     expect(await paymentOf(deps, credited)).toMatchObject({
       feeStatus: 'actual',
       providerFeeMinor: 4_440,
     })
   })
 
-  it('belong to the newest worker: the previous one cannot write a slice', async ({
+  it('belong to the newest worker: the previous worker cannot write a slice', async ({
     deps,
     rows,
     sync,
@@ -138,12 +139,12 @@ describe('sync: its positions', () => {
 
     expect(await claimJob(deps, due)).toBeUndefined()
     expect(await keepPosition(deps, first, { afterId: 'txn', rows: 50 })).toBeUndefined()
-    const late = [
+    const lateWrites = [
       releaseJob(deps, first, deps.now()),
       finishJob(deps, first),
       scheduleReading(deps, first, deps.now()),
     ]
-    for (const write of late) expect(await write).toMatchObject({ applied: false })
+    for (const write of lateWrites) expect(await write).toMatchObject({ applied: false })
     expect(await keepPosition(deps, second, { afterId: 'txn', rows: 50 })).toMatchObject({
       afterId: 'txn',
     })
@@ -154,30 +155,30 @@ describe('sync: its positions', () => {
     rows,
     sync,
   }) => {
-    const asked: TransactionFilter[] = []
+    const listings: TransactionFilter[] = []
     deps.provider.script('listTransactions', async (filter) => {
-      asked.push(filter)
-      if (asked.length === 1) await runSyncJobs(deps, { woken: false })
+      listings.push(filter)
+      if (listings.length === 1) await runSyncJobs(deps, { woken: false })
       return { kind: 'found', value: pageOfRows(rows, filter) }
     })
 
     const summary = await sync()
 
     // 28 slices of six hours, and the reversals.
-    expect(asked).toHaveLength(29)
+    expect(listings).toHaveLength(29)
     expect(summary).toMatchObject({ complete: false, until: deps.now() })
   })
 
-  it('let one of two planners win; the other one still runs due jobs', async ({
+  it('let one of two planners win; the other planner still runs due jobs', async ({
     deps,
     rows,
     credited,
     sync,
   }) => {
     rows.push(rowNow(deps, credited))
-    const late = beforeFirst(deps, 'transact', () => sync())
+    const raced = beforeFirst(deps, 'transact', () => sync())
 
-    expect(await syncProviderTransactions(late)).toMatchObject({
+    expect(await syncProviderTransactions(raced)).toMatchObject({
       complete: false,
       until: null,
       transactions: 0,
@@ -194,10 +195,10 @@ it.for([
   [239_999, true],
   [240_000, false],
 ] as const)(
-  'sync: a pause of %d ms; the run waits: %s',
+  'sync waits within its run for the end of a pause of %d ms: %s',
   async ([pauseMs, isAwaited], { deps, rows, credited }) => {
     rows.push(rowNow(deps, credited))
-    const { asked, state } = await withBacklog(deps, rows, 120)
+    const { listings, state } = await withBacklog(deps, rows, 120)
     let roomAtMs = 0
     deps.provider.script('pauseMs', () => Math.max(0, roomAtMs - deps.monotonicMs()))
     state.answer = (question) => {
@@ -205,9 +206,9 @@ it.for([
       roomAtMs = deps.monotonicMs() + pauseMs
       return { kind: 'unanswered', reason: 'rate_limited' }
     }
-    const slept: number[] = []
+    const sleeps: number[] = []
     const sleep = (ms: number) => {
-      slept.push(ms)
+      sleeps.push(ms)
       return deps.sleep(ms)
     }
 
@@ -215,8 +216,8 @@ it.for([
     deps.clock.advance(isAwaited ? 0 : 240)
     await runSyncJobs(deps, { woken: false })
 
-    expect([summary.complete, slept]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
-    expect(asked[2]).toStrictEqual(asked[1])
+    expect([summary.complete, sleeps]).toStrictEqual([isAwaited, isAwaited ? [pauseMs] : []])
+    expect(listings[2]).toStrictEqual(listings[1])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   },
 )

@@ -1,4 +1,7 @@
-/** The sync reads rows that are not final again when they can be, an hour at a time, and reversals for half a year. */
+/**
+ * The sync reads open rows again when they can be final, an hour of rows at a time. It reads
+ * reversals for half a year.
+ */
 import { describe, expect } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { expectedSettlement } from '../../../shared/payment/channel/channel-timing.ts'
@@ -29,7 +32,10 @@ import { syncTest as it } from './sync-test.ts'
 
 const CATEGORY = 'VIRTUAL_ACCOUNT'
 
-/** A row as it is before the provider settles; `settle` makes it final without marking it as updated. */
+/**
+ * A row as it is before the provider settles; `settle` makes it final without marking it as
+ * updated.
+ */
 function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTransaction> = {}) {
   const at = deps.now()
   const final = rowNow(deps, paid, {
@@ -39,21 +45,21 @@ function openRow(deps: TestDeps, paid: PaidUpstream, fields: Partial<ProviderTra
     ...fields,
   })
   deps.provider.transactions.push({ ...final, ...NOT_SETTLED })
-  const place = deps.provider.transactions.length - 1
-  return { settle: () => void deps.provider.transactions.splice(place, 1, final) }
+  const index = deps.provider.transactions.length - 1
+  return { settle: () => void deps.provider.transactions.splice(index, 1, final) }
 }
 
-/** Questions by creation, without those for reversals, and how many rows each brought. */
+/** Records each listing by creation time that is not for reversals, with its number of rows. */
 function watchTail(deps: TestDeps) {
-  const asked: (TransactionFilter & { readonly rows: number })[] = []
+  const listings: (TransactionFilter & { readonly rows: number })[] = []
   deps.provider.script('listTransactions', async (filter) => {
     const value = pageOfRows(deps.provider.transactions, filter)
     if (filter.createdFrom !== undefined && filter.reversedOnly !== true) {
-      asked.push({ ...filter, rows: value.transactions.length })
+      listings.push({ ...filter, rows: value.transactions.length })
     }
     return { kind: 'found', value }
   })
-  return asked
+  return listings
 }
 
 async function run(deps: TestDeps, at: Timestamp) {
@@ -67,31 +73,31 @@ describe('sync: the tail', () => {
     client,
     credited,
   }) => {
-    const asked = watchTail(deps)
+    const listings = watchTail(deps)
     const start = deps.now()
     // Two slices of the head begin or end here, so a run reads these rows twice.
     const updatedAt = addMs(start, -6 * HOUR_MS)
-    const earlier = openRow(deps, await creditedPayment(deps, client), {
+    const earlierRow = openRow(deps, await creditedPayment(deps, client), {
       updatedAt,
       settlesAt: addMs(start, DAY_MS),
     })
     const { settle } = openRow(deps, credited, { updatedAt })
     const recorded = recordTable(deps)
     await syncProviderTransactions(recorded.deps)
-    const early = addMs(start, 2 * DAY_MS)
+    const earlyAt = addMs(start, 2 * DAY_MS)
     settle()
-    earlier.settle()
+    earlierRow.settle()
 
-    await run(deps, early)
-    const tooEarly = asked.length
-    // The hour of the settlement, and ten minutes.
-    await run(deps, addMs(early, HOUR_MS + 10 * MINUTE_MS))
-    await run(deps, addMs(early, 3 * DAY_MS))
+    await run(deps, earlyAt)
+    const earlyListings = listings.length
+    // The job is due ten minutes after the hour of the settlement.
+    await run(deps, addMs(earlyAt, HOUR_MS + 10 * MINUTE_MS))
+    await run(deps, addMs(earlyAt, 3 * DAY_MS))
 
     expect(writtenKeys(recorded.calls).filter(({ pk }) => pk.includes('tail'))).toHaveLength(1)
-    expect(tooEarly).toBe(0)
+    expect(earlyListings).toBe(0)
     const hour = { createdFrom: start, createdTo: addMs(start, HOUR_MS - 1) }
-    expect(asked).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
+    expect(listings).toMatchObject([{ ...hour, category: CATEGORY, rows: 2 }])
     expect(await paymentOf(deps, credited)).toMatchObject({
       feeStatus: 'actual',
       providerFeeMinor: 4_440,
@@ -99,7 +105,7 @@ describe('sync: the tail', () => {
   })
 
   it('reads an hour at most three times, then a day apart', async ({ deps, credited, sync }) => {
-    const asked = watchTail(deps)
+    const listings = watchTail(deps)
     const start = deps.now()
     openRow(deps, credited)
     await sync()
@@ -107,10 +113,10 @@ describe('sync: the tail', () => {
 
     for (let hours = 6; hours <= 12 * 24; hours += 6) {
       await run(deps, addMs(start, hours * HOUR_MS))
-      if (asked.length > readAfterHours.length) readAfterHours.push(hours)
+      if (listings.length > readAfterHours.length) readAfterHours.push(hours)
     }
 
-    expect(asked.map(({ rows }) => rows)).toStrictEqual([1, 1, 1])
+    expect(listings.map(({ rows }) => rows)).toStrictEqual([1, 1, 1])
     expect(readAfterHours).toStrictEqual([54, 78, 102])
     expect(await findDueJobs(deps, 10)).toStrictEqual([])
   })
@@ -121,15 +127,15 @@ describe('sync: the tail', () => {
     credited,
     sync,
   }) => {
-    const asked = watchTail(deps)
+    const listings = watchTail(deps)
     rows.push(rowNow(deps, credited, { createdAt: deps.now(), category: 'QR_CODE' }))
     openRow(deps, { ...credited }, { settlesAt: undefined, category: undefined })
     await sync()
 
     await run(deps, addMs(expectedSettlement(credited.payment, deps.now()), 2 * HOUR_MS))
 
-    expect(asked).toHaveLength(1)
-    expect(asked[0]).not.toHaveProperty('category')
+    expect(listings).toHaveLength(1)
+    expect(listings[0]).not.toHaveProperty('category')
   })
 
   it('moves a reading only to a later settlement time', async ({ deps }) => {
@@ -137,11 +143,11 @@ describe('sync: the tail', () => {
     const until = (days: number) => ({ ...slice, settlesBy: addMs(deps.now(), days * DAY_MS) })
     const reading = { dueAt: deps.now(), maxReads: 3 }
 
-    const written = []
+    const registrations = []
     for (const days of [2, 1, 2, 3])
-      written.push((await registerReading(deps, until(days), reading)).applied)
+      registrations.push((await registerReading(deps, until(days), reading)).applied)
 
-    expect(written).toStrictEqual([true, false, false, true])
+    expect(registrations).toStrictEqual([true, false, false, true])
     expect(await rawItem(deps, syncJobKey(slice.id))).toMatchObject({ provider: 'xendit' })
     const claim = {
       ...slice,
@@ -161,17 +167,21 @@ describe('sync: the tail', () => {
     const slice = { id: 'tail#x', from: deps.now(), to: deps.now(), category: CATEGORY, settlesBy }
     const reading = { dueAt: deps.now(), maxReads: 3 }
 
-    const read = []
+    const registrations = []
     for (const reads of [1, 2, 3, 4]) {
-      read.push((await registerReading(deps, slice, reading)).applied)
+      registrations.push((await registerReading(deps, slice, reading)).applied)
       const job = await claimJob(deps, { id: slice.id, dueAt: reading.dueAt })
       if (job?.kind !== 'tail') continue
       expect([job.afterId, job.openUntil]).toStrictEqual([undefined, undefined])
-      const kept = await keepPosition(deps, job, { afterId: 'txn', rows: 50, openUntil: settlesBy })
-      await finishJob(deps, kept ?? job, reads)
+      const movedJob = await keepPosition(deps, job, {
+        afterId: 'txn',
+        rows: 50,
+        openUntil: settlesBy,
+      })
+      await finishJob(deps, movedJob ?? job, reads)
     }
 
-    expect(read).toStrictEqual([true, true, true, false])
+    expect(registrations).toStrictEqual([true, true, true, false])
   })
 
   it.for([
@@ -185,7 +195,7 @@ describe('sync: the tail', () => {
       '2026-11-06T10:00:00.000Z',
       '2026-11-09T10:00:00.000Z',
     ],
-    // Saturday in Jakarta by now.
+    // A day later it is Saturday in Jakarta, and still Friday in UTC.
     [
       { method: 'virtual_account', channelCode: 'BCA' },
       '2026-11-05T18:00:00.000Z',
@@ -230,11 +240,11 @@ describe('sync: a row as the provider’s answer', () => {
 
     const credited = { status: 'succeeded', creditedProviderPaymentId: paid.providerPaymentId }
     expect(await paymentOf(deps, paid)).toMatchObject({ feeStatus: 'estimated', ...credited })
-    // The request was made, and neither it nor its payment nor its fee was ever asked about.
-    const asked = deps.provider.calls
+    // The gateway made the request, and never asked about the request, its payment or its fee.
+    const operations = deps.provider.calls
       .map(({ operation }) => operation)
-      .filter((one) => one !== 'listTransactions')
-    expect(asked).toStrictEqual(['createRequest'])
+      .filter((operation) => operation !== 'listTransactions')
+    expect(operations).toStrictEqual(['createRequest'])
     expect(deps.provider.calls.map(({ id }) => id)).not.toContain(paid.providerPaymentId)
   })
 

@@ -12,37 +12,45 @@ import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { clientTest } from '../settlement/client-test.ts'
 
 /**
- * The `it` for tests of the sync. Each test has its own gateway; afterwards the client's books are audited. `rows`: the
- * provider's transactions. `sync`: adds rows and runs the sync. `paid`: a pending payment whose callback was lost.
- * `credited`: a payment that was credited with its estimated fee.
+ * The `it` for tests of the sync. Each test has its own gateway. After each test the client's books
+ * are audited. `rows`: the provider's transactions. `sync`: adds rows and runs the sync. `paid`: a
+ * pending payment whose callback was lost. `credited`: a payment that was credited with its
+ * estimated fee.
  */
 export const syncTest = clientTest
   .extend('deps', () => memoryDeps())
   .extend('rows', ({ deps }) => deps.provider.transactions)
-  .extend('sync', ({ deps, rows }) => (...added: readonly ProviderTransaction[]) => {
-    rows.push(...added)
+  .extend('sync', ({ deps, rows }) => (...newRows: readonly ProviderTransaction[]) => {
+    rows.push(...newRows)
     return syncProviderTransactions(deps)
   })
   .extend(
     'syncAfter',
     ({ deps, sync }) =>
-      (seconds: number, ...added: readonly ProviderTransaction[]) => {
+      (seconds: number, ...newRows: readonly ProviderTransaction[]) => {
         deps.clock.advance(seconds)
-        return sync(...added)
+        return sync(...newRows)
       },
   )
   .extend('paid', ({ deps, client }) => paidUpstream(deps, client))
   .extend('credited', ({ deps, client }) => creditedPayment(deps, client))
 
+export const foreignIds = { providerPaymentId: 'inv-1 ?/', reference: 'order 17' }
+
 export function foreignRow(at: Timestamp) {
   return settledRow({ providerPaymentId: `inv-${crypto.randomUUID()}`, reference: 'order' }, at)
 }
 
-type Asked = TransactionFilter & { readonly updatedFrom: Timestamp; readonly updatedTo: Timestamp }
+type HeadFilter = TransactionFilter & {
+  readonly updatedFrom: Timestamp
+  readonly updatedTo: Timestamp
+}
 
-/** Records every request for a page of the head. `state.answer` may replace the provider's answer. */
+/**
+ * Records every request for a page of the head. `state.answer` may replace the provider's answer.
+ */
 export function recordListings(deps: TestDeps, rows: Parameters<typeof pageOfRows>[0]) {
-  const asked: Asked[] = []
+  const listings: HeadFilter[] = []
   type Answer = Unanswered | { readonly kind: 'found'; readonly value: TransactionPage }
   const state: { answer: ((question: number) => Answer | undefined) | undefined } = {
     answer: undefined,
@@ -50,13 +58,13 @@ export function recordListings(deps: TestDeps, rows: Parameters<typeof pageOfRow
   deps.provider.script('listTransactions', async (filter) => {
     const page = { kind: 'found', value: pageOfRows(rows, filter) } as const
     if (filter.updatedFrom === undefined) return page
-    asked.push(filter as Asked)
-    return state.answer?.(asked.length) ?? page
+    listings.push(filter as HeadFilter)
+    return state.answer?.(listings.length) ?? page
   })
-  return { asked, state }
+  return { listings, state }
 }
 
-/** The sync has read every row up to now. After that there are `count` new rows. */
+/** Syncs every row up to now, then adds `count` new rows. */
 export async function withBacklog(
   deps: TestDeps,
   rows: ReturnType<typeof foreignRow>[],

@@ -1,42 +1,28 @@
 import { describe, expect } from 'vitest'
 import { itemSize } from '../../../infra/local/emulators/memory-table/stored-item.ts'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
 import { deliveryKey } from '../../../shared/table/keys.ts'
-import { addMs, DAY_MS, msBetween, SECOND_MS } from '../../../shared/time.ts'
-import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
-import {
-  attemptsOf,
-  findDelivery,
-  overdueAfterMs,
-} from '../../../shared/webhook/delivery/delivery-store.ts'
-import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
-import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
+import { addMs, msBetween, SECOND_MS } from '../../../shared/time.ts'
+import { attemptsOf } from '../../../shared/webhook/delivery/delivery-store.ts'
 import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
 import { hopSeconds } from '../../../shared/webhook/send/record-attempt-result.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
-import {
-  afterFirst,
-  beforeFirst,
-  recordTable,
-  type TestDeps,
-  testDeps,
-} from '../../support/test-deps.ts'
+import { afterFirst, beforeFirst, recordTable, testDeps } from '../../support/test-deps.ts'
 import {
   ABANDONED,
   attemptRows,
-  codes,
   deliverNextMessage,
   drainQueue,
   dueAtOf,
   dueDelivery,
   FAILED,
-  listed,
+  listedDelivery,
+  logCodes,
   messageFor,
   rowOf,
   SIGNING_SECRET,
   sentFor,
 } from '../../support/webhook-builders.ts'
-import { webhookTest as it, withoutQueue } from './webhook-test.ts'
+import { webhookTest as it } from './webhook-test.ts'
 
 describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
   it('posts the signed event, and records the success in one update', async ({
@@ -45,10 +31,10 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
     event,
     delivery,
   }) => {
-    const { deps: watched, calls } = recordTable(deps)
+    const { deps: recorded, calls } = recordTable(deps)
     const sentAtMs = 1_700_000_000_500
 
-    await deliverWebhook({ ...watched, realNowMs: () => sentAtMs }, messageFor(delivery))
+    await deliverWebhook({ ...recorded, realNowMs: () => sentAtMs }, messageFor(delivery))
 
     expect(delivery.body).toBeUndefined()
     const body = Buffer.from(event.body, 'utf8')
@@ -71,7 +57,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
       1_024,
     )
     expect(deps.sent).toStrictEqual([])
-    expect(codes(deps)).toStrictEqual(['delivery.succeeded'])
+    expect(logCodes(deps)).toStrictEqual(['delivery.succeeded'])
   })
 
   it('records a failure, schedules the next attempt, resets resends, and logs nothing private', async () => {
@@ -82,8 +68,8 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 
     const nextAttemptAt = addMs(deps.now(), 60_000)
     const dueAt = addMs(nextAttemptAt, 60_000)
-    const next = { attempts: 1, nextAttemptAt, dueAt, resends: 0 }
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
+    const nextState = { attempts: 1, nextAttemptAt, dueAt, resends: 0 }
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listedDelivery(delivery), ...nextState })
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
     const attempt = { ...FAILED, number: 1, at: deps.now(), responseBody: 'a-very-private-answer' }
     expect(await attemptRows(deps, delivery)).toStrictEqual([attempt])
@@ -108,7 +94,7 @@ describe('deliver-webhook: one attempt (spec 6.2, 6.3)', () => {
 })
 
 describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
-  it('makes eight attempts on schedule, then abandons, and the alert is due', async ({
+  it('makes eight attempts on schedule, then abandons the delivery, and the alert is due', async ({
     deps,
     event,
     delivery,
@@ -130,26 +116,26 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
     }))
     expect(await attemptRows(deps, delivery)).toMatchObject(attempts)
     // Due work alerts the operators.
-    const abandoned = { ...listed(delivery), ...ABANDONED, dueAt: deps.now() }
-    expect(await rowOf(deps, delivery)).toEqual(abandoned)
+    const abandonedRow = { ...listedDelivery(delivery), ...ABANDONED, dueAt: deps.now() }
+    expect(await rowOf(deps, delivery)).toEqual(abandonedRow)
     expect(await dueAtOf(deps, 'alert', delivery.deliveryId)).toBe(deps.now())
     expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBeUndefined()
     expect(new Set(deps.webhooks.map(({ body }) => body.toString('utf8')))).toStrictEqual(
       new Set([event.body]),
     )
     expect(new Set(deps.webhooks.map(({ headers }) => headers['X-Gateway-Signature'])).size).toBe(1)
-    const outcomes = codes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
+    const outcomes = logCodes(deps).filter((code) => /^delivery\.(failed|abandoned)$/.test(code))
     expect(outcomes).toStrictEqual([...Array(7).fill('delivery.failed'), 'delivery.abandoned'])
   })
 
-  it('requeues an early message for the rest of its wait, rounded up to a second', async () => {
+  it('requeues an early message for its remaining wait, rounded up to a second', async () => {
     const { deps, delivery } = await dueDelivery({ nextAttemptAt: addMs(testDeps().now(), 1_001) })
 
     await deliverWebhook(deps, messageFor(delivery))
 
     expect(deps.webhooks).toStrictEqual([])
     expect(deps.sent.map(({ message }) => message.delaySeconds)).toStrictEqual([2])
-    expect(codes(deps)).toStrictEqual(['delivery.requeued'])
+    expect(logCodes(deps)).toStrictEqual(['delivery.requeued'])
   })
 
   it('rounds a message delay up to whole seconds, at least one and at most what SQS holds', () => {
@@ -160,7 +146,7 @@ describe('deliver-webhook: the retry schedule (spec 6.4)', () => {
 })
 
 describe('deliver-webhook: crashed and slow workers', () => {
-  it('retries a lost attempt after its claim, a second one after the backoff', async ({
+  it('retries a lost attempt after its claim, and a second lost attempt after the backoff', async ({
     deps,
     delivery,
   }) => {
@@ -178,27 +164,27 @@ describe('deliver-webhook: crashed and slow workers', () => {
     await deliverNextMessage(deps)
 
     const nextAttemptAt = addMs(claimedAt, 15_000)
-    const next = {
+    const nextState = {
       attempts: 1,
       nextAttemptAt,
       dueAt: addMs(nextAttemptAt, 60_000),
       lostBefore: true,
     }
-    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), ...next })
-    const lost = { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' }
-    expect(await attemptRows(deps, delivery)).toStrictEqual([lost])
+    expect(await rowOf(deps, delivery)).toStrictEqual({ ...listedDelivery(delivery), ...nextState })
+    const lostAttempt = { number: 1, at: claimedAt, durationMs: 0, error: 'unknown' }
+    expect(await attemptRows(deps, delivery)).toStrictEqual([lostAttempt])
     expect(deps.webhooks).toHaveLength(1)
     expect(deps.sent).toMatchObject([{ message: { body: { attempt: 2 }, delaySeconds: 1 } }])
     await expect(deliverNextMessage(deps)).rejects.toThrow('the process died')
-    const again = deps.now()
+    const secondClaimAt = deps.now()
     deps.clock.advance(15)
     await deliverWebhook(deps, { ...messageFor(delivery), attempt: 2 })
     expect(await rowOf(deps, delivery)).toMatchObject({
       attempts: 2,
-      nextAttemptAt: addMs(again, 120_000),
+      nextAttemptAt: addMs(secondClaimAt, 120_000),
     })
 
-    // After an answer, the next lost attempt is the first one again.
+    // After an answer, the next lost attempt counts as a first loss again.
     deps.clock.advance(105)
     deps.answerWebhooks(async () => FAILED)
     await deliverWebhook(deps, { ...messageFor(delivery), attempt: 3 })
@@ -246,79 +232,4 @@ describe('deliver-webhook: crashed and slow workers', () => {
       { number: 1, error: 'unknown' },
     ])
   })
-})
-
-describe('checkOverdueDelivery (due work)', () => {
-  it('sends the message of an attempt that is a minute overdue; a worker makes the attempt', async () => {
-    const { deps, delivery } = await dueDelivery({ resends: 1 })
-    deps.clock.advance(59)
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
-    deps.clock.advance(1)
-
-    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
-
-    expect(deps.sent).toStrictEqual([sentFor(delivery)])
-    expect(await rowOf(deps, delivery)).toMatchObject({
-      resends: 2,
-      dueAt: addMs(deps.now(), 240_000),
-    })
-    await deliverNextMessage(deps)
-    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
-  })
-
-  it('is due again in a minute, and counts no resend, when the queue fails', async ({
-    deps,
-    delivery,
-  }) => {
-    deps.clock.advance(60)
-
-    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow(
-      'no queue',
-    )
-
-    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
-    expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
-  })
-
-  it('waits a minute, then twice as long each time, at most an hour', () => {
-    const minutes = [0, 1, 2, 3, 4, 5, 6, 50].map((resends) => overdueAfterMs(resends) / 60_000)
-
-    expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
-  })
-})
-
-function passDays(deps: TestDeps, count: number) {
-  return deps.clock.set(addMs(deps.now(), count * DAY_MS))
-}
-
-/* The retention of redelivered events: redeliver.test.ts. */
-it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({
-  deps,
-  event,
-  delivery,
-}) => {
-  const { clientId, endpointId, deliveryId } = delivery
-  await deliverWebhook(deps, messageFor(delivery))
-  expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
-
-  passDays(deps, 91)
-
-  await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({
-    code: 'not_found',
-  })
-  expect(await findDelivery(deps, deliveryId)).toBeUndefined()
-  expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
-  expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
-  expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
-  passDays(deps, 30)
-  expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
-  const bulk = {
-    clientId,
-    endpointId,
-    operator: 'ayu',
-    since: event.firedAt,
-    status: undefined,
-    cursor: undefined,
-  }
-  expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
 })

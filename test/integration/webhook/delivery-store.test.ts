@@ -29,7 +29,7 @@ import {
   dueAtOf,
   dueDelivery,
   ENDED,
-  listed,
+  listedDelivery,
   rowOf,
   SKIPPED,
   sentFor,
@@ -38,47 +38,47 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest as it } from './webhook-test.ts'
 
-function dueLater(deps: TestDeps) {
+function laterDueAt(deps: TestDeps) {
   return addMs(deps.now(), 500_000)
 }
 function claimOf(deps: TestDeps) {
   return { token: 'mine', until: addMs(deps.now(), 30_000) }
 }
 
-/** Each answers whether it was written. */
+/** Each write answers whether the table applied it. */
 const WRITES = {
   claimAttempt: async (deps: TestDeps, read: Delivery) =>
     (await claimAttempt(deps, read, claimOf(deps))) !== undefined,
   skipDelivery,
   postponeDelivery: (deps: TestDeps, read: Delivery) =>
-    postponeDelivery(deps, read, dueLater(deps), 1),
+    postponeDelivery(deps, read, laterDueAt(deps), 1),
   startRound: async (deps: TestDeps, read: Delivery) => {
-    const ended = { ...read, status: 'abandoned', attempts: 8 } as const
-    return (await deps.table.transact({ delivery: startRound(ended, deps.now()) })).applied
+    const endedDelivery = { ...read, status: 'abandoned', attempts: 8 } as const
+    return (await deps.table.transact({ delivery: startRound(endedDelivery, deps.now()) })).applied
   },
 }
 
-/** A delivery whose only attempt succeeded: no list names it by its status. */
-const AT_ONCE = { ...ENDED, status: 'succeeded', unlisted: true } as const
+/** A delivery whose only attempt succeeded: no list finds the delivery by its status. */
+const DONE_AT_ONCE = { ...ENDED, status: 'succeeded', unlisted: true } as const
 const ANOTHER_TIME = { nextAttemptAt: '2026-11-20T04:00:00.001Z' as Timestamp }
 const CLAIMED = { claimToken: 'theirs', claimedUntil: '2026-11-01T00:00:00.000Z' as Timestamp }
 
 describe('a write that depends on an earlier read', () => {
   it.for<readonly [keyof typeof WRITES, what: string, Partial<Delivery>]>([
     ['claimAttempt', 'has been skipped', SKIPPED],
-    ['claimAttempt', 'has succeeded at once', AT_ONCE],
+    ['claimAttempt', 'has succeeded at once', DONE_AT_ONCE],
     ['claimAttempt', 'has made that attempt', { attempts: 1 }],
     ['claimAttempt', 'is due at another time', ANOTHER_TIME],
     ['claimAttempt', 'is claimed, however long ago', CLAIMED],
-    ['skipDelivery', 'has succeeded', { ...AT_ONCE, unlisted: undefined }],
-    ['skipDelivery', 'has succeeded at once', AT_ONCE],
+    ['skipDelivery', 'has succeeded', { ...DONE_AT_ONCE, unlisted: undefined }],
+    ['skipDelivery', 'has succeeded at once', DONE_AT_ONCE],
     ['skipDelivery', 'is at a later attempt', { attempts: 1 }],
     ['skipDelivery', 'is claimed', CLAIMED],
-    ['skipDelivery', 'is in a later round, after a skipped one', ANOTHER_TIME],
+    ['skipDelivery', 'is in a later round, after a skipped round', ANOTHER_TIME],
     ['postponeDelivery', 'has ended', SKIPPED],
     ['startRound', 'is in another round', { ...ABANDONED, status: 'scheduled' }],
     ['startRound', 'has been through another round', { ...ABANDONED, attempts: 16 }],
-    ['startRound', 'has succeeded', { ...AT_ONCE, attempts: 8 }],
+    ['startRound', 'has succeeded', { ...DONE_AT_ONCE, attempts: 8 }],
   ])('by %s is refused when the row %s', async ([write, , difference]) => {
     const { deps, delivery } = await dueDelivery(difference)
 
@@ -95,7 +95,7 @@ describe('a write that depends on an earlier read', () => {
     expect(await rowOf(deps, delivery)).toEqual(delivery)
   })
 
-  it('of a new delivery does not change an existing one', async () => {
+  it('of a new delivery does not change an existing delivery', async () => {
     const { deps, delivery } = await dueDelivery({ attempts: 3 })
 
     const outcome = await deps.table.write(insertDelivery({ ...delivery, attempts: 0 }))
@@ -112,8 +112,8 @@ it('claimAttempt recognises its own claim after a lost answer and a retry of the
   const claim = claimOf(deps)
   await claimAttempt(deps, delivery, claim)
 
-  const claimed = { ...delivery, claimToken: 'mine', claimedUntil: claim.until }
-  expect(await claimAttempt(deps, delivery, claim)).toStrictEqual(claimed)
+  const claimedRow = { ...delivery, claimToken: 'mine', claimedUntil: claim.until }
+  expect(await claimAttempt(deps, delivery, claim)).toStrictEqual(claimedRow)
 })
 
 describe('storeAttemptResult', () => {
@@ -121,16 +121,16 @@ describe('storeAttemptResult', () => {
     const { deps, delivery } = await dueDelivery(overrides)
     const claimed = await claimAttempt(deps, delivery, claimOf(deps))
     if (!claimed) throw new Error('not claimed')
-    const store = (of: Partial<Delivery> = {}, number = 1) =>
-      storeAttemptResult(deps, { ...claimed, ...of }, attemptOf(deps, number), {
+    const store = (change: Partial<Delivery> = {}, number = 1) =>
+      storeAttemptResult(deps, { ...claimed, ...change }, attemptOf(deps, number), {
         status: 'succeeded',
       })
     return { deps, claimed, store }
   }
 
   it.for([
-    ['the claim is another one', true, { claimToken: 'theirs' }, 1],
-    ['the claim is another one, after a failure', undefined, { claimToken: 'theirs' }, 1],
+    ['another worker holds the claim', true, { claimToken: 'theirs' }, 1],
+    ['another worker holds the claim, after a failure', undefined, { claimToken: 'theirs' }, 1],
     ['an earlier attempt was never recorded', true, {}, 2],
     ['an earlier attempt was never recorded, after a failure', undefined, {}, 2],
   ] as const)('writes nothing when %s', async ([, unlisted, change, number]) => {
@@ -164,19 +164,23 @@ describe('storeAttemptResult', () => {
 it('postponeDelivery applies once for each previous due time', async ({ deps, delivery }) => {
   const claims = await Promise.all([1, 2, 3].map(() => WRITES.postponeDelivery(deps, delivery)))
 
-  const dueAt = dueLater(deps)
+  const dueAt = laterDueAt(deps)
   expect(claims.filter(Boolean)).toHaveLength(1)
-  expect(await rowOf(deps, delivery)).toStrictEqual({ ...listed(delivery), dueAt, resends: 1 })
+  expect(await rowOf(deps, delivery)).toStrictEqual({
+    ...listedDelivery(delivery),
+    dueAt,
+    resends: 1,
+  })
   expect(await deps.table.get(deliveryKey(delivery.deliveryId))).not.toHaveProperty('state')
   expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })
 
-async function paidWith(...endpoints: readonly Partial<Endpoint>[]) {
+async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
-  const stored: Endpoint[] = []
+  const storedEndpoints: Endpoint[] = []
   for (const endpoint of endpoints)
-    stored.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
+    storedEndpoints.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
   const eventId = eventIdFor(payment.paymentId, 'payment.succeeded')
@@ -184,27 +188,30 @@ async function paidWith(...endpoints: readonly Partial<Endpoint>[]) {
     deps,
     payment,
     eventId,
-    notify: (as: TestDeps = deps) => applyProviderNews(as, { providerPaymentId }, 'callback'),
+    notify: (notifyDeps: TestDeps = deps) =>
+      applyProviderNews(notifyDeps, { providerPaymentId }, 'callback'),
     deliveries: () =>
       Promise.all(
-        stored.map(({ endpointId }) => findDelivery(deps, deliveryIdFor(eventId, endpointId))),
+        storedEndpoints.map(({ endpointId }) =>
+          findDelivery(deps, deliveryIdFor(eventId, endpointId)),
+        ),
       ),
     events: () => listPaymentEvents(deps, payment.paymentId),
   }
 }
 
 describe('the announcement of a payment (design section 4, Announce)', () => {
-  it('is its event and a delivery, due at once, in the transaction that credits it; skipped if disabled', async () => {
-    const { deps, payment, eventId, notify, deliveries, events } = await paidWith(
+  it('writes an event and a delivery, due at once, in the transaction that credits the payment; a disabled endpoint’s delivery is skipped', async () => {
+    const { deps, payment, eventId, notify, deliveries, events } = await aPaidPaymentWith(
       {},
       { enabled: false },
     )
-    const watched = recordTable(deps)
+    const recorded = recordTable(deps)
 
-    await notify(watched.deps)
+    await notify(recorded.deps)
 
-    const [delivery, other] = await deliveries()
-    expect(other).toMatchObject({ status: 'skipped' })
+    const [delivery, skippedDelivery] = await deliveries()
+    expect(skippedDelivery).toMatchObject({ status: 'skipped' })
     const { paymentId, clientId } = payment
     const now = deps.now()
     const ids = {
@@ -220,20 +227,24 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
     expect(delivery).toStrictEqual({ ...ids, ...post, ...state, ...times })
     expect(await events()).toMatchObject([{ eventId, firedAt: deps.now() }])
     expect(
-      watched.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name)),
+      recorded.calls.filter(({ name }) => ['put', 'update', 'transact'].includes(name)),
     ).toHaveLength(1)
     expect(deps.sent).toStrictEqual([sentFor(delivery as Delivery)])
   })
 
   it.each([
-    ['none of a payment that was cancelled', { status: 'cancelled', source: 'cancel' }, []],
     [
-      'why a payment failed',
+      'writes no event of a payment that was cancelled',
+      { status: 'cancelled', source: 'cancel' },
+      [],
+    ],
+    [
+      'tells why a payment failed',
       { status: 'failed', source: 'callback', failureReason: 'declined' },
       ['declined'],
     ],
-  ] as const)('is %s', async (_case, end, reasons) => {
-    const { deps, payment, events } = await paidWith({})
+  ] as const)('%s', async (_case, end, reasons) => {
+    const { deps, payment, events } = await aPaidPaymentWith({})
 
     await closePayment(deps, payment, end)
 

@@ -5,15 +5,15 @@ import type { ResolvedAddress, ResolveHost } from '../../../shared/send-webhook.
 import { postWebhook } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import { listen, selfSignedCertificate, startTcpServer } from '../../support/https-servers.ts'
 import { cut, silence, startScriptedServer } from '../../support/scripted-server.ts'
-import { answering, BODY, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
+import { answerScript, BODY, PATIENT, SHORT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /* The sender against real servers; no result here depends on a machine's speed. */
 
-async function tcp(scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) {
+async function tcpUrl(scheme: 'http' | 'https', ...listener: Parameters<typeof startTcpServer>) {
   return `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
 }
 
-/** Answers 200 over TLS; `hosts` are the names it was asked for, by SNI and by header. */
+/** Answers 200 over TLS; `hosts` are the names that requests gave, by SNI and by header. */
 async function startHttpsServer({ key, cert }: ReturnType<typeof selfSignedCertificate>) {
   const hosts: { readonly sni: unknown; readonly host: string | undefined }[] = []
   const server = createServer({ key, cert }, (request, response) => {
@@ -23,19 +23,18 @@ async function startHttpsServer({ key, cert }: ReturnType<typeof selfSignedCerti
   server.on('tlsClientError', () => {})
   return { port: await listen(server), hosts }
 }
-
-function answeringWith(text: string) {
+function answerWith(text: string) {
   return (socket: Socket) => void socket.once('data', () => socket.end(text))
 }
-const PARTLY = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'
-function byteByByte(socket: Socket) {
+const PARTIAL_ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npartly'
+function answerByteByByte(socket: Socket) {
   socket.write('HTTP/1.1 200 OK\r\n')
   const timer = setInterval(() => socket.write('X'), 20)
   socket.on('close', () => clearInterval(timer))
 }
 
-it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds for the status and one for the body', async () => {
-  const server = await startScriptedServer(answering(200, 'thanks'))
+it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds for the status and one second for the body', async () => {
+  const server = await startScriptedServer(answerScript(200, 'thanks'))
   const deadline = vi.spyOn(AbortSignal, 'timeout')
   const grace = vi.spyOn(globalThis, 'setTimeout')
 
@@ -48,16 +47,19 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
     url: '/hooks?shop=1',
     body: BODY.toString('utf8'),
   })
-  const given = { 'content-type': 'application/json', 'x-gateway-event': 'payment.succeeded' }
-  const own = {
+  const givenHeaders = {
+    'content-type': 'application/json',
+    'x-gateway-event': 'payment.succeeded',
+  }
+  const ownHeaders = {
     'user-agent': 'gateway-webhooks/1',
     accept: '*/*',
     connection: 'close',
     host: new URL(server.url).host,
   }
   expect(server.requests[0]?.headers).toStrictEqual({
-    ...given,
-    ...own,
+    ...givenHeaders,
+    ...ownHeaders,
     'content-length': String(BODY.length),
   })
   expect([deadline.mock.calls, grace.mock.calls.map(([, ms]) => ms)]).toStrictEqual([
@@ -67,18 +69,20 @@ it('httpsWebhookSender posts the given bytes and headers, and waits ten seconds 
 })
 describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   it.each([200, 201, 202, 204, 299])('counts %i as delivered', async (httpStatus) => {
-    const server = await startScriptedServer(answering(httpStatus))
+    const server = await startScriptedServer(answerScript(httpStatus))
 
     expect(await send(server.url)).toStrictEqual({ httpStatus, responseBody: '' })
   })
 
   it.each([300, 302, 307, 400, 401, 404, 410, 429, 500, 503])(
     'counts %i as failed, without redirects',
-    async (is) => {
-      const server = await startScriptedServer(answering(is, 'no', { location: '/elsewhere' }))
+    async (httpStatus) => {
+      const server = await startScriptedServer(
+        answerScript(httpStatus, 'no', { location: '/elsewhere' }),
+      )
 
       expect(await send(server.url)).toStrictEqual({
-        httpStatus: is,
+        httpStatus,
         error: 'http_status',
         responseBody: 'no',
       })
@@ -87,9 +91,9 @@ describe('httpsWebhookSender: what counts as delivered (spec 6.4)', () => {
   )
 
   it('counts an unrequested upgrade by its status', async () => {
-    const url = await tcp(
+    const url = await tcpUrl(
       'http',
-      answeringWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
+      answerWith('HTTP/1.1 101 Switching\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n'),
     )
 
     expect(await send(url)).toMatchObject({ error: 'http_status', httpStatus: 101 })
@@ -113,26 +117,27 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
 
   it.each(['é', '☕', '🍵'])('drops a character that the limit splits: %s', async (character) => {
     const text = 'x'.repeat(1_025 - Buffer.byteLength(character))
-    const server = await startScriptedServer(answering(200, `${text}${character}tail`))
+    const server = await startScriptedServer(answerScript(200, `${text}${character}tail`))
 
     expect((await send(server.url)).responseBody).toBe(text)
   })
 
   it('stores bytes that are not text as replacement characters', async () => {
-    const server = await startScriptedServer(answering(200, Buffer.from([0xff, 0x41])))
+    const server = await startScriptedServer(answerScript(200, Buffer.from([0xff, 0x41])))
 
     expect(await send(server.url)).toStrictEqual({ httpStatus: 200, responseBody: '\uFFFDA' })
   })
 
-  const stalls = (socket: Socket) => void socket.once('data', () => socket.write(PARTLY))
+  const stallInBody = (socket: Socket) =>
+    void socket.once('data', () => socket.write(PARTIAL_ANSWER))
   it.each([
-    ['stalls, at the end of its grace', stalls, { ...PATIENT, bodyGraceMs: 200 }],
-    ['stalls, at the deadline', stalls, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
-    ['ends with its connection', answeringWith(PARTLY), PATIENT],
+    ['stalls, at the end of its grace', stallInBody, { ...PATIENT, bodyGraceMs: 200 }],
+    ['stalls, at the deadline', stallInBody, { bodyGraceMs: 60_000, deadlineMs: 2_500 }],
+    ['ends with its connection', answerWith(PARTIAL_ANSWER), PATIENT],
   ])(
     'counts a 2xx as delivered if its body %s, and stores the received part',
     async (_, behave, options) => {
-      expect(await send(await tcp('http', behave), options)).toStrictEqual({
+      expect(await send(await tcpUrl('http', behave), options)).toStrictEqual({
         httpStatus: 200,
         responseBody: 'partly',
       })
@@ -140,18 +145,18 @@ describe('httpsWebhookSender: the answer body (first 1 KB)', () => {
   )
 })
 
-async function nobodyListens() {
+async function closedPortUrl() {
   const server = await startScriptedServer(silence)
   await server.close()
   return server.url
 }
-async function plainHttp() {
-  return (await startScriptedServer(answering(200))).url.replace('http:', 'https:')
+async function plainHttpUrl() {
+  return (await startScriptedServer(answerScript(200))).url.replace('http:', 'https:')
 }
-async function untrusted() {
+async function untrustedUrl() {
   return `https://localhost:${(await startHttpsServer(selfSignedCertificate('localhost'))).port}/`
 }
-function never(): Promise<readonly ResolvedAddress[]> {
+function neverResolve(): Promise<readonly ResolvedAddress[]> {
   return new Promise(() => {})
 }
 const ENDLESS_HEADERS = `HTTP/1.1 200 OK\r\nX-Long: ${'x'.repeat(100_000)}\r\n\r\n`
@@ -170,36 +175,36 @@ describe('httpsWebhookSender: failures', () => {
     [
       'timeout',
       'a server that sends its headers byte by byte',
-      () => tcp('http', byteByByte),
+      () => tcpUrl('http', answerByteByByte),
       SHORT,
     ],
-    ['timeout', 'a server that never shakes hands', () => tcp('https', () => {}), SHORT],
+    ['timeout', 'a server that never shakes hands', () => tcpUrl('https', () => {}), SHORT],
     [
       'timeout',
       'a name server that never answers',
       async () => MERCHANT,
-      { ...SHORT, resolve: never },
+      { ...SHORT, resolve: neverResolve },
     ],
     ['connection', 'a cut before the answer', async () => (await startScriptedServer(cut)).url],
-    ['connection', 'a port where no server listens', nobodyListens],
+    ['connection', 'a port where no server listens', closedPortUrl],
     [
       'connection',
-      'the same over TLS',
-      async () => (await nobodyListens()).replace('http:', 'https:'),
+      'a port where no server listens, over TLS',
+      async () => (await closedPortUrl()).replace('http:', 'https:'),
     ],
     [
       'connection',
       'an answer that is no HTTP',
-      () => tcp('http', answeringWith('SSH-2.0-OpenSSH_9.6\r\n')),
+      () => tcpUrl('http', answerWith('SSH-2.0-OpenSSH_9.6\r\n')),
     ],
-    ['connection', 'headers without end', () => tcp('http', answeringWith(ENDLESS_HEADERS))],
+    ['connection', 'headers without end', () => tcpUrl('http', answerWith(ENDLESS_HEADERS))],
     [
       'tls',
       'a handshake broken off',
-      () => tcp('https', (socket) => socket.once('data', () => socket.destroy())),
+      () => tcpUrl('https', (socket) => socket.once('data', () => socket.destroy())),
     ],
-    ['tls', 'plain HTTP where TLS was wanted', plainHttp],
-    ['tls', 'an untrusted certificate', untrusted],
+    ['tls', 'plain HTTP where TLS was wanted', plainHttpUrl],
+    ['tls', 'an untrusted certificate', untrustedUrl],
     [
       'dns',
       'a name that does not resolve at real name servers',
@@ -218,11 +223,11 @@ describe('httpsWebhookSender: failures', () => {
 })
 
 describe('httpsWebhookSender: allowed addresses', () => {
-  // Every other form of an address: safe-url.test.ts.
+  // safe-url.test.ts tests every other form of an address.
   it.each(['http://127.0.0.1:PORT/', 'not a url'])(
     'refuses %s when deployed, without a connection',
     async (url) => {
-      const server = await startScriptedServer(answering(200))
+      const server = await startScriptedServer(answerScript(200))
 
       const result = await send(url.replace('PORT', new URL(server.url).port), {
         allowLoopbackWebhooks: false,
@@ -234,7 +239,7 @@ describe('httpsWebhookSender: allowed addresses', () => {
   )
 
   it('refuses a name that resolves to a loopback address, in stage local too', async () => {
-    const server = await startScriptedServer(answering(200))
+    const server = await startScriptedServer(answerScript(200))
     const resolve = vi.fn<ResolveHost>(async () => [{ address: '127.0.0.1', family: 4 }])
 
     const result = await send(`https://merchant.example:${new URL(server.url).port}/`, { resolve })
@@ -250,9 +255,9 @@ describe('httpsWebhookSender: allowed addresses', () => {
       3,
       { httpStatus: 200, responseBody: '' },
     ],
-    ['tries no fifth one', 4, { error: 'connection' }],
+    ['tries no fifth address', 4, { error: 'connection' }],
   ])('%s', async (_, refusing, outcome) => {
-    const server = await startScriptedServer(answering(200))
+    const server = await startScriptedServer(answerScript(200))
     const addresses = [...Array<string>(refusing).fill('127.0.0.2'), '127.0.0.1']
     const request = {
       target: new URL(server.url.replace('127.0.0.1', 'merchant.example')),
@@ -273,7 +278,7 @@ describe('httpsWebhookSender: allowed addresses', () => {
       `https://127.0.0.1:${port}/`,
     ])
 
-    // The certificate is for the name, so the same server by its address is a stranger.
+    // The certificate holds for the name, so TLS refuses the same server under its address.
     expect(results).toStrictEqual([
       { httpStatus: 200, responseBody: 'thanks', durationMs: 0 },
       { error: 'tls', durationMs: 0 },

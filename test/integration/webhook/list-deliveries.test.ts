@@ -22,46 +22,50 @@ import {
   storedEvent,
 } from '../../support/webhook-builders.ts'
 
-async function aMerchant(own?: TestDeps) {
-  const { deps, clientId } = await withClient(own && { requests: own.requests })
+async function aMerchant(givenDeps?: TestDeps) {
+  const { deps, clientId } = await withClient(givenDeps && { requests: givenDeps.requests })
   return { deps, clientId, endpoint: await storedEndpoint(deps, { clientId }) }
 }
 
-async function listed(
+async function listIds(
   deps: TestDeps,
   clientId: ClientId,
   filter: Partial<DeliveryListing> = {},
   page = 1,
   perPage = 25,
 ) {
-  const listing = { clientId, ...filter, page: { page, perPage }, maxLooked: 1_000 }
+  const listing = { clientId, ...filter, page: { page, perPage }, maxRead: 1_000 }
   return (await listDeliveries(deps, listing)).deliveries.map(({ delivery }) => delivery.deliveryId)
 }
 
 describe('the deliveries of a merchant (design sections 7 and 8)', () => {
   it('are filtered by endpoint, event and status, and by any of them together', async () => {
     const { deps, clientId, endpoint } = await aMerchant()
-    const other = await storedEndpoint(deps, { clientId })
+    const otherEndpoint = await storedEndpoint(deps, { clientId })
     const event = await storedEvent(deps, { clientId })
-    const here = await storedDelivery(deps, endpoint, ABANDONED, event)
-    const there = await storedDelivery(deps, other, SKIPPED, event)
-    const besides = await storedDelivery(deps, endpoint, { ...ENDED, status: 'succeeded' })
+    const abandonedDelivery = await storedDelivery(deps, endpoint, ABANDONED, event)
+    const skippedDelivery = await storedDelivery(deps, otherEndpoint, SKIPPED, event)
+    const succeededDelivery = await storedDelivery(deps, endpoint, {
+      ...ENDED,
+      status: 'succeeded',
+    })
     const [{ endpointId }, { eventId }] = [endpoint, event]
 
-    const cases: readonly (readonly [Partial<DeliveryListing>, ...(typeof here)[]])[] = [
-      [{ endpointId }, here, besides],
-      [{ eventId }, here, there],
-      [{ status: 'succeeded' }, besides],
-      [{ eventId, endpointId }, here],
-      [{ eventId, status: 'skipped' }, there],
-      [{ eventId, endpointId, status: 'skipped' }],
-      [{ endpointId, status: 'abandoned' }, here],
-      [{ endpointId, status: 'scheduled' }],
-      [{ eventId: crypto.randomUUID() as typeof eventId }],
-    ]
+    const cases: readonly (readonly [Partial<DeliveryListing>, ...(typeof abandonedDelivery)[]])[] =
+      [
+        [{ endpointId }, abandonedDelivery, succeededDelivery],
+        [{ eventId }, abandonedDelivery, skippedDelivery],
+        [{ status: 'succeeded' }, succeededDelivery],
+        [{ eventId, endpointId }, abandonedDelivery],
+        [{ eventId, status: 'skipped' }, skippedDelivery],
+        [{ eventId, endpointId, status: 'skipped' }],
+        [{ endpointId, status: 'abandoned' }, abandonedDelivery],
+        [{ endpointId, status: 'scheduled' }],
+        [{ eventId: crypto.randomUUID() as typeof eventId }],
+      ]
     for (const [filter, ...expected] of cases) {
       const ids = expected.map(({ deliveryId }) => deliveryId)
-      expect([filter, new Set(await listed(deps, clientId, filter))]).toStrictEqual([
+      expect([filter, new Set(await listIds(deps, clientId, filter))]).toStrictEqual([
         filter,
         new Set(ids),
       ])
@@ -72,21 +76,21 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     'of status %s are found with and without the status index',
     async (status) => {
       const { deps, clientId, endpoint } = await aMerchant()
-      const made = []
+      const madeIds = []
       for (const unlisted of [true, undefined, undefined, true] as const) {
         deps.clock.advance(1_800)
-        for (const is of DELIVERY_STATUSES) {
+        for (const rowStatus of DELIVERY_STATUSES) {
           deps.clock.advance(1)
-          const isListed = is === 'skipped' || is === 'abandoned'
+          const isListed = rowStatus === 'skipped' || rowStatus === 'abandoned'
           const delivery = await storedDelivery(deps, endpoint, {
-            status: is,
+            status: rowStatus,
             unlisted: isListed ? undefined : unlisted,
           })
-          if (is === status) made.unshift(delivery.deliveryId)
+          if (rowStatus === status) madeIds.unshift(delivery.deliveryId)
         }
       }
 
-      expect(await listed(deps, clientId, { status }, 1, 3)).toStrictEqual(made.slice(0, 3))
+      expect(await listIds(deps, clientId, { status }, 1, 3)).toStrictEqual(madeIds.slice(0, 3))
     },
   )
 
@@ -95,12 +99,12 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     const delivery = await storedDelivery(deps, endpoint)
     const stale = beforeFirst(deps, 'batchGet', () => skipDelivery(deps, delivery))
 
-    expect(await listed(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
+    expect(await listIds(stale, clientId, { status: 'scheduled' })).toStrictEqual([])
   })
 
   it('end with the newest 2,000: a later page is refused, and the hint names the last page', async () => {
     const { deps, clientId, endpoint } = await aMerchant(memoryDeps())
-    const ask = (page: number) => listed(deps, clientId, {}, page, 7)
+    const ask = (page: number) => listIds(deps, clientId, {}, page, 7)
     for (let made = 0; made < 1_999; made++) await storedDelivery(deps, endpoint)
 
     expect(await ask(286)).toHaveLength(4)
@@ -119,20 +123,20 @@ describe('the deliveries of a merchant (design sections 7 and 8)', () => {
     deps.clock.advance(1)
     for (let made = 0; made < 1_000; made++) await storedDelivery(deps, endpoint, SKIPPED)
     const scheduled = { clientId, status: 'scheduled', page: { page: 1, perPage: 25 } } as const
-    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_000 })).toMatchObject({
+    expect(await listDeliveries(deps, { ...scheduled, maxRead: 1_000 })).toMatchObject({
       complete: false,
     })
-    expect(await listDeliveries(deps, { ...scheduled, maxLooked: 1_001 })).toMatchObject({
+    expect(await listDeliveries(deps, { ...scheduled, maxRead: 1_001 })).toMatchObject({
       complete: true,
     })
-    const watched = recordTable(deps)
-    const succeeded = (of = deps) => listed(of, clientId, { status: 'succeeded' })
+    const recorded = recordTable(deps)
+    const succeeded = (listDeps = deps) => listIds(listDeps, clientId, { status: 'succeeded' })
 
     const tooFar = 'page: only the newest 1000 deliveries are searched'
-    await expect(succeeded(watched.deps)).rejects.toThrow(tooFar)
+    await expect(succeeded(recorded.deps)).rejects.toThrow(tooFar)
     // The endpoints, then ten pages of the index with their rows.
-    expect(watched.calls).toHaveLength(21)
-    expect(await listed(deps, clientId, { status: 'skipped' }, 1, 1)).toHaveLength(1)
+    expect(recorded.calls).toHaveLength(21)
+    expect(await listIds(deps, clientId, { status: 'skipped' }, 1, 1)).toHaveLength(1)
     await storedEndpoint(deps, { clientId })
     await expect(succeeded()).rejects.toThrow(tooFar)
   })

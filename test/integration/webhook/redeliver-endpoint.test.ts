@@ -20,10 +20,10 @@ import {
 } from '../../support/webhook-builders.ts'
 import { webhookTest } from './webhook-test.ts'
 
-/** Before everything that happens in a test. */
+/** A time before all events of a test. */
 const since = testDeps().now()
 
-/** An event, a second after the last one, and its delivery where it has one. */
+/** Stores an event, a second after the previous event, and a delivery if its fields are given. */
 async function anEventOf(deps: TestDeps, endpoint: Endpoint, delivery?: Partial<Delivery>) {
   deps.clock.advance(1)
   const event = await storedEvent(deps, { clientId: endpoint.clientId })
@@ -31,16 +31,16 @@ async function anEventOf(deps: TestDeps, endpoint: Endpoint, delivery?: Partial<
   return event
 }
 
-/** The statuses of `everyKind` before anything is redelivered. */
-const BEFORE = {
+/** The statuses of the deliveries before anything is redelivered. */
+const STATUSES_BEFORE = {
   abandoned: 'abandoned',
   skipped: 'skipped',
   succeeded: 'succeeded',
   inProgress: 'scheduled',
 }
-const SENT = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
+const STATUSES_AFTER = { abandoned: 'scheduled', skipped: 'scheduled', missing: 'scheduled' }
 
-async function everyKind() {
+async function eventsOfEachKind() {
   const deps = testDeps()
   const endpoint = await storedEndpoint(deps, {
     eventTypes: ['payment.succeeded', 'payment.failed'],
@@ -58,27 +58,27 @@ async function everyKind() {
     unwanted: await storedEvent(deps, { clientId: endpoint.clientId, type: 'payment.expired' }),
   }
   const { clientId: client_id, endpointId: endpoint_id } = endpoint
-  const again = (payload: object = {}) =>
+  const redeliver = (payload: object = {}) =>
     invokeAdmin(handler, deps, { operator: OPERATOR, client_id, endpoint_id, since, ...payload })
   const statuses = async () => {
-    const found: Record<string, string> = {}
+    const statusByKind: Record<string, string> = {}
     for (const [kind, event] of Object.entries(events)) {
       const delivery = await findDelivery(deps, deliveryIdFor(event.eventId, endpoint.endpointId))
-      if (delivery) found[kind] = delivery.status
+      if (delivery) statusByKind[kind] = delivery.status
     }
-    return found
+    return statusByKind
   }
-  return { deps, endpoint, events, again, statuses }
+  return { deps, endpoint, events, redeliver, statuses }
 }
-const it = webhookTest.extend('kinds', everyKind)
+const it = webhookTest.extend('kinds', eventsOfEachKind)
 
 describe('redeliver to an endpoint since a time', () => {
   it('sends undelivered events: abandoned, skipped and missing deliveries', async ({ kinds }) => {
-    const { deps, endpoint, events, again, statuses } = kinds
+    const { deps, endpoint, events, redeliver, statuses } = kinds
 
-    expect(await again()).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
+    expect(await redeliver()).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
 
-    expect(await statuses()).toStrictEqual({ ...BEFORE, ...SENT })
+    expect(await statuses()).toStrictEqual({ ...STATUSES_BEFORE, ...STATUSES_AFTER })
     const { eventId, paymentId } = events.missing
     const deliveryId = deliveryIdFor(eventId, endpoint.endpointId)
     expect(await findDelivery(deps, deliveryId)).toMatchObject({ eventId, paymentId, attempts: 0 })
@@ -93,9 +93,11 @@ describe('redeliver to an endpoint since a time', () => {
     ])
   })
 
-  it('adds none of them to the metric of first webhooks', async ({ kinds: { deps, again } }) => {
+  it('adds no redelivered event to the metric of first webhooks', async ({
+    kinds: { deps, redeliver },
+  }) => {
     deps.clock.advance(60)
-    await again()
+    await redeliver()
     await drainQueue(deps)
 
     const succeeded = deps.lines.filter(({ code }) => code === 'delivery.succeeded')
@@ -109,57 +111,61 @@ describe('redeliver to an endpoint since a time', () => {
   it.for(['abandoned', 'skipped', 'succeeded'])(
     'sends only %s deliveries when asked',
     async (status, { kinds }) => {
-      expect(await kinds.again({ status })).toMatchObject({ body: { count: 1 } })
-      expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, [status]: 'scheduled' })
+      expect(await kinds.redeliver({ status })).toMatchObject({ body: { count: 1 } })
+      expect(await kinds.statuses()).toStrictEqual({ ...STATUSES_BEFORE, [status]: 'scheduled' })
     },
   )
 
   it('leaves out earlier events, for any format of `since`', async ({ kinds }) => {
     const jakarta = kinds.events.skipped.firedAt.replace('T04:', 'T11:').replace('Z', '+07:00')
 
-    expect(await kinds.again({ since: jakarta })).toMatchObject({ body: { count: 2 } })
-    expect(await kinds.statuses()).toStrictEqual({ ...BEFORE, ...SENT, abandoned: 'abandoned' })
+    expect(await kinds.redeliver({ since: jakarta })).toMatchObject({ body: { count: 2 } })
+    expect(await kinds.statuses()).toStrictEqual({
+      ...STATUSES_BEFORE,
+      ...STATUSES_AFTER,
+      abandoned: 'abandoned',
+    })
   })
 
   it('leaves out events older than 90 days, because their deliveries may have expired', async ({
     kinds,
   }) => {
-    const { deps, events, again } = kinds
+    const { deps, events, redeliver } = kinds
     const { eventId, paymentId, name, firedAt } = events.abandoned
     deps.clock.set(addMs(firedAt, 90 * DAY_MS + 1))
 
-    expect(await again()).toMatchObject({ body: { count: 2 } })
+    expect(await redeliver()).toMatchObject({ body: { count: 2 } })
     expect(
-      await again({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) }),
+      await redeliver({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) }),
     ).toMatchObject({ status: 200 })
   })
 
-  it('accepts a cursor from `since` on, and refuses an earlier one', async ({
-    kinds: { again, events },
+  it('accepts a cursor from `since` on, and refuses an earlier cursor', async ({
+    kinds: { redeliver, events },
   }) => {
     const { eventId, paymentId, name } = events.missing
     const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, paymentId, name, firedAt })
 
-    expect(await again({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
+    expect(await redeliver({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
     const fieldErrors = { field_errors: { cursor: [expect.any(String)] } }
-    for (const wrong of [addMs(since, -1), '2999-13-01T00:00:00.000Z' as Timestamp])
-      expect(await again({ cursor: cursorAt(wrong) })).toMatchObject({
+    for (const wrongTime of [addMs(since, -1), '2999-13-01T00:00:00.000Z' as Timestamp])
+      expect(await redeliver({ cursor: cursorAt(wrongTime) })).toMatchObject({
         status: 422,
         body: fieldErrors,
       })
   })
 })
 
-const ONE = { delivery_id: crypto.randomUUID() }
+const ONE_DELIVERY = { delivery_id: crypto.randomUUID() }
 const TO_ENDPOINT = { endpoint_id: crypto.randomUUID() }
 
 it.for([
   ['nothing to redeliver', {}, 'body'],
-  ['a time for one delivery', { ...ONE, since }, 'body'],
-  ['no time', TO_ENDPOINT, 'body'],
-  ['a time that is none', { ...TO_ENDPOINT, since: '2026-13-01T00:00:00Z' }, 'since'],
+  ['a time for one delivery', { ...ONE_DELIVERY, since }, 'body'],
+  ['an endpoint without a time', TO_ENDPOINT, 'body'],
+  ['an impossible time', { ...TO_ENDPOINT, since: '2026-13-01T00:00:00Z' }, 'since'],
   ['deliveries in progress', { ...TO_ENDPOINT, since, status: 'scheduled' }, 'status'],
-  ['one delivery and an endpoint', { ...ONE, ...TO_ENDPOINT }, 'body'],
+  ['one delivery and an endpoint', { ...ONE_DELIVERY, ...TO_ENDPOINT }, 'body'],
 ] as const)('redeliver refuses %s', async ([, payload, field], { deps }) => {
   const answer = await invokeAdmin(handler, deps, {
     operator: OPERATOR,

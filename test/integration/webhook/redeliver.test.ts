@@ -23,7 +23,7 @@ import {
   dueAtOf,
   ENDED,
   FAILED,
-  listed,
+  listedDelivery,
   makeAlertDue,
   rowOf,
   SKIPPED,
@@ -42,13 +42,17 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   const event = await storedEvent(deps, { clientId })
   const delivery = await storedDelivery(deps, endpoint, overrides, event)
   const { deliveryId: id } = delivery
-  const stored = { deps, caller, endpoint, event, delivery }
+  const shared = { deps, caller, endpoint, event, delivery }
   return {
-    ...stored,
-    byOperator: (as = deps) =>
-      invokeAdmin(handler, as, { operator: OPERATOR, client_id: clientId, delivery_id: id }),
-    byMerchant: async (as = deps) => {
-      const { status, body } = await call(as, API.redeliverWebhook, { caller, id })
+    ...shared,
+    byOperator: (callerDeps = deps) =>
+      invokeAdmin(handler, callerDeps, {
+        operator: OPERATOR,
+        client_id: clientId,
+        delivery_id: id,
+      }),
+    byMerchant: async (callerDeps = deps) => {
+      const { status, body } = await call(callerDeps, API.redeliverWebhook, { caller, id })
       return { status, body }
     },
     row: () => rowOf(deps, delivery),
@@ -56,7 +60,10 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
   }
 }
 
-/** The replies to an operator and to a merchant differ. Only an operator's redelivery has an audit record. */
+/**
+ * The replies to an operator and to a merchant differ. Only an operator's redelivery has an audit
+ * record.
+ */
 const DIFFERENCES = {
   byOperator: { records: 1, deleted: 'the endpoint is deleted' },
   byMerchant: { records: 0, deleted: 'the endpoint is disabled' },
@@ -67,8 +74,8 @@ describe.each(['byOperator', 'byMerchant'] as const)(
   (by) => {
     const { records, deleted } = DIFFERENCES[by]
     const arrange = async (overrides?: Partial<Delivery>) => {
-      const finished = await aFinishedDelivery(overrides)
-      return { ...finished, again: finished[by] }
+      const scene = await aFinishedDelivery(overrides)
+      return { ...scene, redeliver: scene[by] }
     }
     const it = testWith(
       () => arrange(),
@@ -76,7 +83,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       'endpoint',
       'event',
       'delivery',
-      'again',
+      'redeliver',
       'row',
       'ttlOfEvent',
     )
@@ -89,12 +96,12 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       ['skipped', { ...SKIPPED, attempts: 9_998 }],
       ['succeeded', { ...ENDED, status: 'succeeded', attempts: 2 }],
     ] as const)(
-      'of an %s delivery starts eight attempts with the same id and bytes',
+      'of a delivery with status %s starts eight attempts with the same id and bytes',
       async (status, overrides) => {
-        const { deps, event, delivery, again, row } = await arrange(overrides)
+        const { deps, event, delivery, redeliver, row } = await arrange(overrides)
         deps.answerWebhooks(async () => FAILED)
 
-        expect(await again()).toMatchObject({ status: 200 })
+        expect(await redeliver()).toMatchObject({ status: 200 })
 
         const { attempts } = delivery
         const day = {
@@ -108,7 +115,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
           nextAttemptAt: deps.now(),
           ...day,
         }
-        expect(await row()).toStrictEqual({ ...listed(delivery), ...round })
+        expect(await row()).toStrictEqual({ ...listedDelivery(delivery), ...round })
         const message = { body: { attempt: attempts + 1 }, delaySeconds: 0 }
         expect(deps.sent).toMatchObject([{ queue: 'webhooks', message }])
         const record = {
@@ -134,34 +141,34 @@ describe.each(['byOperator', 'byMerchant'] as const)(
     it('extends the event’s retention at most once in 20 days', async ({
       deps,
       event,
-      again,
+      redeliver,
       ttlOfEvent,
     }) => {
       const ttls: unknown[] = []
       for (const days of [19, 1, 19, 2]) {
         deps.clock.advance(days * DAY_SECONDS)
-        await again()
+        await redeliver()
         ttls.push(await ttlOfEvent())
         await drainQueue(deps)
       }
 
-      const keptFrom = (day: number) =>
+      const expiryFrom = (day: number) =>
         expiresAfter(addMs(event.firedAt, day * DAY_SECONDS * 1_000), RETENTION.eventMs)
-      expect(ttls).toStrictEqual([0, 20, 20, 41].map(keptFrom))
+      expect(ttls).toStrictEqual([0, 20, 20, 41].map(expiryFrom))
     })
 
     it('first publishes an alert that is still due, or begins no round', async ({
       deps,
       delivery,
-      again,
+      redeliver,
       row,
     }) => {
       await makeAlertDue(deps, delivery)
-      expect(await again(withoutTopic(deps))).toMatchObject({ status: 500 })
+      expect(await redeliver(withoutTopic(deps))).toMatchObject({ status: 500 })
       expect(deps.published).toStrictEqual([])
       expect(await row()).toMatchObject({ status: 'abandoned' })
 
-      expect(await again()).toMatchObject({ status: 200 })
+      expect(await redeliver()).toMatchObject({ status: 200 })
 
       expect(deps.published).toMatchObject([
         { kind: 'delivery.abandoned', subject: delivery.endpointId },
@@ -170,26 +177,26 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     })
 
-    it('is refused if the last round of the day began during that alert', async ({
+    it('is refused if the last round of the day began during the publication of the alert', async ({
       deps,
       delivery,
-      again,
+      redeliver,
     }) => {
       await makeAlertDue(deps, delivery)
-      const tenth = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
+      const tenthRound = { set: { rounds: 10, roundsOn: deps.now().slice(0, 10) } }
       const publish = () =>
-        deps.table.write(update(deliveryKey(delivery.deliveryId), tenth)).then(() => undefined)
+        deps.table.write(update(deliveryKey(delivery.deliveryId), tenthRound)).then(() => undefined)
 
-      expect(await again({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
+      expect(await redeliver({ ...deps, alerts: { publish } })).toMatchObject({ status: 422 })
     })
 
-    it('is due work if the queue refuses its message; a second one is refused', async ({
+    it('is due work if the queue refuses its message; a second redelivery is refused', async ({
       deps,
       delivery,
-      again,
+      redeliver,
     }) => {
-      expect(await again(withoutQueue(deps))).toMatchObject({ status: 500 })
-      expect(await again()).toStrictEqual(inProgress)
+      expect(await redeliver(withoutQueue(deps))).toMatchObject({ status: 500 })
+      expect(await redeliver()).toStrictEqual(inProgress)
 
       expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
     })
@@ -211,10 +218,10 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       ['endpoint is deleted', remove, deleted, HINT],
     ] as const)(
       'is refused when its %s',
-      async ([, change, message, said], { deps, endpoint, again, row }) => {
+      async ([, change, message, details], { deps, endpoint, redeliver, row }) => {
         await change(deps, endpoint)
 
-        expect(await again()).toStrictEqual(refusedWith(message, said))
+        expect(await redeliver()).toStrictEqual(refusedWith(message, details))
         expect(await row()).toMatchObject({ status: 'abandoned' })
         expect(deps.sent).toStrictEqual([])
       },
@@ -222,14 +229,19 @@ describe.each(['byOperator', 'byMerchant'] as const)(
 
     it('is possible ten times on a UTC day of the fastest clock, and the next day', async ({
       deps,
-      again,
+      redeliver,
       row,
     }) => {
-      const [before, after] = [-1, 1].map((ms) => timestampOf(Date.UTC(2026, 10, 23) + ms))
-      const answers: Awaited<ReturnType<typeof again>>[] = []
-      for (const clock of [...Array(5).fill(after), before, ...Array(4).fill(after), before]) {
+      const [dayBefore, dayAfter] = [-1, 1].map((ms) => timestampOf(Date.UTC(2026, 10, 23) + ms))
+      const answers: Awaited<ReturnType<typeof redeliver>>[] = []
+      for (const clock of [
+        ...Array(5).fill(dayAfter),
+        dayBefore,
+        ...Array(4).fill(dayAfter),
+        dayBefore,
+      ]) {
         deps.clock.set(clock)
-        answers.push(await again())
+        answers.push(await redeliver())
         await drainQueue(deps)
       }
 
@@ -239,7 +251,7 @@ describe.each(['byOperator', 'byMerchant'] as const)(
       expect(answers[10]).toMatchObject({ status: 422, body })
       expect(await row()).toMatchObject({ status: 'succeeded', rounds: 10, roundsOn: '2026-11-23' })
       deps.clock.set(timestampOf(Date.UTC(2026, 10, 24)))
-      expect(await again()).toMatchObject({ status: 200 })
+      expect(await redeliver()).toMatchObject({ status: 200 })
       expect(await row()).toMatchObject({ rounds: 1, roundsOn: '2026-11-24' })
     })
   },

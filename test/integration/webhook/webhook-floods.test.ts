@@ -8,8 +8,8 @@ import {
 import { PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /*
- * Endpoints that send without end, on real sockets. Their attempts are given two minutes: one that ends within a test
- * was ended by what it had read, and by no clock.
+ * Endpoints that send without end, on real sockets. Each attempt has two minutes, so an attempt
+ * that ends within a test ends because of what it has read.
  */
 
 const LIMIT = 65_536
@@ -31,7 +31,7 @@ function floodWith(text: string) {
   }
 }
 
-async function http(behave: (socket: Socket) => void) {
+async function tcpUrl(behave: (socket: Socket) => void) {
   return `http://127.0.0.1:${await startTcpServer(behave)}/`
 }
 function answerWith(text: string) {
@@ -56,7 +56,7 @@ describe('httpsWebhookSender: the limits of what an endpoint sends before its bo
     ['64 KB of informational answers', answerWith(hint(LIMIT / 8).repeat(8))],
     ['64 KB of headers', answerWith(OK.slice(0, -2).padEnd(LIMIT, 'X'))],
   ])('stops at %s', async (_case, behave) => {
-    expect(await send(await http(behave), PATIENT)).toStrictEqual({ error: 'connection' })
+    expect(await send(await tcpUrl(behave), PATIENT)).toStrictEqual({ error: 'connection' })
   })
 
   it.each([
@@ -67,7 +67,7 @@ describe('httpsWebhookSender: the limits of what an endpoint sends before its bo
       `${OK.slice(0, -2)}X: ${'x'.repeat(LIMIT - OK.length - 5)}\r\n\r\n`,
     ],
   ])('counts a 2xx after %s as delivered', async (_case, text) => {
-    const result = await send(await http(answerWith(text)), { ...PATIENT, bodyGraceMs: 100 })
+    const result = await send(await tcpUrl(answerWith(text)), { ...PATIENT, bodyGraceMs: 100 })
 
     expect(result).toStrictEqual({ httpStatus: 200, responseBody: '' })
   })

@@ -13,7 +13,9 @@ const HEADERS: Readonly<Record<string, string>> = {
   'X-Gateway-Event': 'payment.succeeded',
 }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
-/** For servers that never answer; for the others a deadline is far longer than any machine needs. */
+/**
+ * The deadline for servers that never answer. Other deadlines are far longer than a machine needs.
+ */
 export const SHORT = { deadlineMs: 300 }
 
 /** Longer than a test may take: no timeout ends the attempt. */
@@ -32,7 +34,10 @@ export async function send(url: string, options: Partial<SenderOptions> = {}, he
   return result
 }
 
-/** One request to each URL by a process of its own that trusts the certificate: node reads whom to trust when it starts. */
+/**
+ * Sends one request to each URL from a process that trusts the certificate: node reads its trusted
+ * certificates only when it starts.
+ */
 export async function sendTrusting(
   { certFile }: Certificate,
   urls: readonly string[],
@@ -51,7 +56,7 @@ export async function sendTrusting(
   return JSON.parse(stdout)
 }
 
-export function answering(
+export function answerScript(
   status: number,
   body: string | Buffer = '',
   headers: Record<string, string> = {},

@@ -2,17 +2,20 @@ import { test } from 'vitest'
 import { type TestDeps, testDeps } from '../../support/test-deps.ts'
 import { storedDelivery, storedEndpoint, storedEvent } from '../../support/webhook-builders.ts'
 
-/** The `it` for tests of an endpoint, an event, and the event's delivery to the endpoint, which is due now. */
+/**
+ * The `it` for tests of an endpoint, an event, and the event's delivery to the endpoint, which is
+ * due now.
+ */
 export const webhookTest = test
   .extend('deps', () => testDeps())
   .extend('endpoint', ({ deps }) => storedEndpoint(deps))
   .extend('event', ({ deps, endpoint }) => storedEvent(deps, { clientId: endpoint.clientId }))
   .extend('delivery', ({ deps, endpoint, event }) => storedDelivery(deps, endpoint, {}, event))
 
-export function withoutQueue(deps: TestDeps): TestDeps {
+export function withoutQueue(deps: TestDeps) {
   return { ...deps, queues: { send: () => Promise.reject(new Error('no queue')) } }
 }
 
-export function withoutTopic(deps: TestDeps): TestDeps {
+export function withoutTopic(deps: TestDeps) {
   return { ...deps, alerts: { publish: () => Promise.reject(new Error('no topic')) } }
 }

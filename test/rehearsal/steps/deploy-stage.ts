@@ -1,5 +1,5 @@
 import { PutSecretValueCommand } from '@aws-sdk/client-secrets-manager'
-import { awsClients, describedStack, outputOf } from '../../../infra/operate/check/aws-clients.ts'
+import { awsClients, describeStack, outputOf } from '../../../infra/operate/check/aws-clients.ts'
 import { callbackSecretName, providerSecretName } from '../../../shared/secrets.ts'
 import { REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK, STAGE } from '../rehearsal.ts'
@@ -41,7 +41,7 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
 export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])
-  const stack = await describedStack(awsClients(region).cloudFormation, STACK)
+  const stack = await describeStack(awsClients(region).cloudFormation, STACK)
   const apiUrl = stack && outputOf(stack, 'ApiUrl')
   if (apiUrl === undefined) throw new Error('the stack has no output ApiUrl')
   world.callBack(apiUrl)

@@ -1,7 +1,7 @@
 import { GetQueueUrlCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
 import * as v from 'valibot'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { filledIn } from '../../support/hostile-values.ts'
+import { fillIn } from '../../support/hostile-values.ts'
 import { RIGHT_PAYLOADS } from '../../support/operator-world.ts'
 import { REGION } from '../emulator.ts'
 import { judgementOn } from '../judgement.ts'
@@ -72,7 +72,7 @@ export function operateStage(
       amount_minor: 5_000,
       reference: 'transfer-3',
     })
-    // It is refused: the books balance, so there is no difference to accept.
+    // The gateway refuses it: the books balance, so there is no difference to accept.
     const difference = {
       what: 'window.written_off_minor',
       id: merchant.clientId,
@@ -94,8 +94,8 @@ export function operateStage(
       $succeeded: payments.paid.id,
     }
     // Actions that no step above runs are run with their right payloads.
-    for (const name of silent.filter((one) => one in RIGHT_PAYLOADS)) {
-      await admin(name, Object(filledIn(RIGHT_PAYLOADS[name], names)), [0, 1])
+    for (const name of silent.filter((action) => action in RIGHT_PAYLOADS)) {
+      await admin(name, Object(fillIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
   })
 }
@@ -148,7 +148,7 @@ const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
     : [],
 )
 
-/** Gives each worker of due work and of the sync a message, because it is chance whether they had one before. */
+/** Gives each worker of due work and of the sync a message, because earlier steps may have given it no message. */
 export function wakeHelpers({ step, verdicts }: Rehearsal) {
   return step('every worker of due work and of the sync takes a share', async () => {
     const sqs = new SQSClient({ region: REGION })
@@ -171,8 +171,8 @@ export function examineStage({ step, npm }: Rehearsal): Promise<void> {
   return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
     const findings = v.parse(v.array(v.record(v.string(), v.string())), JSON.parse(output))
-    const wrong = findings.flatMap((one) =>
-      one['state'] === 'ok' ? [] : [`${one['what']}: ${one['detail']}`],
+    const wrong = findings.flatMap((finding) =>
+      finding['state'] === 'ok' ? [] : [`${finding['what']}: ${finding['detail']}`],
     )
     expect(wrong.length === 0, `the doctor says:\n${wrong.join('\n')}`)
   })

@@ -9,7 +9,7 @@ import { putSecrets } from './deploy-stage.ts'
 
 const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-the-rotation' }
 
-/** A process reads a secret again when a value does not match and its copy is over a minute old, by a clock that no test moves. */
+/** A process reads a secret again if a value does not match and its copy is over a minute old, by a clock that no test moves. */
 const ACTS_AFTER_MS = 65_000
 
 /** Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while payments are taken. */

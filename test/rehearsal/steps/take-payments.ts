@@ -77,7 +77,7 @@ export async function takePayments(
   return { paid, cancelled, unpaid }
 }
 
-/** Moves the provider's clock first, so that functions find what the provider has booked by the new time. */
+/** Moves the provider's clock first, so that functions find the provider's bookings up to the new time. */
 export function advance({ world, clock }: Rehearsal, seconds: number): void {
   world.advance(seconds)
   clock.advance(seconds)
@@ -85,7 +85,7 @@ export function advance({ world, clock }: Rehearsal, seconds: number): void {
 
 const SYNC_RUNS = 20
 
-/** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next continues. */
+/** Runs the sync until it has read everything. A run that meets a jump of the clock may break off: the next run continues. */
 export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
   // A run that broke off prints nothing.
   const schema = v.optional(v.object({ complete: v.boolean() }))
@@ -95,10 +95,10 @@ export async function syncCompletely({ admin }: Rehearsal): Promise<void> {
   throw new Error(`the sync is not complete after ${SYNC_RUNS} runs`)
 }
 
-/** Past every weekend the provider may take to settle, and past the 24 hours of the sweep. */
+/** Longer than the provider's settlement with any weekend, and the 24 hours of the sweep. */
 const DAYS_TO_PAYOUT = 5
 
-/** Days later fees and reversals are final. One settlement is paid out, and another after the bank has refused it once. */
+/** Days later fees and reversals are final. Pays out one settlement, and another that the bank has refused once. */
 export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid }: TakenPayments) {
   const { step, admin } = rehearsal
   const operator = { operator: OPERATOR }
@@ -126,7 +126,7 @@ export async function payOut(rehearsal: Rehearsal, merchant: Merchant, { unpaid 
   const failed = await step('another one, triggered by hand, is refused by the bank', async () => {
     await merchant.pay(await merchant.create('order-4'))
     await days()
-    // Refused where the sweep was first: the jump of the clock also starts the sweep.
+    // Refused if the sweep was first, because the jump of the clock also starts the sweep.
     await admin('trigger-settlement', { ...operator, client_id: merchant.clientId }, [0, 1])
     const found = await recorded(merchant, [settlement])
     await admin('mark-settlement-failed', {
@@ -159,7 +159,7 @@ function recorded(merchant: Merchant, before: readonly Settlement[]) {
       v.object({ data: v.array(SettlementSchema) }),
       'settlements',
     )
-    return data.find(({ id }) => before.every((one) => one.id !== id))
+    return data.find(({ id }) => before.every((seen) => seen.id !== id))
   })
 }
 
@@ -170,7 +170,7 @@ async function payOutNow(
   reference: string,
 ): Promise<void> {
   const { admin } = rehearsal
-  // It is audited a minute after it was recorded.
+  // The settlement is audited a minute after its record.
   advance(rehearsal, 120)
   await admin('check-due-work')
   const schema = v.object({ csv: v.string(), left_out: v.array(v.object({ reason: v.string() })) })

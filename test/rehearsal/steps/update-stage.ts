@@ -2,7 +2,7 @@ import { GetFunctionConfigurationCommand } from '@aws-sdk/client-lambda'
 import * as v from 'valibot'
 import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { awsClients, describedStack } from '../../../infra/operate/check/aws-clients.ts'
+import { awsClients, describeStack } from '../../../infra/operate/check/aws-clients.ts'
 import { ENV, SettingsText } from '../../../shared/runtime/config.ts'
 import { REGION } from '../emulator.ts'
 import type { Merchant } from '../merchant.ts'
@@ -55,7 +55,7 @@ export const BREAKS = [
   },
 ]
 
-/** Releases that cannot work fail at their proof, and the stage goes on with the one before. */
+/** Releases that cannot work fail at their proof, and the stage keeps the previous release. */
 export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
   for (const [at, one] of BREAKS.entries()) {
@@ -73,7 +73,7 @@ export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): P
   })
 }
 
-/** A worker of the release is broken. This shows only after all functions have changed: the rollback takes all back. */
+/** A worker of the release is broken. This shows only after all functions have changed, and the rollback restores all of them. */
 export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
   await step(
@@ -89,7 +89,7 @@ export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): 
       )
       await inTraffic(rehearsal, merchant, 'rollback', () => rehearsal.deploy(cwd, FAILS))
       const { StackStatus: status } =
-        (await describedStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
+        (await describeStack(awsClients(REGION).cloudFormation, STACK)) ?? {}
       expect(status === 'UPDATE_ROLLBACK_COMPLETE', `the stack is ${status}`)
       expect((await deployedNow()) === before, 'a function is not what it was before the update')
     },

@@ -32,7 +32,7 @@ export type Answer =
     }
   | undefined
 
-/** Sends the same requests to both, which must answer the same. Returns the answers. */
+/** Sends the same requests to both tables, which must answer the same. Returns the answers. */
 export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
   const { model, local } = bothTables()
   const answers: Answer[] = []
@@ -95,7 +95,7 @@ function errorOf(error: unknown): string {
   if (!(error instanceof Error) || error instanceof OutsideModel) throw error
   const reasons =
     error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : []
-  // For some invalid requests a transaction names the invalid step. These are invalid too.
+  // For some invalid requests a transaction names the invalid step. Such requests are invalid too.
   return reasons.some(({ Code }) => Code === 'ValidationError') ? INVALID : error.name
 }
 
@@ -120,7 +120,7 @@ export function aKey(): Key {
   return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
 }
 
-/** All pages of a query, or the first that is refused. */
+/** All pages of a query, or the first refused page. */
 export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]> {
   const answers = [...(await onBoth([query(input)]))]
   for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {

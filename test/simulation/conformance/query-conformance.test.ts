@@ -113,7 +113,7 @@ describe.each([
 })
 
 describe('a page', () => {
-  it('has of each item the fields that are asked for, and goes on after them', async () => {
+  it('has the requested fields of each item, and the next page continues after it', async () => {
     const { source } = await table()
 
     const pages = await Promise.all(
@@ -125,7 +125,7 @@ describe('a page', () => {
     expect(keys).toStrictEqual(SORTED.map((sk) => ({ sk })))
   })
 
-  it('ends at 1 MB, the item that reaches it included', async () => {
+  it('ends at 1 MB, including the item that reaches it', async () => {
     const pk = `conformance-${randomUUID()}`
     await onBoth(
       ['a', 'b', 'c', 'd', 'e'].map((sk) => put({ pk, sk }, { data: 'x'.repeat(400_000) })),

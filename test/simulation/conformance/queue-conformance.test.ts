@@ -132,8 +132,8 @@ describe('the model and the emulator', () => {
     )
     // More messages could not all be received at once, and which of them come first is not promised.
     const atMostTen = (actions: readonly string[]) => {
-      const sends = actions.filter((one) => one.startsWith('send')).slice(0, 10)
-      return actions.filter((one) => !one.startsWith('send') || sends.pop() !== undefined)
+      const sends = actions.filter((text) => text.startsWith('send')).slice(0, 10)
+      return actions.filter((text) => !text.startsWith('send') || sends.pop() !== undefined)
     }
     const histories = fc.array(action, { minLength: 5, maxLength: 40, size: 'max' })
     const property = fc.asyncProperty(
@@ -145,7 +145,7 @@ describe('the model and the emulator', () => {
   })
 })
 
-/** What no emulator can be asked for. */
+/** Behaviour that no emulator offers. */
 describe('the model alone', () => {
   const filled = () => {
     const queue = createSimQueue({ visibilityMs: 30_000, maxReceiveCount: 3 })

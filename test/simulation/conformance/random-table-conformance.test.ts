@@ -1,4 +1,4 @@
-/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random ones for four items. */
+/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random requests for four items. */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -35,15 +35,15 @@ import {
 const KEYS: readonly Key[] = ['A', 'B#1', 'B#2', 'A'].map((sk, at) => ({ pk: `@${at % 2}`, sk }))
 
 function inCorner<Value>(corner: string, value: Value): Value {
-  return named(corner, value) as Value
+  return withNames(corner, value) as Value
 }
 
-function named(corner: string, value: unknown): unknown {
+function withNames(corner: string, value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/^@/, corner)
-  if (Array.isArray(value)) return value.map((element) => named(corner, element))
+  if (Array.isArray(value)) return value.map((element) => withNames(corner, element))
   if (typeof value !== 'object' || value === null || value instanceof Set) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, named(corner, inner)]),
+    Object.entries(value).map(([name, inner]) => [name, withNames(corner, inner)]),
   )
 }
 
@@ -215,7 +215,7 @@ const randomRequests: fc.Arbitrary<readonly Asked[]> = fc
   .map(([starts, requests]) => [...starts, ...requests])
 
 const SEQUENCES = runs(40)
-/** DynamoDB Local answers several at once faster than one after the other. */
+/** DynamoDB Local answers several requests at once faster than in sequence. */
 const SIDE_BY_SIDE = 8
 const SEED = 20_261_102
 

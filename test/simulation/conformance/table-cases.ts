@@ -46,7 +46,7 @@ const MANY = Array.from({ length: 101 }, () => aKey())
 const MAX_BYTES = 400 * 1_024
 
 /** Fields that give an item with a key of `aKey` exactly this size. */
-function filling(bytes: number) {
+function fieldsOfSize(bytes: number) {
   return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
 }
 
@@ -145,15 +145,15 @@ export const TABLE_CASES: readonly TableCase[] = [
   puts(
     '400 KB and of one byte more',
     'applied invalid',
-    filling(MAX_BYTES),
-    filling(MAX_BYTES + 1),
+    fieldsOfSize(MAX_BYTES),
+    fieldsOfSize(MAX_BYTES + 1),
   ),
   [
     'what is too large in a put before its condition, in an update after it',
     'invalid applied refused invalid',
     (a, b) => [
-      put(a, filling(MAX_BYTES + 1), isNew),
-      put(b, filling(MAX_BYTES)),
+      put(a, fieldsOfSize(MAX_BYTES + 1), isNew),
+      put(b, fieldsOfSize(MAX_BYTES)),
       ...[isNew, exists].map((condition) => update(b, { set: { more: 1 } }, condition)),
     ],
   ],

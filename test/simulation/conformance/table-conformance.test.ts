@@ -26,7 +26,7 @@ import { TABLE_CASES, THERE } from './table-cases.ts'
 /**
  * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local get the same requests, and
  * any two different answers fail. Every kind of value meets every other one. The expected words and figures are the
- * answers of both: they show that a case tests what its name says.
+ * answers of both tables: they show that a case tests what its name says.
  */
 const VALUES = {
   text: 'b',
@@ -90,7 +90,7 @@ describe('every value', () => {
     expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 544, found: 54, invalid: 266 })
   })
 
-  it('is a key of an index or not, in a put whatever its condition, in an update that its condition allows', async () => {
+  it('is accepted or refused as an index key, in any put and in an update that its condition allows', async () => {
     const attributes = Object.keys(TABLE_SCHEMA.attributeTypes).filter(
       (name) => name !== 'pk' && name !== 'sk',
     )
@@ -142,7 +142,7 @@ describe('the model and DynamoDB Local agree on', () => {
 })
 
 describe('values', () => {
-  it('come back as they went in, and share nothing with those of the caller on either way', async () => {
+  it('come back unchanged, and share no object with the caller', async () => {
     const [key, { model }] = [aKey(), bothTables()]
     const original = () => ({
       texts: ['', 'é', '😀', 'line\nbreak "quoted"', 'half of a pair: \ud800'],

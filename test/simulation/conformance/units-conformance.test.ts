@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { exists, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
-import { countingUnits } from '../../../shared/table/used-units.ts'
+import { withCountedUnits } from '../../../shared/table/used-units.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { bothTables } from './on-both.ts'
 
@@ -18,7 +18,7 @@ function long(letter: string) {
   return { note: letter.repeat(4_500) }
 }
 
-/** In this order, each with what it costs. */
+/** Requests in this order, each with its cost. */
 const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Promise<unknown>])[] = [
   ['a small item', 1, write(put({ pk, sk: 'b' }, { note: 'short' }))],
   ['an item of five kilobytes in an index', 6, write(put(key, { ...listed, ...long('x') }))],
@@ -44,13 +44,13 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
     0,
     write(update({ pk, sk: 'none' }, { set: { a: 1 } }, exists)),
   ],
-  ['an item that goes, with its entry', 6, write(remove(key, exists))],
+  ['the removal of an item with its entry', 6, write(remove(key, exists))],
 ]
 
 async function usedByEach(table: TableRequests) {
   const used: (readonly [string, number])[] = []
   for (const [name, , run] of SINGLE) {
-    await countingUnits(async (units) => {
+    await withCountedUnits(async (units) => {
       await run(table)
       used.push([name, units()])
     })
@@ -63,19 +63,19 @@ const PUBLISHED = SINGLE.map(([name, units]) => [name, units])
 const describe = await describeOnDynamoDb()
 
 describe('the units of a request', () => {
-  it('are the published ones, as both tables report them', async () => {
+  it('are the published units, as both tables report them', async () => {
     const { local, model } = bothTables()
 
     expect(await usedByEach(local)).toStrictEqual(PUBLISHED)
     expect(await usedByEach(model)).toStrictEqual(PUBLISHED)
   })
 
-  it('are two for each of a transaction, and none where it is refused', async () => {
+  it('are two for each step of a transaction, and none if it is refused', async () => {
     const { local, model } = bothTables()
     const steps = [put({ pk, sk: 'x' }, listed), put({ pk, sk: 'y' }, {})]
     const refused = [...steps, guard({ pk, sk: 'none' }, exists)]
     const used = (table: TableRequests, some: readonly Step[]) =>
-      countingUnits(async (units) => {
+      withCountedUnits(async (units) => {
         await table.transact(some)
         return units()
       })

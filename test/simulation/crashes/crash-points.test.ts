@@ -11,8 +11,9 @@ import type { Flow } from './payment-flows.ts'
  * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck. Method: not random. Each
  * flow runs once to count its awaits; then it is killed at every one of them, before its answer comes back. Its caller
  * tries again as a caller would, the world rests, and everything is checked. A death before the next call leaves shows
- * the world the same, unless calls leave together; so does a death after a call that only reads. Those are killed in
- * the nightly run, and the first await also before it. The counts are asserted, so a new await is noticed.
+ * the world the same, unless calls leave together; so does a death after a call that only reads. The
+ * nightly run also kills the flow at such points, `npm test` only before the first await. The counts are asserted, so a
+ * new await is noticed.
  */
 
 /** A call that leaves the world as it was. */
@@ -28,7 +29,7 @@ describe('a crash at every await', () => {
       const failures: string[] = []
       for (const [at, label] of awaits.entries()) {
         const isKilled = { before: isNightly || at === 0, after: isNightly || !READS.test(label) }
-        for (const side of (['before', 'after'] as const).filter((one) => isKilled[one])) {
+        for (const side of (['before', 'after'] as const).filter((point) => isKilled[point])) {
           const problems = await crashAt(flow, { await: at + 1, side })
           if (problems.length > 0)
             failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
@@ -41,7 +42,7 @@ describe('a crash at every await', () => {
   )
 })
 
-/** One seed for all: what differs between two runs is the crash alone. */
+/** One seed for all runs, so they differ only in the crash. */
 const SEED = 1
 
 /** The awaits of a flow, in order: counted by running it once without a crash. */

@@ -1,54 +1,54 @@
 import { exists, update } from '../../../shared/table/step.ts'
 import { text } from '../../support/recount/books.ts'
-import type { Play } from '../histories/operations.ts'
+import type { Play } from '../histories/play.ts'
 import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
 import { runUntil, waitFor } from '../world/world.ts'
 import {
-  alone,
   callback,
   create,
-  created,
-  credited,
+  createPayment,
+  creditPayment,
   type Flow,
   forClient,
   HOUR_MS,
-  handedOut,
-  later,
+  handOut,
   onSettlement,
   PAYMENT_FLOWS,
   type Prepare,
-  paid,
-  pass,
+  passTime,
+  payUpstream,
   run,
   scheduledRun,
+  stopTriggers,
   tenantOf,
+  thenWait,
   upstreamOf,
 } from './payment-flows.ts'
 
 /** A credited payment whose messages were not sent. */
-async function unsent(play: Play): Promise<void> {
-  const id = await paid(play)
-  alone(play, { queueSendFails: 1 })
+async function loseMessages(play: Play): Promise<void> {
+  const id = await payUpstream(play)
+  stopTriggers(play, { queueSendFails: 1 })
   await runUntil(play.world, callback(play, id))
-  alone(play)
+  stopTriggers(play)
 }
 
 /** A delivery that waits in its queue, which no worker reads, while its merchant's server has this fault. */
-function scheduled(faults?: Partial<Faults>): Prepare {
+function scheduleDelivery(faults?: Partial<Faults>): Prepare {
   return async (play) => {
-    const event = sqsEvent([await scheduledMessage(play)])
-    if (faults) alone(play, faults)
+    const event = sqsEvent([await scheduleMessage(play)])
+    if (faults) stopTriggers(play, faults)
     return event
   }
 }
 
-async function scheduledMessage(play: Play, key?: string): Promise<ReceivedMessage> {
+async function scheduleMessage(play: Play, key?: string): Promise<ReceivedMessage> {
   const { world } = play
   world.paused.add('webhooks')
-  await credited(play, key)
+  await creditPayment(play, key)
   const [message] = world.queues.webhooks.receive({ max: 1, nowMs: world.scheduler.nowMs() })
   if (!message) throw new Error('no delivery was sent')
   world.paused.delete('webhooks')
@@ -56,9 +56,9 @@ async function scheduledMessage(play: Play, key?: string): Promise<ReceivedMessa
 }
 
 /** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
-function scheduledToSlow(slow: boolean) {
+function scheduleToSlow(slow: boolean) {
   return async (play: Play) => {
-    const message = await scheduledMessage(play)
+    const message = await scheduleMessage(play)
     const body = JSON.parse(message.body) as {
       readonly client_id: string
       readonly endpoint_id: string
@@ -72,8 +72,8 @@ function scheduledToSlow(slow: boolean) {
 }
 
 /** An abandoned delivery that its merchant redelivers while no worker runs. */
-async function abandoned(play: Play): Promise<string> {
-  const { delivery_id: id } = JSON.parse((await scheduledMessage(play)).body) as {
+async function abandonDelivery(play: Play): Promise<string> {
+  const { delivery_id: id } = JSON.parse((await scheduleMessage(play)).body) as {
     readonly delivery_id: string
   }
   const change = {
@@ -89,16 +89,19 @@ function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
 }
 
 /** The messages of deliveries that are at the last attempt of their round. */
-async function atTheirLast(play: Play, ...keys: readonly string[]): Promise<readonly object[]> {
+async function reachLastAttempt(
+  play: Play,
+  ...keys: readonly string[]
+): Promise<readonly object[]> {
   const { world } = play
   const first: object[] = []
-  for (const key of keys) first.push(sqsEvent([await scheduledMessage(play, key)]))
-  alone(play, { merchantFails: 1 })
+  for (const key of keys) first.push(sqsEvent([await scheduleMessage(play, key)]))
+  stopTriggers(play, { merchantFails: 1 })
   for (const event of first) await runUntil(world, invoke(world, 'deliver-webhook', event))
   // The waits of the second to the seventh attempt.
-  await pass(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
+  await passTime(play, (60 + 120 + 240 + 480 + 960 + 1_920 + 60) * 1_000)
   world.paused.add('webhooks')
-  await pass(play, 3_840_000)
+  await passTime(play, 3_840_000)
   const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
   // The merchant has two endpoints.
   if (last.length !== 2 * keys.length)
@@ -108,11 +111,11 @@ async function atTheirLast(play: Play, ...keys: readonly string[]): Promise<read
 }
 
 /** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
-async function alertsDue(play: Play): Promise<void> {
-  for (const event of await atTheirLast(play, 'first', 'second', 'third'))
+async function makeAlertsDue(play: Play): Promise<void> {
+  for (const event of await reachLastAttempt(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
-  alone(play)
-  await pass(play, 901_000)
+  stopTriggers(play)
+  await passTime(play, 901_000)
 }
 
 function messageOf(body: object): object {
@@ -120,55 +123,55 @@ function messageOf(body: object): object {
 }
 
 /** A credited payment whose row the provider settles meanwhile. */
-const unposted = later(credited, 26 * HOUR_MS)
+const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
 
 /** Funds that are posted and may be settled. */
-async function aged(play: Play): Promise<void> {
-  await unposted(play)
+async function ageFunds(play: Play): Promise<void> {
+  await creditUnposted(play)
   await syncNow(play)
 }
 
 const deliver = run('deliver-webhook')
 const dueDeliveries = run('check-due-deliveries')
 
-/** From an event to its last attempt, and to the operators. */
+/** Flows from an event to its last attempt and its alert. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
   [
     'messages that were not sent',
     5,
-    handedOut('due-deliveries', later(unsent, 61_000), 2),
+    handOut('due-deliveries', thenWait(loseMessages, 61_000), 2),
     dueDeliveries,
   ],
-  ['deliver', 6, scheduled(), deliver],
-  ['deliver, refused by the merchant', 7, scheduled({ merchantFails: 1 }), deliver],
-  ['deliver, to an endpoint that hangs', 8, scheduled({ endpointHangs: 1 }), deliver],
-  ['deliver, sent on to the slow lane', 2, scheduledToSlow(false), deliver],
-  ['deliver, answered in the slow lane', 7, scheduledToSlow(true), deliver],
-  ['redelivery, by its merchant', 5, abandoned, redeliverOwn, redeliverOwn],
-  ['deliver, abandoned', 6, async (play) => (await atTheirLast(play, 'last'))[0], deliver],
-  ['alerts of an endpoint', 28, handedOut('due-alerts', alertsDue), run('check-due-alerts')],
+  ['deliver', 6, scheduleDelivery(), deliver],
+  ['deliver, refused by the merchant', 7, scheduleDelivery({ merchantFails: 1 }), deliver],
+  ['deliver, to an endpoint that hangs', 8, scheduleDelivery({ endpointHangs: 1 }), deliver],
+  ['deliver, sent on to the slow lane', 2, scheduleToSlow(false), deliver],
+  ['deliver, answered in the slow lane', 7, scheduleToSlow(true), deliver],
+  ['redelivery, by its merchant', 5, abandonDelivery, redeliverOwn, redeliverOwn],
+  ['deliver, abandoned', 6, async (play) => (await reachLastAttempt(play, 'last'))[0], deliver],
+  ['alerts of an endpoint', 28, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
 ]
 
 function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 }
 
-/** More of them than one run sums. */
-async function agedInNumbers(play: Play): Promise<void> {
-  for (const key of ['first', 'second', 'third']) await credited(play, key)
-  await aged(play)
+/** More funds than one run sums. */
+async function ageManyFunds(play: Play): Promise<void> {
+  for (const key of ['first', 'second', 'third']) await creditPayment(play, key)
+  await ageFunds(play)
 }
 
 /** A settlement that was audited a minute after its record. */
-async function audited(play: Play): Promise<string> {
-  const id = await settled(play)
-  await pass(play, 61_000)
+async function auditSettlement(play: Play): Promise<string> {
+  const id = await recordSettlement(play)
+  await passTime(play, 61_000)
   await runUntil(play.world, invoke(play.world, 'audit-client', messageOf({ settlement_id: id })))
   return id
 }
 
-async function settled(play: Play): Promise<string> {
-  await aged(play)
+async function recordSettlement(play: Play): Promise<string> {
+  await ageFunds(play)
   await runUntil(play.world, operate(play.world, 'trigger-settlement', forClient(play)))
   const [settlement] = rowsOf(play.world, 'SETTLEMENT')
   if (settlement === undefined) throw new Error('nothing was settled')
@@ -180,9 +183,9 @@ function onPrepared(name: string, more: object = {}) {
 }
 
 /** A settlement after these actions of operators. */
-function settledThen(...actions: readonly string[]): Prepare {
+function recordThen(...actions: readonly string[]): Prepare {
   return async (play) => {
-    const id = await settled(play)
+    const id = await recordSettlement(play)
     for (const action of actions)
       await runUntil(play.world, operate(play.world, action, onSettlement(id)))
     return id
@@ -190,27 +193,27 @@ function settledThen(...actions: readonly string[]): Prepare {
 }
 
 /** After a sync that has read everything so far. */
-function synced(prepare: Prepare): Prepare {
+function syncThen(prepare: Prepare): Prepare {
   return async (play) => {
-    alone(play)
+    stopTriggers(play)
     await syncNow(play)
     return prepare(play)
   }
 }
 
 /** A credited payment that the provider voids. */
-async function voided(play: Play): Promise<void> {
-  const id = await credited(play)
+async function voidPayment(play: Play): Promise<void> {
+  const id = await creditPayment(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
 /** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
-async function disputeWon(play: Play): Promise<void> {
-  const id = await credited(play)
+async function winDispute(play: Play): Promise<void> {
+  const id = await creditPayment(play)
   const take = (kind: string) =>
     play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind })
   take('chargeback')
-  await pass(play, HOUR_MS)
+  await passTime(play, HOUR_MS)
   await syncNow(play)
   take('chargeback_reversal')
 }
@@ -222,7 +225,7 @@ const audit = run('audit-client', (play) => messageOf({ client_id: forClient(pla
 const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
 const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
 const sync = scheduledRun('sync-provider-transactions')
-const woken = run('sync-slices', () => messageOf({ woken: true }))
+const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
 const trigger = run('trigger-settlement', forClient)
 const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
 const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
@@ -234,28 +237,28 @@ async function createGrown(play: Play, prepared: unknown): Promise<void> {
   for (const key of ['grown-1', 'grown-2', 'grown-3']) await create(play, undefined, {}, key)
 }
 
-/** From a settled row to a payout, and what may come between. */
+/** Flows from a settled row to a payout. */
 const MONEY_FLOWS: readonly Flow[] = [
-  ['sweep', 3, aged, scheduledRun('sweep-settlements')],
-  ['settle', 28, aged, settle],
-  ['settle, in steps', 32, agedInNumbers, settle],
-  ['trigger', 29, aged, trigger],
-  ['mark paid', 20, audited, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
-  ['mark failed', 3, settled, onPrepared('mark-settlement-failed')],
-  ['recredit', 4, settledThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
-  ['settle a re-credit', 29, settledThen('mark-settlement-failed', 'recredit-settlement'), trigger],
-  ['adjust', 5, created, adjust, (play, id) => adjust(play, id, {})],
-  ['audit', 18, aged, audit],
-  ['audit, of a settlement', 17, later(settled, 61_000), auditRecorded],
-  ['sync', 9, synced(later(credited, 3_600_000)), sync],
-  ['sync, posting', 24, synced(unposted), sync],
-  ['sync, finding a lost capture', 21, synced(paid), sync],
-  ['sync, of money that went back', 15, synced(later(voided, 3_600_000)), sync],
-  ['sync, of a dispute that was won', 16, synced(later(disputeWon, 3_600_000)), sync],
-  ['sync, by a worker that is woken', 15, synced(later(paid, 300_000)), woken],
-  ['grow', 20, created, grow, createGrown],
-  ['refresh', 15, (play) => paid(play), refresh],
+  ['sweep', 3, ageFunds, scheduledRun('sweep-settlements')],
+  ['settle', 28, ageFunds, settle],
+  ['settle, in steps', 32, ageManyFunds, settle],
+  ['trigger', 29, ageFunds, trigger],
+  ['mark paid', 20, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
+  ['recredit', 4, recordThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
+  ['settle a re-credit', 29, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
+  ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
+  ['audit', 18, ageFunds, audit],
+  ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
+  ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
+  ['sync, posting', 24, syncThen(creditUnposted), sync],
+  ['sync, finding a lost capture', 21, syncThen(payUpstream), sync],
+  ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
+  ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
+  ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
+  ['grow', 20, createPayment, grow, createGrown],
+  ['refresh', 15, (play) => payUpstream(play), refresh],
 ]
 
-/** A flow of each kind: a new one has its place here. */
+/** All flows. Each new flow is added here. */
 export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]

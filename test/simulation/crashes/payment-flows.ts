@@ -1,5 +1,5 @@
 import type { QueueName } from '../../../shared/queues.ts'
-import type { Play } from '../histories/operations.ts'
+import type { Play } from '../histories/play.ts'
 import { createAs, http } from '../scenes/http.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
 import { type InvokeOptions, invoke, request } from '../world/lambda.ts'
@@ -23,7 +23,7 @@ export type Flow = readonly [
   retry?: Retry,
 ]
 
-/** An invocation with the prepared event, or with one that is made from it. */
+/** An invocation with the prepared event, or with an event that is made from it. */
 export function run(
   name: string,
   eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared,
@@ -35,22 +35,22 @@ export function scheduledRun(name: string) {
   return run(name, () => ({}))
 }
 
-export function later(prepare: Prepare, ms: number): Prepare {
+export function thenWait(prepare: Prepare, ms: number): Prepare {
   return async (play) => {
     const prepared = await prepare(play)
-    await pass(play, ms)
+    await passTime(play, ms)
     return prepared
   }
 }
 
 export const HOUR_MS = 3_600_000
 
-export function pass({ world }: Play, ms: number): Promise<void> {
+export function passTime({ world }: Play, ms: number): Promise<void> {
   return world.scheduler.runFor(ms)
 }
 
 /** Without callbacks and schedules: only messages start a function. */
-export function alone({ world }: Play, more: Partial<Faults> = {}): void {
+export function stopTriggers({ world }: Play, more: Partial<Faults> = {}): void {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
 
@@ -85,8 +85,8 @@ export function create(play: Play, body = VA, options: InvokeOptions = {}, key =
   return createAs(play, tenantOf(play), key, body, options)
 }
 
-export async function created(play: Play, body = VA, key?: string): Promise<string> {
-  alone(play)
+export async function createPayment(play: Play, body = VA, key?: string): Promise<string> {
+  stopTriggers(play)
   const reply = await runUntil(play.world, create(play, body, {}, key))
   if (reply?.status !== 201) throw new Error(`the create failed: ${reply?.text ?? 'no answer'}`)
   return String(reply.body['id'])
@@ -99,11 +99,11 @@ export function upstreamOf({ world }: Play, paymentId: string) {
 }
 
 /** The customer pays; the provider's callback does not get through. */
-export async function paid(play: Play, amount?: number, key?: string): Promise<string> {
-  const id = await created(play, VA, key)
+export async function payUpstream(play: Play, amount?: number, key?: string): Promise<string> {
+  const id = await createPayment(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
   play.world.provider.simulatePayment(requestId, amount === undefined ? {} : { amount })
-  await pass(play, 1_000)
+  await passTime(play, 1_000)
   return id
 }
 
@@ -118,14 +118,14 @@ export function callback(play: Play, paymentId: unknown, options: InvokeOptions 
   return request(play.world, 'receive-provider-callback', { headers, body }, options)
 }
 
-export async function credited(play: Play, key?: string): Promise<string> {
-  const id = await paid(play, undefined, key)
+export async function creditPayment(play: Play, key?: string): Promise<string> {
+  const id = await payUpstream(play, undefined, key)
   await runUntil(play.world, callback(play, id))
   return id
 }
 
 /** The first message of due work, which is in `slots` slots. Its workers are stopped meanwhile. */
-export function handedOut(queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) {
+export function handOut(queue: QueueName, prepare: (play: Play) => Promise<unknown>, slots = 1) {
   return async (play: Play) => {
     await prepare(play)
     const { world } = play
@@ -143,7 +143,7 @@ function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
 }
 
 /** A payment after its expiry time that no worker has expired yet. */
-const expired = later((play) => created(play, QRIS), 601_000)
+const createExpired = thenWait((play) => createPayment(play, QRIS), 601_000)
 
 function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
   return create(play, undefined, options)
@@ -155,33 +155,33 @@ async function retryCreate(play: Play): Promise<void> {
 }
 
 /** A create that the provider took and whose answer was lost. */
-async function unanswered(play: Play): Promise<void> {
-  alone(play, { providerAnswerLost: 1 })
+async function loseAnswer(play: Play): Promise<void> {
+  stopTriggers(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
-  alone(play)
+  stopTriggers(play)
 }
 
-/** The same, after a cancel that could not reach the provider. */
-const cancelFailed = later(async (play) => {
-  const id = await created(play, QRIS)
-  alone(play, { providerUnreachable: 1 })
+/** An expired payment whose cancel could not reach the provider. */
+const failCancel = thenWait(async (play) => {
+  const id = await createPayment(play, QRIS)
+  stopTriggers(play, { providerUnreachable: 1 })
   await runUntil(play.world, cancel(play, id))
-  alone(play)
+  stopTriggers(play)
   return id
 }, 601_000)
 
 const duePayments = run('check-due-payments')
 
-/** From a create to its end. */
+/** Flows of a payment from its create to its end. */
 export const PAYMENT_FLOWS: readonly Flow[] = [
   ['create', 5, async () => undefined, sendCreate, retryCreate],
-  ['create, taking over', 6, unanswered, sendCreate, retryCreate],
-  ['callback', 8, paid, callback],
-  ['callback, wrong amount', 10, (play) => paid(play, 299_999), callback],
-  ['cancel', 5, created, cancel, cancel],
-  ['due work, handed out', 35, expired, scheduledRun('check-due-work')],
-  ['expiry', 10, handedOut('due-payments', expired), duePayments],
-  ['cancel, past its time', 9, expired, cancel, cancel],
-  ['expiry, after a cancel that failed', 13, handedOut('due-payments', cancelFailed), duePayments],
-  ['lost callback', 13, handedOut('due-payments', later(paid, 86_401_000)), duePayments],
+  ['create, taking over', 6, loseAnswer, sendCreate, retryCreate],
+  ['callback', 8, payUpstream, callback],
+  ['callback, wrong amount', 10, (play) => payUpstream(play, 299_999), callback],
+  ['cancel', 5, createPayment, cancel, cancel],
+  ['due work, handed out', 35, createExpired, scheduledRun('check-due-work')],
+  ['expiry', 10, handOut('due-payments', createExpired), duePayments],
+  ['cancel, past its time', 9, createExpired, cancel, cancel],
+  ['expiry, after a cancel that failed', 13, handOut('due-payments', failCancel), duePayments],
+  ['lost callback', 13, handOut('due-payments', thenWait(payUpstream, 86_401_000)), duePayments],
 ]

@@ -4,7 +4,7 @@ import { operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
 import { DAY_MS } from '../world/rules.ts'
 import { CALLBACK_TOKEN, PROVIDER_KEY, runUntil, type World } from '../world/world.ts'
-import type { Play } from './operations.ts'
+import type { Play } from './play.ts'
 
 /** Longer than an event is kept, with the two days by which the table may delete late. */
 const AGED_MS = 125 * DAY_MS
@@ -46,7 +46,7 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
       ),
     ),
     captured: captured(world),
-    turned: world.provider.reversedPayments(),
+    reversedIds: world.provider.reversedPayments(),
     reversalRowIds: world.reversalRowIds,
     endpointsOfClient: new Map(
       tenants.map(({ clientId, endpoints }) => [

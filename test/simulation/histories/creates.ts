@@ -4,10 +4,11 @@ import { createAs, http } from '../scenes/http.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { type InvokeOptions, operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, waitFor } from '../world/world.ts'
+import { waitFor } from '../world/world.ts'
 import { customerPays, payOne, wrongAmount } from './customers.ts'
-import type { Play } from './operations.ts'
+import type { Play } from './play.ts'
 
 const CHANNELS = [
   { method: 'virtual_account', channel_code: 'BCA' },
@@ -102,7 +103,7 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
     pk,
     body,
     row,
-    /** As it was asked for, or in other words. */
+    /** Sends the create, or its key with another body. */
     send: (options: InvokeOptions = {}, words = body) =>
       sendCreate(play, tenant, key, words, options),
     /** Another merchant's requests use the same environments, and keep them awake for a while. */
@@ -116,7 +117,7 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
     otherWords: () => bodyFor(play, tenant),
     leaseEndMs: () => Date.parse(text(row(), 'lease_until')) || world.scheduler.nowMs(),
     requests: () => world.provider.findPaymentRequests(paymentId),
-    /** How long the provider takes for its creates. If the number is even, half of that is on the way there. */
+    /** How long the provider takes for this payment's creates. If even, half of the time is the request's way there. */
     slow: (ms: number | undefined) =>
       ms === undefined ? world.slowCallsMs.delete(paymentId) : world.slowCallsMs.set(paymentId, ms),
   }
@@ -165,7 +166,7 @@ export async function createStubbornly(play: Play): Promise<void> {
     else if (prng.chance(0.75))
       provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     const words = prng.pick([body, body, wanted.otherWords(), '{"method":'])
-    // The attempt is frozen and continues beside another one, often after its lease has expired.
+    // The attempt is frozen and continues beside another attempt, often after its lease has expired.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined

@@ -4,15 +4,16 @@ import {
 } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { bookExtraRow, payWithRowFaults } from '../scenes/odd-rows.ts'
 import { paymentOfReference } from '../world/rows.ts'
-import { count, hasFault, trace, type World } from '../world/world.ts'
-import type { Play } from './operations.ts'
+import { count } from '../world/tally.ts'
+import { hasFault, trace, type World } from '../world/world.ts'
+import type { Play } from './play.ts'
 
 /** A rupiah less, or more. */
 export function wrongAmount({ prng }: World, amount: number): number {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 }
 
-/** A customer pays any open request, even one that the merchant never saw. */
+/** A customer pays any open request, also requests that the merchant never saw. */
 export async function pay(play: Play): Promise<void> {
   const { world } = play
   const late = hasFault(world, 'paidLate')

@@ -12,9 +12,9 @@ import { addTenant, type Tenant } from '../world/tenants.ts'
 import { runUntil, type World, waitFor, waitUntil } from '../world/world.ts'
 import { startPlay } from './history.ts'
 
-/** Of the third tenant of a simulation, in points a second. */
+/** The limit of the simulation's third tenant, in points a second. */
 const LIMIT = 4
-/** Four a second: the fat creates that pass are a quarter of it, those of the neighbours are half of it. */
+/** Four calls a second. The flood's creates that pass use a quarter of them, the neighbours' creates half. */
 const CALLS_PER_MINUTE = 240
 const LOAD_SECONDS = 60
 const GETS_PER_CREATE = 4
@@ -104,7 +104,7 @@ async function askSteadily(
   return ends
 }
 
-/** What the flooding client has before: payments of one reference, which have expired, and their deliveries. */
+/** What the flooding client has before the flood: payments of one reference, which have expired, and their deliveries. */
 async function prepare(world: World, tenant: Tenant): Promise<readonly string[]> {
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
@@ -117,7 +117,7 @@ async function prepare(world: World, tenant: Tenant): Promise<readonly string[]>
   )
 }
 
-/** A minute of the neighbours' requests, and how long each took; those of due work from the end of a payment on. */
+/** A minute of the neighbours' requests, and how long each took; the time of due work begins at the end of a payment. */
 async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))

@@ -23,7 +23,8 @@ import { addTenant, type Tenant } from '../world/tenants.ts'
 import { connectSources } from '../world/triggers.ts'
 import { createWorld, runUntil, type World, type WorldOptions } from '../world/world.ts'
 import { agedProblems, booksProblems, isAged, seenBy } from './books-at-rest.ts'
-import { drawOperation, type Play, settle } from './operations.ts'
+import { drawOperation, settle } from './operations.ts'
+import type { Play } from './play.ts'
 import { arrangeRaces, changeDuringWrites, repeatDuringWrites } from './races.ts'
 
 export type HistoryOptions = {

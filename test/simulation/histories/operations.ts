@@ -1,7 +1,7 @@
 import { whole } from '../../support/recount/books.ts'
 import { changeEndpoints, changeKeys, impairEndpoint } from '../scenes/change-settings.ts'
 import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
-import { http, type Scene } from '../scenes/http.ts'
+import { http } from '../scenes/http.ts'
 import {
   adjust,
   concurrentOperators,
@@ -17,24 +17,13 @@ import { growClient, reverseTogether, sellMany } from '../scenes/sell-many.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
+import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, type World } from '../world/world.ts'
+import { type World } from '../world/world.ts'
 import { create, createStubbornly, replayCreate, retryCreate } from './creates.ts'
 import { decline, pay } from './customers.ts'
 import { actNearExpiry, overtakeCreate, pushAgain } from './overlapping-creates.ts'
-
-export type Play = Scene & {
-  /** Creates without an answer, or with a 5xx: merchants retry them. */
-  readonly unanswered: { readonly tenant: Tenant; readonly key: string; readonly body: string }[]
-  /** By payment: the key and body of its create. */
-  readonly created: Map<
-    string,
-    { readonly tenant: Tenant; readonly key: string; readonly body: string }
-  >
-  /** Checks of the watchers that run when no work is left. */
-  readonly restProblems: readonly (() => readonly string[])[]
-  keys: number
-}
+import type { Play } from './play.ts'
 
 export type Operation = (play: Play) => Promise<void>
 
@@ -123,7 +112,8 @@ async function askByReference(
     play.world.problems.push(`${id} is not found by its reference`)
   if (
     shown.some(
-      (one) => one['client_id'] !== tenant.clientId || one['external_reference'] !== reference,
+      (payment) =>
+        payment['client_id'] !== tenant.clientId || payment['external_reference'] !== reference,
     )
   )
     play.world.problems.push(`${tenant.clientId} asked for ${reference} and got another payment`)

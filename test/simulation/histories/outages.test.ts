@@ -79,19 +79,19 @@ describe('an outage of the queues', () => {
 })
 
 /**
- * Goal: beside an endpoint that hangs, its neighbours are delivered to as without it, and it loses nothing itself.
- * Method: the whole gateway on the simulation's clock, every endpoint at the same load, once with one that hangs and once
- * without; five workers in the common lane, which ten hanging attempts would hold for good. `watchLanes` looks at
+ * Goal: an endpoint that hangs delays no delivery to its neighbours, and loses none of its own.
+ * Method: the whole gateway on the simulation's clock, every endpoint at the same load, once with a hanging
+ * endpoint and once without; five workers in the common lane, which ten hanging attempts would hold for good. `watchLanes` looks at
  * every POST. Nothing here depends on the machine: the same seed gives the same times.
  */
 const LOAD_MS = 60_000
-/** Of each endpoint. */
+/** The time between two events of an endpoint. */
 const EVERY_MS = 500
 /** An attempt that hangs ends after ten seconds, and then its endpoint is marked. */
 const KNOWN_AFTER_MS = 12_000
 
-/** A minute of test events, and what became of them; the first endpoint hangs or does not. */
-async function underLoad(hangs: boolean) {
+/** A minute of test events and their results; the first endpoint may hang. */
+async function measureUnderLoad(hangs: boolean) {
   const play = await startPlay({ seed: 5 })
   const { world } = play
   const [first, ...neighbours] = play.tenants.flatMap(({ clientId, endpoints }) =>
@@ -108,7 +108,7 @@ async function underLoad(hangs: boolean) {
   }
   const of = ({ endpointId }: SimEndpoint) =>
     rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
-  /** Milliseconds from each delivery of the neighbours to its POST, of those made once the endpoint is known. */
+  /** Milliseconds from each delivery of the neighbours to its POST, after the endpoint is marked. */
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
     return neighbours.flatMap(of).flatMap((row) => {
@@ -122,8 +122,8 @@ async function underLoad(hangs: boolean) {
 
 describe('beside an endpoint that hangs, at equal load', () => {
   it('no neighbour waits, no worker of the common lane is held, and every delivery ends as the schedule says', async () => {
-    const calm = await underLoad(false)
-    const { play, world, first, of, waits } = await underLoad(true)
+    const calm = await measureUnderLoad(false)
+    const { play, world, first, of, waits } = await measureUnderLoad(true)
 
     const [without, beside] = [calm.waits(), waits()]
     expect(beside.length).toBe(without.length)

@@ -6,7 +6,7 @@ import { operate } from '../world/lambda.ts'
 import { waitFor, waitUntil } from '../world/world.ts'
 import { CREATE_FAULTS, type NewCreate, newCreate, pushEndsMs } from './creates.ts'
 import { customerActs, payOne } from './customers.ts'
-import type { Play } from './operations.ts'
+import type { Play } from './play.ts'
 
 /** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
 export async function overtakeCreate(play: Play): Promise<void> {
@@ -66,7 +66,7 @@ export async function overtakeCreate(play: Play): Promise<void> {
 /** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-/** A payment in its last seconds is cancelled, paid, expired and looked at, while the provider may not answer. */
+/** A payment in its last seconds is cancelled, paid, expired and read, while the provider may not answer. */
 export async function actNearExpiry(play: Play): Promise<void> {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
@@ -134,7 +134,7 @@ function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
 }
 
-/** Faults of the provider's answer to a cancel, and to a question. */
+/** Faults of the provider's answer to a cancel, and to a read. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
 const QUESTIONS = ['timeout', 'http_503']
 
@@ -167,7 +167,7 @@ const SILENCES = [
   { target: 'get', fault: 'timeout' },
 ]
 
-/** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another. */
+/** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another push. */
 export async function pushAgain(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play, true)

@@ -9,12 +9,13 @@ import { invoke, operate } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
 import { deliveryRow, paymentRow, rowsOf, windowRow } from '../world/rows.ts'
 import { DAY_MS } from '../world/rules.ts'
-import { count, type World } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
 import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
-import type { Play } from './operations.ts'
+import type { Play } from './play.ts'
 
-/** As long as one call. */
+/** The duration of one call. */
 const CALL_MS = 20
 
 /** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
@@ -67,10 +68,10 @@ function isToSettle(world: World, clientId: string): boolean {
 type Actions = (play: Play, id: string) => readonly (() => unknown)[]
 
 const ACTIONS: Readonly<Record<string, Actions>> = {
-  PAYMENT: ofPayment,
-  DELIVERY: ofDelivery,
-  LEDGER: ofLedger,
-  SETTLEMENT: ofSettlement,
+  PAYMENT: paymentActions,
+  DELIVERY: deliveryActions,
+  LEDGER: ledgerActions,
+  SETTLEMENT: actionsOnSettlement,
   SUSPENSE: (play) => [() => reverseRandomPayment(play.world, 1)],
   ENDPOINTS: (play) => [() => changeEndpoints(play)],
   CLIENT: (play) => [() => changeKeys(play)],
@@ -100,7 +101,7 @@ export function changeDuringWrites(play: Play): void {
 }
 
 /** Customer, provider, merchant and operator. */
-function ofPayment(play: Play, id: string): readonly (() => unknown)[] {
+function paymentActions(play: Play, id: string): readonly (() => unknown)[] {
   const { world, prng, provider } = play
   const row = paymentRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
@@ -132,7 +133,7 @@ function ofPayment(play: Play, id: string): readonly (() => unknown)[] {
   ]
 }
 
-function ofDelivery(play: Play, id: string): readonly (() => unknown)[] {
+function deliveryActions(play: Play, id: string): readonly (() => unknown)[] {
   const { world } = play
   const row = deliveryRow(world, id)
   const tenant = tenantOf(play, row?.['client_id'])
@@ -150,7 +151,7 @@ function ofDelivery(play: Play, id: string): readonly (() => unknown)[] {
 }
 
 /** Actions that move the money of a client, other than payments. */
-function ofLedger(play: Play, owner: string): readonly (() => unknown)[] {
+function ledgerActions(play: Play, owner: string): readonly (() => unknown)[] {
   const { world } = play
   const [clientId] = owner.split('#')
   return [
@@ -161,7 +162,7 @@ function ofLedger(play: Play, owner: string): readonly (() => unknown)[] {
   ]
 }
 
-function ofSettlement(play: Play, id: string): readonly (() => unknown)[] {
+function actionsOnSettlement(play: Play, id: string): readonly (() => unknown)[] {
   const { world } = play
   const row = world.table.item({ pk: `SETTLEMENT#${id}`, sk: 'SETTLEMENT' })
   const acts = row === undefined ? [] : settlementActions(play, text(row, 'client_id'), row)

@@ -7,7 +7,7 @@ import { APART_MS, DAY_MS, ms, watchStates } from '../world/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
-/** Watches the promises about money and destinations. Answers a check of the others, for when everything rests. */
+/** Watches the promises about money and destinations. Returns a check of the promises that hold at rest. */
 export function watchPromises(world: World): () => readonly string[] {
   watchClosing(world)
   watchAcknowledged(world)
@@ -131,7 +131,7 @@ function unsettledProblems(world: World): readonly string[] {
   })
 }
 
-/** At rest: each fee is final in time, and operators had an alert about each assumed or different one. */
+/** At rest: each fee is final in time, and operators had an alert about each assumed or different fee. */
 function watchFees(world: World) {
   return (): readonly string[] => {
     const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))
@@ -144,7 +144,7 @@ function watchFees(world: World) {
   }
 }
 
-/** The next sweep, and time for it. */
+/** The next sweep has ended within this time. */
 const SWEEP_MS = 25 * 3_600_000
 
 function feeProblems(

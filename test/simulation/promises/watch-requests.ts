@@ -1,11 +1,11 @@
 import { isOpen } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { text } from '../../support/recount/books.ts'
 import type { ProviderAnswer } from '../world/listeners.ts'
-import { namesOf, type Process } from '../world/process.ts'
+import { type Process } from '../world/process.ts'
 import { cancelledRequest } from '../world/provider-network.ts'
 import { onCancel, paymentOfReference, paymentRow } from '../world/rows.ts'
 import { isChanged, onWrite } from '../world/rules.ts'
-import type { World } from '../world/world.ts'
+import { namesOf, type World } from '../world/world.ts'
 
 const CLOSED = ['failed', 'expired', 'cancelled']
 

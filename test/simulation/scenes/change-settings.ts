@@ -1,8 +1,9 @@
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { type HttpReply, operate, requestAs } from '../world/lambda.ts'
 import type { Impairment } from '../world/merchants.ts'
+import { count } from '../world/tally.ts'
 import { addEndpoint, liveEndpoints, type SimEndpoint, type Tenant } from '../world/tenants.ts'
-import { count, hasFault, type World, waitFor } from '../world/world.ts'
+import { hasFault, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
@@ -154,7 +155,7 @@ async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): 
   endpoint.isGone = true
 }
 
-/** The new endpoint is registered first, as in a rotation of its secret. Without an answer it is not used. */
+/** The new endpoint is registered first, as in a rotation of its secret. Without an answer the endpoint is not used. */
 async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)

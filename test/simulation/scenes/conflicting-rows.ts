@@ -2,7 +2,8 @@ import type { PaymentRequest } from '../../../infra/local/provider-simulator/pro
 import { type Reported, reportSituation } from '../sometimes/report-situation.ts'
 import { type InvokeOptions, invoke, operate } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf } from '../world/rows.ts'
-import { count, trace, type World, waitFor } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 /** The provider books a row that contradicts the payment's own, or money of no payment. */
@@ -35,7 +36,7 @@ function bookUnknown({ world, scenePrng, provider }: Scene): void {
   count(world.tally, 'conflicting row: money of no payment')
 }
 
-/** A reference of another product, or one like ours: of a pending payment, but of none of its attempts. */
+/** A reference of another product, or a reference like ours: of a pending payment, but of none of its attempts. */
 function drawReference(world: World): { readonly reference_id: string; readonly amount: number } {
   const { scenePrng } = world
   const amount = scenePrng.int(1, 100_000)
@@ -69,7 +70,7 @@ function bookBeside(world: World, paid: PaymentRequest): void {
 
 type ConflictingRow = readonly [what: string, row: object]
 
-/** A row that contradicts the payment. Another fee contradicts only a final one: before that it is believed. */
+/** A row that contradicts the payment. Another fee contradicts only a final fee: the gateway believes it before. */
 function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
@@ -116,7 +117,7 @@ function freezeSync(scene: Scene, afterMs: number): Promise<void> {
   )
 }
 
-/** A run is frozen some time after its start. It continues minutes later with its old read, beside another one. */
+/** A run is frozen some time after its start. It continues minutes later with its old read, beside another run. */
 async function freezeRun(
   { world, prng }: Scene,
   what: Reported,

@@ -1,7 +1,7 @@
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { invoke } from '../world/lambda.ts'
 import type { Process } from '../world/process.ts'
-import { count } from '../world/world.ts'
+import { count } from '../world/tally.ts'
 import type { Happens, Scene } from './http.ts'
 
 const SECOND_MS = 1_000

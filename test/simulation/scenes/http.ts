@@ -19,7 +19,7 @@ export type Scene = Pick<
   'prng' | 'scenePrng' | 'scheduler' | 'provider' | 'table' | 'merchants'
 > & { readonly world: World; readonly tenants: Tenant[]; readonly seen: Observations }
 
-/** Draws whether something is arranged now: nothing is any more once everything comes to rest. */
+/** Draws whether a scene acts now. No scene acts when everything must come to rest. */
 export type Happens = (probability: number) => boolean
 
 const CREATE = 'api-create-payment'

@@ -11,7 +11,8 @@ import {
   windowRow,
 } from '../world/rows.ts'
 import { DAY_MS, ms } from '../world/rules.ts'
-import { count, type World, waitFor } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { type World, waitFor } from '../world/world.ts'
 import type { Happens, Scene } from './http.ts'
 import { reverseRandomPayment } from './odd-rows.ts'
 
@@ -258,7 +259,7 @@ const TURNED = ['VOIDED', 'REVERSED']
 /** The time from a page of the sync to its writes. */
 const PAGE_MS = 90
 
-/** When the sync has just read a reversal, operators change its settlement, or settle what is in none. */
+/** When the sync has just read a reversal, operators change its settlement, or settle the money that is in none. */
 export function arrangeConcurrentOperators(scene: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = scene
   const met = new Set<string>()

@@ -5,7 +5,8 @@ import {
 } from '../../../infra/local/provider-simulator/provider-objects.ts'
 import { invoke } from '../world/lambda.ts'
 import { paymentOfReference, rowsOf, stageOf } from '../world/rows.ts'
-import { count, noteFault, trace, type World, waitFor } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { noteFault, trace, type World, waitFor } from '../world/world.ts'
 import type { Scene } from './http.ts'
 
 const MOVEMENT_TYPES = ['REFUND', 'CHARGEBACK', 'CHARGEBACK_REVERSAL']
@@ -80,10 +81,10 @@ function isAskedAbout(
 }
 
 const TYPES = [
-  ...often('PAYMENT'),
+  ...threeTimes('PAYMENT'),
   ...MOVEMENT_TYPES,
   'ADJUSTMENT_DEDUCT',
-  ...often('WITHDRAWAL'),
+  ...threeTimes('WITHDRAWAL'),
   'UNKNOWN_TYPE',
 ]
 const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED', 'UNKNOWN_STATUS']
@@ -108,7 +109,7 @@ export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference
   count(world.tally, `odd row booked: ${type}`)
 }
 
-function often(type: string) {
+function threeTimes(type: string) {
   return [type, type, type]
 }
 

@@ -2,8 +2,8 @@ import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { type HttpReply, type HttpRequest, operate } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
+import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count } from '../world/world.ts'
 import { http, type Scene } from './http.ts'
 
 /** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
@@ -69,7 +69,7 @@ async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant):
   const [reply, unknown] = [await list(endpointId), await list(prng.uuid())]
   if (!isDecided(reply) || !isDecided(unknown)) return
   if (rowsOf(play.world, 'DELIVERY', { endpoint_id: endpointId }).length > 0)
-    reportSituation(play.world, 'a merchant asks for the deliveries of another one')
+    reportSituation(play.world, 'a merchant asks for another merchant’s deliveries')
   if (reply.status !== 404 || reply.text !== unknown.text)
     play.world.problems.push(
       `${otherTenant.clientId} asked for endpoint ${endpointId} and was answered ${reply.text}`,

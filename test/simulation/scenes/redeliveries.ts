@@ -3,8 +3,9 @@ import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { operate } from '../world/lambda.ts'
+import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, waitFor } from '../world/world.ts'
+import { waitFor } from '../world/world.ts'
 import { type Happens, http, type Scene, tenantOf } from './http.ts'
 
 const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
@@ -20,7 +21,7 @@ export async function redeliverRepeatedly(play: Scene): Promise<void> {
     query: { status, per_page: '20' },
   })
   const shown = (listed?.status === 200 ? (listed.body['data'] ?? []) : []) as readonly Shown[]
-  // A list of one status must have no others.
+  // A list of one status must have no other statuses.
   for (const one of shown.filter((other) => other.status !== status))
     world.problems.push(`${one.id} is listed among those that are ${status}, and is ${one.status}`)
   if (shown.length === 0) return

@@ -4,8 +4,9 @@ import { text } from '../../support/recount/books.ts'
 import { operate } from '../world/lambda.ts'
 import type { Prng } from '../world/prng.ts'
 import { rowsOf, stageOf } from '../world/rows.ts'
+import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
-import { count, waitFor } from '../world/world.ts'
+import { waitFor } from '../world/world.ts'
 import { createAs, type Scene } from './http.ts'
 import { payWithRowFaults, reverseRandomPayment } from './odd-rows.ts'
 
@@ -35,7 +36,7 @@ export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): 
     return reply?.status === 201 ? String(reply.body['id']) : undefined
   }
   const ids = await Promise.all(Array.from({ length: prng.int(2, 6) }, sell))
-  for (const id of ids.filter((one) => one !== undefined)) {
+  for (const id of ids.filter((paymentId) => paymentId !== undefined)) {
     const made = provider.findPaymentRequests(id).at(-1)
     if (made === undefined || made.status !== 'REQUIRES_ACTION') continue
     const { payment_request_id: requestId } = made

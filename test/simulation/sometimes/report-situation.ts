@@ -1,6 +1,7 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Step } from '../../../shared/table/step.ts'
-import { count, type World } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
 
 /** In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly` 1,000. */
 export type Within = 25 | 250 | 1_000
@@ -13,7 +14,7 @@ export type Situations<Happened> = Readonly<
 /** Situations that scenes and rules report. Those that a write shows are in `situations.ts`. */
 export const REPORTED = {
   'a create is replayed after its payment has ended': 25, // The reply must show the final status
-  'a merchant asks for the deliveries of another one': 25, // By its endpoint id. The reply is 404
+  'a merchant asks for another merchant’s deliveries': 25, // By its endpoint id. The reply is 404
   'a push is held back': 25, // The customer may still answer the previous push
   'an attempt is frozen during its work': 25, // Its caller gets an error; it continues later
   'the table does not answer a write of a create': 25, // Some of these writes are applied, and some are not

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { Tally } from '../world/world.ts'
+import { type Tally } from '../world/tally.ts'
 import { missingSituations, SITUATIONS } from './situations.ts'
 
 it('missingSituations names what did not happen, if its number of seeds is reached', () => {

@@ -12,7 +12,8 @@ import {
   stageOf,
 } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
-import { count, type Tally, type World } from '../world/world.ts'
+import { count, type Tally } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
 import { REFUSALS, REPORTED, type Situations, type Within } from './report-situation.ts'
 
 /** Faults that few histories have. All other faults must happen within the first 25 seeds. */

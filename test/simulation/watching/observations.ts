@@ -91,14 +91,16 @@ export function refusalProblems(
   if (reply?.status !== 429) return []
   // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice.
   const times = world.faults.tableRetried > 0 ? 2 : 1
-  const own = asked.filter((other) => other.clientId === clientId)
-  const since = (sinceMs: number) => own.filter((other) => other.atMs >= sinceMs || !other.answered)
+  const own = asked.filter((request) => request.clientId === clientId)
+  const since = (sinceMs: number) =>
+    own.filter((request) => request.atMs >= sinceMs || !request.answered)
   const used = since(atMs - NEAR_MS).reduce((sum, { weight }) => sum + weight * times, 0)
   if (String(reply.body['message']).startsWith('the limit of '))
     return rateLimit !== undefined && used > rateLimit
       ? []
       : [`${clientId} was refused after ${used} requests`]
-  const creates = since(atMs - 2 * NEAR_MS).filter((other) => other.name === name).length * times
+  const creates =
+    since(atMs - 2 * NEAR_MS).filter((request) => request.name === name).length * times
   return creates > Math.max(1, Math.floor(world.callsPerMinute / 4))
     ? []
     : [`${clientId} was refused its ${creates}. create`]

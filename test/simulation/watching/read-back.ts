@@ -1,9 +1,9 @@
-/** What the API answers, held against the table's raw items: reads and lists agree with what is stored. */
+/** Compares the API's answers with the table's raw items: reads and lists agree with the stored data. */
 import {
   booksOf,
   clientOf,
   isRecredit,
-  moving,
+  movingEntries,
   openNet,
   type RawItem,
   sum,
@@ -53,7 +53,7 @@ const SHOWN = {
 
 type Kind = keyof typeof SHOWN
 
-/** Something as it was shown, against its item. */
+/** Compares a shown object with its item. */
 export function differences(
   kind: Kind,
   shown: Shown | undefined,
@@ -63,7 +63,7 @@ export function differences(
   return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
 }
 
-/** What is shown in another way than it is stored. */
+/** Fields whose shown value is not the stored value. */
 function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
   return Object.entries(stored)
     .filter(([name, value]) => shown[name] !== value)
@@ -84,7 +84,7 @@ function dayBefore(at: unknown): string {
   return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 }
 
-/** At rest: every payment, settlement and delivery in its list, page by page, and the balance. */
+/** At rest: compares every payment, settlement and delivery in its list, page by page, and the balance. */
 export async function readBackProblems(
   items: readonly RawItem[],
   { clientId }: Tenant,
@@ -133,7 +133,7 @@ const LISTS = {
 
 type Filter = Readonly<Record<string, string>>
 
-/** All of a kind in its list, page by page. */
+/** Compares the list of a kind, page by page. */
 async function listProblems(ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) {
   const listed: Shown[] = []
   for (let page = 1; page <= Math.ceil(stored.length / PER_PAGE) + 1; page++) {
@@ -185,7 +185,7 @@ async function balanceProblems(
     settlements.every((item) => sweptBy(item, [entry]).length === 0),
   )
   const expected = {
-    pending_minor: net(moving(waiting)) + openNet(payments),
+    pending_minor: net(movingEntries(waiting)) + openNet(payments),
     available_minor: net(waiting.filter(isRecredit)),
     in_settlement_minor: net(settlements.filter(isInSettlement)),
     paid_out_minor: net(settlements.filter(isPaidOut)),

@@ -87,7 +87,7 @@ export const HELD_MS = 7 * DAY_MS
 const CLOCK_MS = 10_000
 
 /** The fee is what the provider's own row says, or its tariff. */
-const ofFees: Rules = {
+const feeRules: Rules = {
   'has an actual fee that the provider did not keep': (write) => {
     const { world, before, after } = write
     const row = settledRowOf(world, after)
@@ -112,7 +112,7 @@ const ofFees: Rules = {
 }
 
 /** What moved the money is what the provider's own rows say. */
-const ofMovements: Rules = {
+const movementRules: Rules = {
   'notes another amount than its row moved': (write) =>
     newMovements(write).some((movement) => {
       const row = rowOf(write, movement)
@@ -139,7 +139,7 @@ const ofMovements: Rules = {
   },
 }
 
-/** Checked at every write to a payment: what design section 4 lets it do, also with others at work on it. */
+/** Checked at every write to a payment: what design section 4 allows, also while other workers change the payment. */
 export function watchPayments(world: World): void {
   world.onAnswered.push((process, { path, outcome }) => {
     const [, id] = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/.exec(path) ?? []
@@ -152,7 +152,7 @@ export function watchPayments(world: World): void {
     const [was, is] = [text(before, 'status'), text(after, 'status')]
     // A create that expires may be claimed again, as if it were missing.
     const isAnew = was === 'creating' && before['ttl'] !== undefined && after['attempt'] === 1
-    const ofRows = is === '' || is === 'creating' ? {} : { ...ofFees, ...ofMovements }
+    const ofRows = is === '' || is === 'creating' ? {} : { ...feeRules, ...movementRules }
     return isNew || isAnew ? ofRows : { ...BY_STATUS[`${was} ${is}`], ...always, ...ofRows }
   })
 }
@@ -165,7 +165,7 @@ export function settledRowOf({ provider }: World, payment: RawItem) {
       row.product_id === payment['credited_provider_payment_id'] &&
       row.amount === payment['notional_minor'] &&
       row.currency === 'IDR' &&
-      // A row that a scene booked beside the capture has none.
+      // A row that a scene booked beside the capture has no product data.
       row.product_data !== null,
   )
   return found?.settleAtMs === undefined ? found?.row : undefined
@@ -183,7 +183,7 @@ export function isFinal({ fee_status: status }: RawItem) {
   return status === 'actual' || status === 'assumed'
 }
 
-/** Its own row was voided before it was posted: it has no final fee, and needs none. */
+/** The payment's own row was voided before the posting: it has and needs no final fee. */
 export function isVoidedOpen({ voided_open: isVoid }: RawItem) {
   return isVoid === true
 }
@@ -222,7 +222,7 @@ function hasAskedAbout({ world, worker }: Write, id: string): boolean {
   return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
 }
 
-/** The provider may have a request of it. */
+/** The provider may have an unknown request of the payment. */
 function mayExist(item: RawItem) {
   return item['may_exist_upstream'] === true
 }

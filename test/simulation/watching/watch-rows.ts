@@ -14,7 +14,8 @@ import {
   watchRules,
   watchStates,
 } from '../world/rules.ts'
-import { count, type World } from '../world/world.ts'
+import { count } from '../world/tally.ts'
+import { type World } from '../world/world.ts'
 import { watchPayments } from './watch-payments.ts'
 import {
   watchAnnouncements,
@@ -32,7 +33,7 @@ const SET_ONCE = [
   'expiry_started_at',
 ]
 
-const ofEveryRow: Rules = {
+const rowRules: Rules = {
   'leaves a terminal status': (write) =>
     write.key.sk === 'PAYMENT' &&
     ENDED.includes(text(write.before, 'status')) &&
@@ -48,7 +49,7 @@ const ofEveryRow: Rules = {
 type Parts = { readonly number: number; readonly before: number; readonly from: string }
 
 /** No part is used before its readers know of it. */
-const ofClients: Rules = {
+const clientRules: Rules = {
   'has fewer parts until its new ones are in force': (write) => {
     const slowestClock = new Date(write.nowMs - APART_MS).toISOString()
     const untilThen = partsOf(write.after)?.before ?? 1
@@ -59,7 +60,7 @@ const ofClients: Rules = {
 }
 
 /** A payment, when its create is claimed. */
-const ofClaims: Rules = {
+const claimRules: Rules = {
   'is put in a part that a reader who has begun does not read': ({
     world,
     after,
@@ -74,7 +75,7 @@ const ofClaims: Rules = {
 const OVERLAP_MS = 2 * 60_000
 
 /** The rounds of the sync pass nothing over. */
-const ofHead: Rules = {
+const headRules: Rules = {
   'moves without counting one round up': (write) =>
     isChanged(write, 'position') &&
     amount(write.after, 'round') !== amount(write.before, 'round') + 1,
@@ -119,13 +120,13 @@ export function watchRows(world: World): void {
 function watchTransitions(world: World): void {
   const storedMs = new Map<string, number>()
   watchRules(world, ({ pk, sk }) => ({
-    ...ofEveryRow,
+    ...rowRules,
     ...(sk === 'CLIENT'
-      ? ofClients
+      ? clientRules
       : sk === 'PAYMENT'
-        ? ofClaims
+        ? claimRules
         : pk === 'SYNC#head'
-          ? ofHead
+          ? headRules
           : {}),
   }))
   world.onChange.push(({ key, before, after }) => {

@@ -1,10 +1,10 @@
 import type { TableChange } from '../../../infra/local/emulators/memory-table/table-view.ts'
 import { type RawItem, text } from '../../support/recount/books.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
-import { namesOf, type Process } from '../world/process.ts'
+import { type Process } from '../world/process.ts'
 import { deliveryRow } from '../world/rows.ts'
 import { isChanged, ms, onWrite, type States } from '../world/rules.ts'
-import type { World } from '../world/world.ts'
+import { namesOf, type World } from '../world/world.ts'
 
 /** A commit keeps its time for tries of a minute, and its last try takes 17 s. */
 const LATEST_COMMIT_MS = 77_000
@@ -156,7 +156,7 @@ export function watchClaimedAlerts(world: World): void {
   world.onAlerted.push(({ kind, subject }, worker) => {
     if (kind !== 'delivery.abandoned') return
     // A frozen worker's alert goes out under the name of the worker that thawed its environment.
-    const own = namesOf(world, worker).map((one) => claimed.get(one) ?? [])
+    const own = namesOf(world, worker).map((run) => claimed.get(run) ?? [])
     const holder = own.find((ids) => ids.includes(subject))
     if (holder === undefined)
       world.problems.push(`endpoint ${subject} has an alert from a worker that has not claimed it`)
@@ -168,7 +168,7 @@ type AtTime = { readonly id: string; readonly atMs: number }
 type AlertSent = { readonly message: string; readonly atMs: number; readonly startedMs: number }
 
 /**
- * At rest one alert names each abandonment. Two may name it if the first could not be noted on its row, as after a
+ * At rest one alert names each abandonment. Two alerts may name it if the first could not be noted on its row, as after a
  * crash, and if they went out at the same time.
  */
 export function watchAlerts(world: World): () => readonly string[] {
@@ -186,8 +186,8 @@ export function watchAlerts(world: World): () => readonly string[] {
       noted.push({ id, atMs: atMs() })
   })
   world.onAlerted.push(({ kind, message }, process) => {
-    // It may be the unfinished work of an earlier process.
-    const startedMs = Math.min(...namesOf(world, process).map((one) => startsMs.get(one) ?? 0))
+    // The alert may be the unfinished work of an earlier process.
+    const startedMs = Math.min(...namesOf(world, process).map((run) => startsMs.get(run) ?? 0))
     if (kind === 'delivery.abandoned') sent.push({ message, atMs: atMs(), startedMs })
   })
 
@@ -196,11 +196,11 @@ export function watchAlerts(world: World): () => readonly string[] {
       const untilMs =
         abandoned.find((other, index) => index > at && other.id === id)?.atMs ??
         Number.POSITIVE_INFINITY
-      const isOfIt = (one: AtTime | AlertSent) => one.atMs >= fromMs && one.atMs < untilMs
-      const naming = sent.filter((one) => one.message.includes(id) && isOfIt(one))
+      const isOfIt = (alert: AtTime | AlertSent) => alert.atMs >= fromMs && alert.atMs < untilMs
+      const naming = sent.filter((alert) => alert.message.includes(id) && isOfIt(alert))
       if (naming.length === 0) return [`delivery ${id} was abandoned, and no alert names it`]
       if (naming.length > 1) reportSituation(world, 'an alert is repeated after a crash')
-      const note = noted.find((one) => one.id === id && isOfIt(one))
+      const note = noted.find((alert) => alert.id === id && isOfIt(alert))
       return naming.some(({ startedMs }) => note !== undefined && note.atMs < startedMs)
         ? [`delivery ${id} was abandoned once, and an alert names it although it was noted before`]
         : []

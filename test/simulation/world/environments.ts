@@ -3,9 +3,10 @@ import { MANIFEST } from '../../../functions/manifest.ts'
 import type { HostedHandler } from '../../../infra/local/functions/function-host.ts'
 import { grantedDeps } from '../../../infra/local/functions/granted-deps.ts'
 import { loadHandlers } from '../../../infra/local/functions/load-handlers.ts'
-import { namesOf, type Process } from './process.ts'
+import { type Process } from './process.ts'
 import { simDeps } from './sim-deps.ts'
-import { count, hasFault, SIM_STAGE, type World } from './world.ts'
+import { count } from './tally.ts'
+import { hasFault, namesOf, SIM_STAGE, type World } from './world.ts'
 
 /** A Lambda environment: it keeps a handler and its caches between invocations. */
 export type Environment = {
@@ -17,7 +18,7 @@ export type Environment = {
   stoppedMs: number
   frozenAtMs: number
   process: Process
-  /** A process whose caller was answered early. It continues in the next invocation, under that one's name. */
+  /** A process whose caller was answered early. It continues in the next invocation, under that invocation's name. */
   unfinished?: Process | undefined
 }
 
@@ -44,7 +45,7 @@ export function takeEnvironment(
   count(world.tally, 'started warm')
   if (idle.clockStops) idle.stoppedMs += world.scheduler.nowMs() - idle.frozenAtMs
   const { process: frozen, unfinished } = idle
-  const isLeft = namesOf(world, frozen).some((one) => one.alive() && one.isBusy())
+  const isLeft = namesOf(world, frozen).some((run) => run.alive() && run.isBusy())
   if (isLeft || unfinished?.alive() === true) world.sharing.set(process, frozen)
   idle.process = process
   frozen.thaw()
@@ -79,7 +80,7 @@ function start(world: World, loaded: HostedHandler, process: Process): Environme
   return environment
 }
 
-/** Freezes the environment after an invocation, until the next one or longer. A killed one never comes back. */
+/** Freezes the environment after an invocation, until the next one or longer. A killed environment never returns. */
 export function putBack(world: World, environment: Environment, asideMs = 0): void {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()

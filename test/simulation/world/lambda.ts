@@ -1,7 +1,8 @@
 import { type FunctionSpec, routeKeyOf } from '../../../functions/function-spec.ts'
 import { type Environment, functionOf, putBack, takeEnvironment } from './environments.ts'
 import { type CrashPoint, type Process, startProcess } from './process.ts'
-import { count, hasFault, isFaultOn, noteFault, trace, type World, waitFor } from './world.ts'
+import { count } from './tally.ts'
+import { hasFault, isFaultOn, noteFault, trace, type World, waitFor } from './world.ts'
 
 export type Invocation =
   | { readonly kind: 'done'; readonly result: unknown }

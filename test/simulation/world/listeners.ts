@@ -31,7 +31,6 @@ export function createListeners() {
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
     /** A process whose write is delayed, and the keys that it writes. */
     onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
-    /** A fault that happens. */
     onFault: [] as ((fault: keyof Faults) => void)[],
     /** A call to the provider before it leaves, and its answer when the process has it. */
     onAsked: [] as ((process: Process, method: string, path: string, body: unknown) => void)[],
@@ -40,7 +39,6 @@ export function createListeners() {
     onSent: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
     /** Messages that a worker receives. */
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
-    /** An error that a process logs. */
     onError: [] as ((process: Process, error: unknown) => void)[],
     /** A webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],

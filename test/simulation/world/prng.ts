@@ -8,7 +8,7 @@ export type Prng = {
   pick<T>(items: readonly T[]): T
   bytes(length: number): Buffer
   uuid(): string
-  /** A source of its own: what one part of the world draws does not shift what another one does. */
+  /** A separate source: draws of one part of the world do not shift the draws of another part. */
   fork(): Prng
 }
 

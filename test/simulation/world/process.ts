@@ -1,7 +1,7 @@
 import type { Faults } from './faults.ts'
 import type { Prng } from './prng.ts'
 import type { Scheduler } from './scheduler.ts'
-import { count, type Tally, type World } from './world.ts'
+import { count, type Tally } from './tally.ts'
 
 /** Where to kill a process: at its n-th await, before the call leaves or before the answer comes back. */
 export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
@@ -124,24 +124,4 @@ export function startProcess(
 
 function never<T>(): Promise<T> {
   return new Promise<T>(() => undefined)
-}
-
-/** A process, and the unfinished ones of its environment that continue under its name. */
-export function namesOf(
-  world: Pick<World, 'sharing'>,
-  process: Process | undefined,
-): readonly Process[] {
-  return process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
-}
-
-/** An effect on the world that counts as done by its process. */
-export function actingAs<Answer>(world: World, process: Process, effect: () => Answer) {
-  return (): Answer => {
-    world.acting = process
-    try {
-      return effect()
-    } finally {
-      world.acting = undefined
-    }
-  }
 }

@@ -5,8 +5,9 @@ import {
   type RateLimit,
   rateLimitOf,
 } from '../../../shared/provider/call-json.ts'
-import { actingAs, type Process } from './process.ts'
-import { count, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
+import { type Process } from './process.ts'
+import { count } from './tally.ts'
+import { actingAs, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World } from './world.ts'
 
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'

@@ -6,15 +6,8 @@ import { assembledDeps } from '../../support/assembled-deps.ts'
 import type { Process } from './process.ts'
 import { providerNetwork } from './provider-network.ts'
 import { faultyRequests } from './table-faults.ts'
-import {
-  count,
-  hasFault,
-  noteFault,
-  queuesDownUntilMs,
-  SIM_STAGE,
-  trace,
-  type World,
-} from './world.ts'
+import { count } from './tally.ts'
+import { hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
 /** Everything a handler may touch. Each call is an await at which the process can die. */
 export function simDeps(
@@ -34,7 +27,7 @@ export function simDeps(
       providerFees: world.providerFees,
       providerCallsPerMinute: world.callsPerMinute,
       historySteps: world.historySteps,
-      // As many as answer a flood.
+      // As many environments as answer a flood.
       environments: 8,
     },
     requests: faultyRequests(world, process),

@@ -9,8 +9,9 @@ import { attributeName } from '../../../shared/table/attributes.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput, QueryPage } from '../../../shared/table/table.ts'
-import { actingAs, type Process } from './process.ts'
-import { count, hasFault, isFaultOn, noteFault, type World } from './world.ts'
+import { type Process } from './process.ts'
+import { count } from './tally.ts'
+import { actingAs, hasFault, isFaultOn, noteFault, type World } from './world.ts'
 
 /** DynamoDB recognises a repeated transaction by its token for this time. */
 const TOKEN_MS = 10 * 60_000

@@ -50,7 +50,7 @@ export async function addTenant(
   endpoints: number,
   parts = 1,
 ): Promise<Tenant> {
-  // The second tenant's own retries sometimes reach its limit. The third one is for floods.
+  // The second tenant's own retries sometimes reach its limit. The third tenant is for floods.
   const rateLimit = [undefined, 3, 4][number]
   const client = okBody(
     await operate(world, 'create-client', {

@@ -13,7 +13,8 @@ import { DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { text } from '../../support/recount/books.ts'
 import { invoke } from './lambda.ts'
 import { type Disorder, type ReceivedMessage, sqsEvent } from './sim-queue.ts'
-import { count, hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.ts'
+import { count } from './tally.ts'
+import { hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.ts'
 
 const QUEUE_CONSUMERS = 5
 

@@ -12,6 +12,7 @@ import { createPrng } from './prng.ts'
 import type { Process } from './process.ts'
 import { createScheduler } from './scheduler.ts'
 import { createSimQueue } from './sim-queue.ts'
+import { count, type Tally } from './tally.ts'
 
 export const SIM_STAGE = 'sim'
 export const PROVIDER_KEY = 'xnd_development_simulation'
@@ -34,9 +35,6 @@ export type WorldOptions = {
 export type World = ReturnType<typeof createWorld>
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
-
-/** How often each thing happened in a history. */
-export type Tally = Map<string, number>
 
 /** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
 export function createWorld({
@@ -91,7 +89,7 @@ export function createWorld({
     /** Ids of the rows of reversals and won disputes, and of money without a payment. */
     reversalRowIds: [] as string[],
     providerFees,
-    /** The quota of background work: the provider's published one, or one that is too small. */
+    /** The quota of background work: the provider's published quota, or a quota that is too small. */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
     /** The duration of each call to the provider. Undefined: it is drawn for each call. */
@@ -141,11 +139,9 @@ export function createWorld({
     /** By sealed text: the secret and its owner. */
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
-    /** Lasting faults by name. */
     lastingFaults: new Map<string, { readonly isOn: boolean; readonly untilMs: number }>(),
     /** Violations found by rules, promises and scenes. */
     problems: [] as string[],
-    /** The trace, as text. */
     story: [] as string[],
     tracing,
     /** Queues without a consumer: a test takes their messages itself. */
@@ -158,10 +154,6 @@ function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: A
   return (...args: Args): void => {
     for (const listen of listeners) listen(...args)
   }
-}
-
-export function count(tally: Tally, what: string): void {
-  void tally.set(what, (tally.get(what) ?? 0) + 1)
 }
 
 /** Adds a line to the story, with simulated time. Without tracing, `line` is never called. */
@@ -217,10 +209,6 @@ export function queuesDownUntilMs(world: World): number {
     : 0
 }
 
-export function addTally(into: Tally, from: Tally): void {
-  for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
-}
-
 /** Adds a value to the set of a key; the first value makes the set. */
 export function addTo<Key, Value>(
   sets: { get(key: Key): Set<Value> | undefined; set(key: Key, values: Set<Value>): unknown },
@@ -249,4 +237,24 @@ export function waitFor({ scheduler }: World, ms: number): Promise<void> {
 /** Waits until a time; returns at once if it has passed. */
 export function waitUntil(world: World, ms: number): Promise<void> {
   return waitFor(world, ms - world.scheduler.nowMs())
+}
+
+/** A process, and the unfinished processes of its environment that continue under its name. */
+export function namesOf(
+  world: Pick<World, 'sharing'>,
+  process: Process | undefined,
+): readonly Process[] {
+  return process === undefined ? [] : [process, ...namesOf(world, world.sharing.get(process))]
+}
+
+/** An effect on the world that counts as done by its process. */
+export function actingAs<Answer>(world: World, process: Process, effect: () => Answer) {
+  return (): Answer => {
+    world.acting = process
+    try {
+      return effect()
+    } finally {
+      world.acting = undefined
+    }
+  }
 }

@@ -1,26 +1,26 @@
 import type { ReceivedWebhook } from '../../simulation/world/merchants.ts'
 
-/** The table's raw items, sorted into the books an auditor would want. */
+/** The table's raw items, sorted into the books of an auditor. */
 export type RawItem = Readonly<Record<string, unknown>>
 
 export type Seen = {
-  /** Every POST a merchant's server has taken. */
+  /** Every POST that a merchant's server has received. */
   readonly webhooks: readonly Omit<ReceivedWebhook, 'atMs'>[]
   readonly secretOfUrl: ReadonlyMap<string, string>
-  /** What the provider has captured: provider payment id to amount. */
+  /** The provider's captures: provider payment id to amount. */
   readonly captured: ReadonlyMap<string, number>
-  /** What it has voided or reversed since: provider payment ids. */
-  readonly turned: readonly string[]
-  /** Its rows of their own by which money went back, or came again. */
+  /** Captures that the provider has voided or reversed: provider payment ids. */
+  readonly reversedIds: readonly string[]
+  /** The provider's own rows of reversals and won disputes. */
   readonly reversalRowIds: readonly string[]
-  /** Every endpoint that has ever been there. */
+  /** Every endpoint that ever existed, by client. */
   readonly endpointsOfClient: ReadonlyMap<string, readonly string[]>
   readonly destinationsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly paymentsOfKey: ReadonlyMap<string, ReadonlySet<string>>
   readonly logLines: readonly string[]
   /** Entries of one block of a settlement's digest. */
   readonly digestBlock: number
-  /** Keys, secrets, names, phones, e-mail addresses. */
+  /** Texts that no log line may contain: keys, secrets, names, phones, e-mail addresses. */
   readonly confidential: readonly string[]
 }
 
@@ -33,12 +33,12 @@ export function booksOf(items: readonly RawItem[]) {
   return {
     payments: payments.filter((item) => item['status'] !== 'creating').map(whole),
     creating: payments.filter((item) => item['status'] === 'creating'),
-    /** What leads from destinations to payments. */
+    /** Pointers from destinations to payments. */
     pointers: byPk('DESTINATION#'),
-    /** What leads from merchants' references to payments. */
+    /** Pointers from merchants' references to payments. */
     references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
     events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
-    // Under one name or the other, which decides whether an index lists it by its status.
+    // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
       (item): RawItem => ({ ...item, status: item['status'] ?? item['state'] }),
     ),
@@ -47,7 +47,7 @@ export function booksOf(items: readonly RawItem[]) {
     windows: bySk((sk) => sk === 'WINDOW'),
     settlements: bySk((sk) => sk === 'SETTLEMENT'),
     suspense: bySk((sk) => sk === 'SUSPENSE'),
-    /** Movements of clients' money, with what an entry says by its key alone. */
+    /** Movements of clients' money, with the fields that only an entry's key has. */
     entries: byPk('JOURNAL#').flatMap((item) => {
       const [eligibleAt, entryId] = text(item, 'sk').split('#')
       return isHouse(item) ? [] : [{ ...item, eligible_at: eligibleAt, entry_id: entryId }]
@@ -62,7 +62,7 @@ export function text(item: RawItem, attribute: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** A payment or an event with all it says, by its keys and its places in the indexes too. */
+/** A payment or an event, with the fields that only its keys and index attributes have. */
 export function whole(item: RawItem): RawItem {
   const { pk, sk, id, owner, listed_at: listedAt } = item
   const event = {
@@ -75,7 +75,7 @@ export function whole(item: RawItem): RawItem {
   return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
 }
 
-/** Whose part of the books that is: the client itself has the first, `<client>#<number>` are the others. */
+/** The client of a part: `<client>` is its first part, `<client>#<number>` are the others. */
 function clientIn(part: string): string {
   return part.split('#', 1)[0] ?? ''
 }
@@ -88,7 +88,7 @@ export function sum(items: readonly RawItem[], attribute: string): number {
   return items.reduce((total, item) => total + amount(item, attribute), 0)
 }
 
-/** The part of a client that an item of its ledger or journal lies in. */
+/** The client's part with this item of the ledger or journal. */
 export function partIn(item: RawItem): string {
   return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 }
@@ -97,7 +97,7 @@ export function clientOf(item: RawItem): string {
   return clientIn(partIn(item))
 }
 
-/** The part of a client that a payment lies in. */
+/** The client's part with this payment. */
 export function partOf(payment: RawItem): string {
   const part = amount(payment, 'part')
   return part === 0 ? text(payment, 'client_id') : `${text(payment, 'client_id')}#${part}`
@@ -108,13 +108,13 @@ export function isOpen(payment: RawItem): boolean {
   return payment['open_at'] !== undefined
 }
 
-/** What a client still has of an open payment. */
+/** The net that open payments still have. */
 export function openNet(payments: readonly RawItem[]): number {
   const open = payments.filter(isOpen)
   return sum(open, 'net_minor') - sum(open, 'taken_back_minor')
 }
 
-/** Wrong figures, each with what it must be. */
+/** Wrong figures, each with the right value. */
 export function differences(
   who: string,
   figures: readonly (readonly [what: string, expected: unknown, found: unknown])[],
@@ -128,16 +128,16 @@ export function isRecredit({ type }: RawItem): boolean {
   return type === 'recredit'
 }
 
-/** Entries that move money into a client's ledger: a re-credit repeats what was there before. */
-export function moving(entries: readonly RawItem[]): readonly RawItem[] {
+/** Entries that move money into a client's ledger: a re-credit repeats earlier entries. */
+export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
   return entries.filter((entry) => !isRecredit(entry))
 }
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 /**
- * Payments stay in the part they were claimed for, which every reader asks: its shards count and credit them and no
- * others, and its lists have them and their events.
+ * Payments stay in the part for which they were claimed: only its shards count and credit them, and its lists have them
+ * and their events.
  */
 export function partProblems({ payments, events, shards, windows, entries }: Books): string[] {
   const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
@@ -158,7 +158,7 @@ export function partProblems({ payments, events, shards, windows, entries }: Boo
     ...[...names].flatMap((part) => {
       const own = byPart.get(part) ?? []
       const ownShards = shards.filter((shard) => partIn(shard) === part)
-      const ownEntries = moving(entries.filter((entry) => partIn(entry) === part))
+      const ownEntries = movingEntries(entries.filter((entry) => partIn(entry) === part))
       const countOf = (status: string) =>
         own.filter((payment) => payment['status'] === status).length
       return differences(`part ${part}`, [

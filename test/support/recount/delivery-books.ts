@@ -13,7 +13,7 @@ export function eventProblems(
       .map((event) => text(event, 'type'))
     const status = text(payment, 'status')
     const expected = ((payment['movements'] ?? []) as readonly RawItem[]).map(
-      (one) => `payment.reversed#${text(one, 'transactionId')}#${text(one, 'type')}`,
+      (movement) => `payment.reversed#${text(movement, 'transactionId')}#${text(movement, 'type')}`,
     )
     if (['succeeded', 'failed', 'expired'].includes(status)) expected.push(`payment.${status}`)
     if (found.toSorted().join() !== expected.toSorted().join())
@@ -39,7 +39,7 @@ export function eventProblems(
 /** Waits after the first, second, ... failure of a round (spec 6.4). */
 export const WAITS_MS = [60, 120, 240, 480, 960, 1_920, 3_840].map((seconds) => seconds * 1_000)
 
-/** Each attempt is at its time, to whom it belongs, with the same bytes, signed. */
+/** Each attempt is at its time, to its endpoint, with the same bytes, signed. */
 export function deliveryProblems({ deliveries, attempts, events }: Books, seen: Seen): string[] {
   const postsOf = Map.groupBy(seen.webhooks, ({ deliveryId }) => deliveryId)
   const rowsOf = Map.groupBy(attempts, ({ pk }) => pk)
@@ -64,7 +64,7 @@ export function deliveryProblems({ deliveries, attempts, events }: Books, seen: 
     const bytes = delivery['body'] ?? eventOf.get(delivery['event_id'])?.['body']
     if (posts.some(({ body }) => body !== bytes)) problems.push(`delivery ${id}: the bytes changed`)
     const owner = text(delivery, 'client_id')
-    // One whose registration was not answered is unknown, with its secret.
+    // An endpoint whose registration was not answered is unknown, and so is its secret.
     const endpointId = text(delivery, 'endpoint_id')
     const isKnown = [...seen.endpointsOfClient.values()].some((endpoints) =>
       endpoints.includes(endpointId),
@@ -81,7 +81,7 @@ export function deliveryProblems({ deliveries, attempts, events }: Books, seen: 
       const inOrder = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
       for (const [at, row] of inOrder.slice(1).entries()) {
         const apartMs = Date.parse(text(row, 'at')) - Date.parse(text(inOrder[at] ?? {}, 'at'))
-        // What was lost with its worker is tried again at once, the second time in a row after its wait.
+        // An attempt lost with its worker is repeated at once. A second lost attempt in a row is repeated after its wait.
         const isLost =
           inOrder[at]?.['error'] === 'unknown' && inOrder[at - 1]?.['error'] !== 'unknown'
         if (apartMs < (isLost ? 0 : (WAITS_MS[at] ?? 0)))
@@ -94,13 +94,13 @@ export function deliveryProblems({ deliveries, attempts, events }: Books, seen: 
 
 type Post = Seen['webhooks'][number]
 
-/** What was seen stays as it was: each of it is read once, however often everything is checked. */
+/** Received POSTs never change, so each is read once for all checks. */
 const known = new WeakMap<
   Post,
   { readonly client: unknown; readonly secret: string; readonly signature: string }
 >()
 
-/** Whose payment a webhook's bytes are about (a test event names its client too), and how this secret signs them. */
+/** The client and payment in a webhook's bytes (a test event also names its client), and their signature by this secret. */
 function readPost(post: Post, secret: string) {
   const before = known.get(post)
   if (before?.secret === secret) return before

@@ -12,12 +12,12 @@ import { moneyProblemsOf } from './invariants.ts'
 const PAGE = 100
 
 /**
- * A recount of a client's money that shares nothing with the gateway finds no problem, and neither does the audit. The
- * last line of every test that moves money.
+ * Expects that neither the audit nor a recount, which shares no code with the gateway, finds a problem in a client's
+ * money. The last line of every test that moves money.
  */
 export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
   const { parts } = await readWindow(deps, clientId)
-  // Everything that says something of the client's money.
+  // All items about the client's money.
   const stored = await Promise.all([
     ...Array.from({ length: parts }, (_, part) => itemsOf(deps, ledgerPk(clientId, part))),
     ...journalPks(clientId, parts).map((pk) => itemsOf(deps, pk)),

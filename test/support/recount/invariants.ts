@@ -67,7 +67,7 @@ function paymentsThat(
   return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
 }
 
-/** An operator finds every merchant's payment by the account its customer was shown, a merchant its own by what it called it. */
+/** An operator finds every payment by its destination, and a merchant finds its own payments by their references. */
 function pointerProblems({ payments, pointers, references }: Books): string[] {
   const places = new Set(
     payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
@@ -85,8 +85,8 @@ function pointerProblems({ payments, pointers, references }: Books): string[] {
 }
 
 /**
- * What leads to payments, as a recount finds it: from each that is to be found, and to none that is not. What leads to no
- * payment is of a create that did not commit, and read as none.
+ * Exactly the payments that must be found have a pointer. A pointer to no payment is from a create that did not commit,
+ * and readers ignore it.
  */
 function ledProblems(
   payments: readonly RawItem[],
@@ -102,7 +102,7 @@ function ledProblems(
   })
 }
 
-/** Lines that hold no secret stay so: how many were read for each. */
+/** How many lines of a list were checked for each secret. Lines never change. */
 const readLines = new WeakMap<readonly string[], Map<string, number>>()
 
 function logProblems({ logLines, confidential }: Seen): string[] {
@@ -117,7 +117,7 @@ function logProblems({ logLines, confidential }: Seen): string[] {
   })
 }
 
-/** What must also hold when nothing is due or in flight. */
+/** The invariants that also hold when no work is due or in flight. */
 export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
   const notTerminal = (
@@ -136,7 +136,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
       'does not show that its money went back',
       books,
       (item) =>
-        seen.turned.includes(text(item, 'credited_provider_payment_id')) &&
+        seen.reversedIds.includes(text(item, 'credited_provider_payment_id')) &&
         item['reversal'] === undefined,
     ),
     ...bookedBackProblems(books, seen),
@@ -164,7 +164,7 @@ export function problemsAtRest(items: readonly RawItem[], seen: Seen): readonly 
   ]
 }
 
-function moneyProblems({ payments, suspense }: Books, { captured, turned }: Seen): string[] {
+function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }: Seen): string[] {
   const credited = new Map(
     payments.flatMap((item) =>
       item['credited_provider_payment_id']
@@ -179,8 +179,8 @@ function moneyProblems({ payments, suspense }: Books, { captured, turned }: Seen
   return [...captured].flatMap(([providerPaymentId, received]) => {
     const payment = credited.get(providerPaymentId)
     if (payment && held.has(providerPaymentId)) return [`${providerPaymentId} is credited and held`]
-    // Money that came and went before anybody looked is a finding.
-    const hasReturned = turned.includes(providerPaymentId) && inSuspense.has(providerPaymentId)
+    // Money that came and went back before the gateway read it is a finding.
+    const hasReturned = reversedIds.includes(providerPaymentId) && inSuspense.has(providerPaymentId)
     if (!payment && !held.has(providerPaymentId) && !hasReturned)
       return [`${providerPaymentId}: ${received} IDR are neither credited nor held`]
     if (payment && amount(payment, 'notional_minor') !== received)

@@ -6,7 +6,7 @@ import {
   clientOf,
   differences,
   isRecredit,
-  moving,
+  movingEntries,
   openNet,
   partIn,
   type RawItem,
@@ -14,7 +14,7 @@ import {
   text,
 } from './books.ts'
 
-/** A settlement's entries in the order of the journal, over all parts; not those that it has noted as outside of it. */
+/** A settlement's entries in the order of the journal, over all parts, without the entries that it excludes. */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
@@ -84,7 +84,7 @@ function booksOfClients({ windows, shards, payments, entries, settlements }: Boo
 
 type OwnBooks = ReturnType<typeof booksOfClients>[number]
 
-/** The window by its settlements and entries; and what is pending, which no item says, by what is not swept yet. */
+/** Compares the window with its settlements and entries, and the pending balance with the entries that are not swept. */
 function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks): string[] {
   const unswept = entries.filter(
     (entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'),
@@ -94,8 +94,8 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   const pending = credited - taken.reduce((total, name) => total + amount(window, name), 0)
   const writtenOff = entries.filter(({ type }) => type === 'written_off')
   return differences(clientOf(window), [
-    ['credited', sum(moving(entries), 'net_minor') + openNet(payments), credited],
-    ['pending', sum(moving(unswept), 'net_minor') + openNet(payments), pending],
+    ['credited', sum(movingEntries(entries), 'net_minor') + openNet(payments), credited],
+    ['pending', sum(movingEntries(unswept), 'net_minor') + openNet(payments), pending],
     ['available', sum(unswept.filter(isRecredit), 'net_minor'), amount(window, 'available_minor')],
     [
       'in settlement',
@@ -104,7 +104,7 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
     ],
     ['paid out', sum(settlements.filter(isPaidOut), 'net_minor'), amount(window, 'paid_out_minor')],
     ['written off', sum(writtenOff, 'net_minor'), amount(window, 'written_off_minor')],
-    // What the house gave up is never taken back twice.
+    // The house never takes a write-off back twice.
     ['less than nothing written off', false, amount(window, 'written_off_minor') < 0],
     [
       'settled until',
@@ -115,7 +115,7 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   ])
 }
 
-/** Windows without a gap, so each entry is in one settlement or in none yet; and no entry may come into one. */
+/** Windows have no gap, so each entry is in at most one settlement. No new entry may come into a closed window. */
 function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   return [
     ...settlements.flatMap((settlement, at) => {
@@ -138,7 +138,7 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   ]
 }
 
-/** Each settlement is its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
+/** Each settlement matches its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
   return settlements.flatMap((settlement, at) => {
     const own = sweptBy(settlement, entries)
@@ -168,7 +168,7 @@ function paymentsIn(entry: RawItem): number {
   return entry['type'] === 'payment' ? 1 : isRecredit(entry) ? amount(entry, 'payment_count') : 0
 }
 
-/** What no settled row of the provider proves of a settlement. */
+/** The amount of a settlement that no settled row of the provider proves. */
 function unprovenIn(settlement: RawItem, entries: readonly RawItem[]): number {
   return entries.reduce((total, entry) => {
     const { type, provider_transaction_id: row } = entry
@@ -192,7 +192,7 @@ function digestOf(before: string, entries: readonly RawItem[], block: number): s
   return digest
 }
 
-/** The text of an entry for its settlement's digest: each field with a value, by name; every amount has one. */
+/** The text of an entry for its settlement's digest: each field with a value, by name. */
 function entryText(entry: RawItem): string {
   const sides = ['gross', 'fee', 'markup', 'net', 'provider', 'bank', 'suspense', 'house']
   const spelled = Object.entries({

@@ -17,7 +17,7 @@ import {
   text,
 } from './books.ts'
 
-/** The payment's own row, if it was read: it stores the gain only if that is another than notional less fee. */
+/** The payment's own row, if it was read. A payment stores the gain only if it is not the notional less the fee. */
 export function ownRowsOf(payment: RawItem) {
   const transactionId = text(payment, 'transaction_id')
   const usual = amount(payment, 'notional_minor') - amount(payment, 'provider_fee_minor')
@@ -43,13 +43,13 @@ function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
   const id = text(payment, 'payment_id')
   const hasSucceeded = payment['status'] === 'succeeded'
   const isPosted = hasSucceeded && !isOpen(payment)
-  const remains = hasSucceeded ? standing(payment) : 0
+  const remains = hasSucceeded ? remainingMoney(payment) : 0
   const clawed = movementsOf(payment).reduce((total, { clawedMinor = 0 }) => total + clawedMinor, 0)
   const net = isPosted ? remains - clawed : 0
-  const gain = isPosted ? gained(payment) : 0
+  const gain = isPosted ? gainOf(payment) : 0
   const isCounted = hasSucceeded && payment['voided_open'] !== true
   const stored = isCounted ? amount(payment, 'net_minor') - amount(payment, 'taken_back_minor') : 0
-  // By the gateway's one function of them.
+  // From the gateway's own function.
   const expected = entriesOf(v.parse(PaymentSchema, fromItem(payment))).map(
     (entry) => `${entry.eligibleAt}#${entry.entryId} ${entry.netMinor} ${entry.providerMinor}`,
   )
@@ -67,7 +67,7 @@ function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
 }
 
 /** The remaining money of a payment, counted from its price and those rows. */
-function standing(payment: RawItem): number {
+function remainingMoney(payment: RawItem): number {
   const of = (name: string) => amount(payment, name)
   const model = modelOf(of('notional_minor'), of('provider_fee_minor'), of('markup_minor'))
   for (const movement of movementsOf(payment)) model.apply(movement)
@@ -79,8 +79,8 @@ function movementsOf(payment: RawItem): readonly Movement[] {
   return (payment['movements'] as readonly Movement[] | undefined) ?? []
 }
 
-/** What our account at the provider gained by a payment. A row that is void gave nothing, and has no second void. */
-function gained(payment: RawItem): number {
+/** What our account at the provider gained by a payment. A voided row gains nothing, and has no second void. */
+function gainOf(payment: RawItem): number {
   const movements = movementsOf(payment)
   const voided = movements
     .filter(({ type }) => type === 'reversal')

@@ -14,7 +14,7 @@ function raw(status: number, headers: Record<string, string>, body: string): Scr
   }
 }
 
-async function uncalled(...argv: string[]) {
+async function runUncalled(...argv: string[]) {
   const { run, server } = await cli(CLIENT)
   const result = await run(...argv)
   expect(server.requests).toHaveLength(0)
@@ -57,13 +57,13 @@ describe('npm run admin', () => {
     )
   })
 
-  it('says what to set when no region is', async () => {
+  it('says what to set when no region is set', async () => {
     for (const name of ['AWS_REGION', 'AWS_DEFAULT_REGION', 'AWS_PROFILE'])
       vi.stubEnv(name, undefined)
     for (const name of ['AWS_CONFIG_FILE', 'AWS_SHARED_CREDENTIALS_FILE'])
       vi.stubEnv(name, '/dev/null')
 
-    const result = await uncalled('get-client', 'c1', '--stage', 'prod')
+    const result = await runUncalled('get-client', 'c1', '--stage', 'prod')
 
     expect(result).toMatchObject({ code: 2, out: '', err: containing('set AWS_REGION') })
   })
@@ -91,7 +91,7 @@ describe('npm run admin', () => {
       'there is no function gateway-local-recredit-settlement',
     ],
     [
-      'it is another’s duty',
+      'the action needs another duty',
       raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
       'you may not invoke gateway-local-recredit-settlement: it needs the duty finance (docs/operations.md, "Who may do what")',
     ],
@@ -112,11 +112,11 @@ describe('npm run admin', () => {
   it('says that the gateway does not run, and refuses an invalid PORT', async () => {
     const { run, server } = await cli(cut)
     await server.close()
-    const { run: elsewhere } = await cli(CLIENT, { PORT: 'three' })
+    const { run: runOnBadPort } = await cli(CLIENT, { PORT: 'three' })
 
     const message = `nothing listens at ${server.url}; start the gateway: npm start`
     expect(await run('get-client')).toMatchObject({ code: 1, err: message })
-    expect(await elsewhere('get-client')).toMatchObject({
+    expect(await runOnBadPort('get-client')).toMatchObject({
       code: 2,
       err: 'PORT must be a number from 1 to 65534',
     })
@@ -132,17 +132,17 @@ describe('npm run admin', () => {
     ],
     // Scheduled work would ignore the option and really run.
     [['sweep-settlements', '--dry-run', 'true'], "unknown option '--dry-run'"],
-    // These take no input of an operator.
+    // These functions take no input of an operator.
     ...['settle-client', 'deliver-webhook', 'api-create-payment'].map((name) => [
       [name, '--payload', '{"Records":[]}'],
       `unknown command '${name}'`,
     ]),
   ] as [string[], string][])('ends with 2 when it is called wrongly: %j', async (argv, message) => {
-    expect(await uncalled(...argv)).toMatchObject({ code: 2, out: '', err: containing(message) })
+    expect(await runUncalled(...argv)).toMatchObject({ code: 2, out: '', err: containing(message) })
   })
 })
 
-function refused(message: string) {
+function refusal(message: string) {
   return { status: 422, body: { message, code: 'validation' } }
 }
 function jsonText(value: unknown) {
@@ -162,19 +162,19 @@ const redeliver = 'redeliver --operator ayu --client_id c --endpoint_id e --sinc
 
 it.each<[string, { status?: number; body: object }[], string[], object]>([
   [
-    'follows the cursor to the last run, and shows that one',
+    'follows the cursor to the last run, and shows that run',
     [part(), part({ cursor: 'c2' }), { body: books }],
     ['get-books', '--json'],
     { code: 0, out: jsonText(books), err: '', cursors: [undefined, 'c1', 'c2'] },
   ],
   [
-    'prints the parts of a CSV as one',
+    'prints the parts of a CSV as one file',
     [part({ csv: 'id,net\n"a",1\n' }), { body: { csv: '"b",2\n' } }],
     ['get-books', '--format', 'csv'],
     { code: 0, out: 'id,net\n"a",1\n"b",2', err: '' },
   ],
   [
-    'shows the parts of a list as one',
+    'shows the parts of a list as one list',
     [part({ data: [{ id: 'a' }] }), { body: { data: [{ id: 'b' }] } }],
     ['list-settlements', '--status', 'failed', '--json'],
     { out: jsonText({ data: [{ id: 'a' }, { id: 'b' }] }) },
@@ -191,12 +191,12 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
   [
     'ends with the refusal of a later run, and prints nothing else',
-    [part({ csv: 'id,net\n' }), refused('no')],
+    [part({ csv: 'id,net\n' }), refusal('no')],
     ['get-books', '--format', 'csv'],
     { code: 1, out: '', err: 'get-books was refused (422 validation): no' },
   ],
   [
-    'gives up when no run is the last one',
+    'gives up when no run is the last',
     [part()],
     ['get-books'],
     {
@@ -222,7 +222,7 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
     },
   ],
   [
-    'says of a redelivery without --all that there is more',
+    'says that more is left when a redelivery lacks --all',
     [{ body: { count: 100, next: 'n1' } }],
     redeliver,
     {
@@ -233,18 +233,15 @@ it.each<[string, { status?: number; body: object }[], string[], object]>([
   ],
   [
     'ends a redelivery with a later refusal, and says how far it was',
-    [{ body: { count: 100, next: 'n1' } }, refused('the endpoint is disabled')],
+    [{ body: { count: 100, next: 'n1' } }, refusal('the endpoint is disabled')],
     [...redeliver, '--all'],
     { code: 1, err: containing('100 rounds began before; run the same command again to continue') },
   ],
 ])('npm run admin, for several runs: %s', async (_, answers, argv, expected) => {
-  let asked = 0
-  // The last answer is given for ever.
+  let runs = 0
+  // The last answer is repeated.
   const { run, called } = await cli((response, request) =>
-    json(200, { status: 200, ...answers[Math.min(asked++, answers.length - 1)] })(
-      response,
-      request,
-    ),
+    json(200, { status: 200, ...answers[Math.min(runs++, answers.length - 1)] })(response, request),
   )
 
   const result = await run(...argv)

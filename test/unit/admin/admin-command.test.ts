@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { ACTIONS, describedAction } from '../../../infra/operate/admin/action.ts'
+import { ACTIONS, describeAction } from '../../../infra/operate/admin/action.ts'
 import { runAdmin } from '../../../infra/operate/admin/run-admin.ts'
 import { fieldsOf } from '../../../infra/operate/admin/schema-fields.ts'
 import { MinorSchema } from '../../../shared/money.ts'
@@ -43,7 +43,7 @@ describe('a command line', () => {
     ['--bank null', { bank: null }],
     ['--name=a=b', { name: 'a=b' }],
     ['--name -x', { name: '-x' }],
-    // What else does not fit its schema is the action's to refuse.
+    // The action refuses other values that do not fit its schema.
     ['--types x', { types: ['x'] }],
     ['c1', { client_id: 'c1' }],
     ['', {}],
@@ -134,12 +134,12 @@ async function helpOf(...argv: string[]): Promise<string> {
 }
 
 describe('the help of npm run admin', () => {
-  it('names every action with the first sentence of its handler, and for it alone all of them and every field', async () => {
+  it('names every action with the first sentence of its handler; the help of an action has every sentence and field', async () => {
     const all = (await helpOf('--help')).replace(/\s+/g, ' ')
 
     expect(ACTIONS.length).toBeGreaterThan(25)
     for (const spec of ACTIONS) {
-      const { summary, input } = await describedAction(spec)
+      const { summary, input } = await describeAction(spec)
       const [sentence = ''] = summary.split(/(?<=\.)\s/)
       const fields = input ? fieldsOf(input).map(({ name }) => name) : []
       const help = await helpOf(spec.name, '--help')
@@ -147,8 +147,8 @@ describe('the help of npm run admin', () => {
       expect(sentence.length).toBeGreaterThan(10)
       expect(all).toContain(` ${spec.name} ${sentence}`)
       expect(help.replace(/\s+/g, ' ')).toContain(summary)
-      const own = { 'mark-settlement-paid': ['file'], redeliver: ['all'] }[spec.name] ?? []
-      const options = [...fields, 'stage', 'json', ...(input ? ['payload'] : []), ...own]
+      const ownOptions = { 'mark-settlement-paid': ['file'], redeliver: ['all'] }[spec.name] ?? []
+      const options = [...fields, 'stage', 'json', ...(input ? ['payload'] : []), ...ownOptions]
       expect([
         spec.name,
         ...[...help.matchAll(/^ {2}--(\S+)/gm)].map(([, name]) => name),
@@ -175,7 +175,7 @@ describe('the help of npm run admin', () => {
     ['get-settlement-statement', 'default json; one of json, csv'],
     ['get-payment', 'Usage: npm run admin -- get-payment [options] [payment_id]'],
   ])(
-    'shows kind, need, default, choices and rules of fields, what holds between them, and which id needs no name: %s',
+    'shows kind, need, default, choices and rules of fields, the rules between fields, and the id that needs no name: %s',
     async (action, text) => {
       expect((await helpOf(action, '--help')).replace(/\s+/g, ' ')).toContain(text)
     },

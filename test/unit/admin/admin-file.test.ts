@@ -19,10 +19,10 @@ function fileOf(...lines: readonly string[]) {
   return path
 }
 
-/** Pays every settlement but those that are named, which are answered so. */
-function bank(others: Readonly<Record<string, Script>> = {}): Script {
+/** Answers that a settlement is paid, unless `answers` has another answer. */
+function bank(answers: Readonly<Record<string, Script>> = {}): Script {
   return (response, request) =>
-    (others[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)
+    (answers[JSON.parse(request.body).settlement_id] ?? json(200, PAID))(response, request)
 }
 
 async function run(script: Script, ...argv: readonly string[]) {
@@ -32,8 +32,8 @@ async function run(script: Script, ...argv: readonly string[]) {
 }
 
 describe('npm run admin -- mark-settlement-paid --file', () => {
-  // It prints no cell of the file but ids, and nothing of bank details.
-  it('invokes the action for each line, in order, and says what became of each', async () => {
+  // The command prints no cell of the file but ids, and no bank details.
+  it('invokes the action for each line, in order, and prints each result', async () => {
     const file = fileOf(HEAD, 's1,TRX-1', '"s2","TRX, 2"')
 
     expect(await run(bank(), '--file', file)).toStrictEqual({
@@ -117,14 +117,14 @@ describe('npm run admin -- mark-settlement-paid --file', () => {
     ],
     [[HEAD, '"s1,TRX-1'], /a quote is misplaced/],
     [[HEAD], /has no line after its column names/],
-  ])('calls nothing for a file that is wrong: %j', async (lines, message) => {
+  ])('calls nothing for an invalid file: %j', async (lines, message) => {
     const { code, err, bodies } = await run(bank(), '--file', fileOf(...lines))
 
     expect({ code, bodies }).toStrictEqual({ code: 2, bodies: [] })
     expect(err).toMatch(message)
   })
 
-  it('refuses a file beside fields, and one that is not there', async () => {
+  it('refuses a file beside fields, and a file that does not exist', async () => {
     const file = fileOf(HEAD, 's1,TRX-1')
 
     expect(await run(bank(), '--file', file, '--notes', 'by bank')).toMatchObject({
@@ -145,6 +145,6 @@ it.each<[string, string[] | undefined]>([
   ['a,', ['a|']],
   ['', []],
   ...['"a', 'a"b', '"a"b,c'].map((text): [string, undefined] => [text, undefined]),
-])('a CSV file of %j is %j, which is nothing where a quote is misplaced', (text, rows) => {
+])('parseCsv reads %j as %j, and as undefined where a quote is misplaced', (text, rows) => {
   expect(parseCsv(text)?.map((cells) => cells.join('|'))).toStrictEqual(rows)
 })

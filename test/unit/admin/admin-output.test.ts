@@ -1,23 +1,27 @@
 import { describe, expect, it } from 'vitest'
 import { localLog } from '../../../infra/local/functions/local-log.ts'
-import { onTerminal, printable, printableLines } from '../../../infra/local/terminal/printable.ts'
+import {
+  onTerminal,
+  printableLine,
+  printableLines,
+} from '../../../infra/local/terminal/printable.ts'
 import { renderRefusal, renderReply } from '../../../infra/operate/admin/render-reply.ts'
 import { ok, renderFindings } from '../../../infra/operate/check/finding.ts'
 import { cli } from '../../support/admin-command.ts'
 import { json } from '../../support/scripted-server.ts'
 
-function listed(...data: readonly object[]) {
+function listOf(...data: readonly object[]) {
   return { data, pagination: { page: 1, per_page: 25 } }
 }
 
 describe('an answer for people', () => {
-  const about = {
+  const delivery = {
     event: 'payment.succeeded',
     client_id: 'c-1',
     url: 'https://m.example',
     status: 'scheduled',
   }
-  const FIRST = { number: 1, http_status: null, error: 'timeout', response_body: null }
+  const FIRST_ATTEMPT = { number: 1, http_status: null, error: 'timeout', response_body: null }
 
   it.each<[string, string, object, string]>([
     [
@@ -44,15 +48,15 @@ b-22         -5           none       0
 
 page 2, 25 per page`,
     ],
-    ['a word for an empty list', 'some-action', listed(), 'none\n\npage 1, 25 per page'],
+    ['a word for an empty list', 'some-action', listOf(), 'none\n\npage 1, 25 per page'],
     [
-      'a list with what it has beside its rows',
+      'a list with the fields beside its rows',
       'some-action',
-      { ...listed({ id: 'a' }), complete: false },
+      { ...listOf({ id: 'a' }), complete: false },
       'id\n--\na\n\ncomplete  false\n\npage 1, 25 per page',
     ],
     [
-      'name by name for an object, with lists of objects as tables below',
+      'an object name by name, with lists of objects as tables below',
       'some-action',
       {
         id: 'a',
@@ -73,16 +77,19 @@ number  at
      1  now`,
     ],
     [
-      'of a delivery how many attempts there were, and how the last one ended',
+      'how many attempts a delivery had, and how the last attempt ended',
       'list-deliveries',
-      listed(
+      listOf(
         {
           delivery_id: 'd-1',
-          ...about,
-          attempts: [FIRST, { number: 2, http_status: 503, error: null, response_body: 'no' }],
+          ...delivery,
+          attempts: [
+            FIRST_ATTEMPT,
+            { number: 2, http_status: 503, error: null, response_body: 'no' },
+          ],
         },
-        { delivery_id: 'd-2', ...about, attempts: [FIRST] },
-        { delivery_id: 'd-3', ...about, attempts: [] },
+        { delivery_id: 'd-2', ...delivery, attempts: [FIRST_ATTEMPT] },
+        { delivery_id: 'd-3', ...delivery, attempts: [] },
       ),
       `delivery_id  event              status     attempts  last_status  last_error
 -----------  -----------------  ---------  --------  -----------  ----------
@@ -92,7 +99,7 @@ d-3          payment.succeeded  scheduled         0
 
 page 1, 25 per page`,
     ],
-  ])('is %s', (_, action, body, shown) => {
+  ])('shows %s', (_, action, body, shown) => {
     expect(renderReply(action, body)).toBe(shown)
   })
 
@@ -100,29 +107,29 @@ page 1, 25 per page`,
     const prefix = 'gk_prod_360f0af8-a04d-4f4a-91b0-6f57756ef685_9ihE'
 
     expect(
-      renderReply('list-api-keys', listed({ key_id: 'k-1', prefix, permissions: 'full' })),
+      renderReply('list-api-keys', listOf({ key_id: 'k-1', prefix, permissions: 'full' })),
     ).toContain(prefix)
   })
 
   it.each([
     ['a change of direction', 'a\u202etxt.exe', String.raw`a\u202etxt.exe`],
     ['a line of its own', 'a\nbalance  0\r', String.raw`a\u000abalance  0\u000d`],
-  ])('writes %s from outside as text, in keys and in values', (_, given, shown) => {
-    expect(renderReply('get-client', { name: given, [given]: 1 })).toBe(
+  ])('writes %s from outside as text, in keys and in values', (_, text, shown) => {
+    expect(renderReply('get-client', { name: text, [text]: 1 })).toBe(
       renderReply('get-client', { name: shown, [shown]: 1 }),
     )
-    expect(renderReply('list-clients', listed({ name: given }))).toContain(`\n${shown}\n`)
-    expect(renderReply('x', listed({ [given]: given }))).toMatch(
+    expect(renderReply('list-clients', listOf({ name: text }))).toContain(`\n${shown}\n`)
+    expect(renderReply('x', listOf({ [text]: text }))).toMatch(
       new RegExp(String.raw`^[^\p{Cc}\p{Cf}]+\n-+\n[^\p{Cc}\p{Cf}]+\n\npage 1`, 'u'),
     )
-    expect(renderRefusal('x', 422, { message: given, code: 'c', action_hint: given })).toBe(
+    expect(renderRefusal('x', 422, { message: text, code: 'c', action_hint: text })).toBe(
       `x was refused (422 c): ${shown}\nHint: ${shown}`,
     )
   })
 })
 
 describe('what npm run admin prints', () => {
-  it('prints CSV alone, and says on the error output how to go on', async () => {
+  it('prints CSV alone, and says on the error output how to continue', async () => {
     const body = { settlement: { id: 's1' }, cursor: 'abc', csv: 'payment_id,net_minor\np1,5\n' }
     const { run } = await cli(json(200, { status: 200, body }))
 
@@ -184,7 +191,7 @@ Hint: Correct the fields.`,
   })
 })
 
-/** Every character of the two kinds, those beyond the first plane included. */
+/** Every control and format character, also beyond the first plane. */
 const COMMANDS = Array.from({ length: 0x110000 }, (_, code) => code)
   .map((code) => String.fromCodePoint(code))
   .filter((character) => /[\p{Cc}\p{Cf}]/u.test(character))
@@ -192,10 +199,10 @@ const COMMANDS = Array.from({ length: 0x110000 }, (_, code) => code)
 const NO_COMMAND = /^[^\p{Cc}\p{Cf}]*$/u
 
 describe('text from outside on a terminal', () => {
-  it('is written without one character that could be a command to it', () => {
+  it('is written without a character that could command the terminal', () => {
     expect(COMMANDS.length).toBeGreaterThan(200)
-    expect(printable(COMMANDS.join(''))).toMatch(NO_COMMAND)
-    expect(printable('\u001b[31m \u009b \u202e \u{e0001}')).toBe(
+    expect(printableLine(COMMANDS.join(''))).toMatch(NO_COMMAND)
+    expect(printableLine('\u001b[31m \u009b \u202e \u{e0001}')).toBe(
       String.raw`\u001b[31m \u009b \u202e \udb40\udc01`,
     )
   })
@@ -207,7 +214,7 @@ describe('text from outside on a terminal', () => {
     expect(JSON.parse(printableLines(JSON.stringify(value, null, 2)))).toStrictEqual(value)
   })
 
-  it('passes through it in every line and finding of the tools, and in the local log, which stays JSON', () => {
+  it('is made printable in every line and finding of the tools, and in the local log, which stays JSON', () => {
     const printed: string[] = []
     const io = onTerminal({
       out: (text: string) => printed.push(text),

@@ -18,12 +18,12 @@ import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 
 /*
- * Goal: what a merchant copies takes what the gateway sends and nothing else, and says of the usual mistakes which one
- * it was. Method: the gateway's own bytes and signature, changed one at a time; the real POSTs are those of the
- * documents' tests. The gateway's own headers are held against code that shares nothing with it.
+ * Goal: the code that merchants copy accepts only what the gateway sends, and names each usual mistake. Method: the
+ * gateway's bytes and signature, with one change at a time; the tests of the documents send the real POSTs. Code that
+ * shares nothing with the gateway checks the gateway's headers.
  */
 
-/** Each of the characters in which base64 and base64url differ is in it. */
+/** A secret with each of the characters in which base64 and base64url differ. */
 const SECRET = `whsec_${'+/v7'.repeat(10)}+/s=`
 const EVENT_ID = '01989f6e-0000-7000-8000-000000000001'
 const NOW_SECONDS = 1_795_222_800
@@ -43,11 +43,11 @@ function standardOf(secret: string, body: string, seconds = NOW_SECONDS, id = EV
   }
 }
 
-function sent(body = BODY, secret = SECRET) {
+function headersOf(body = BODY, secret = SECRET, seconds = NOW_SECONDS) {
   return {
     'content-length': String(Buffer.byteLength(body)),
     'X-Gateway-Signature': signatureOf(secret, Buffer.from(body)),
-    ...standardOf(secret, body),
+    ...standardOf(secret, body, seconds),
   }
 }
 
@@ -64,114 +64,96 @@ function verdict(
   }
 }
 
-function without(headers: Readonly<Record<string, string>>, ...names: readonly string[]) {
+function omit(headers: Readonly<Record<string, string>>, ...names: readonly string[]) {
   return Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
 }
 
 const STANDARD = Object.keys(standardOf(SECRET, BODY))
-const OTHER = `whsec_${randomBytes(32).toString('base64')}`
+const OTHER_SECRET = `whsec_${randomBytes(32).toString('base64')}`
 const OTHER_ID = standardOf(SECRET, BODY, NOW_SECONDS, 'evt')
-const parsed: unknown = JSON.parse(BODY)
-const SEVERAL = { 'webhook-signature': `v1,x ${sent()['webhook-signature']} v1a,y` }
+const parsedBody: unknown = JSON.parse(BODY)
+const SEVERAL = { 'webhook-signature': `v1,x ${headersOf()['webhook-signature']} v1a,y` }
 
 it.each<[string, string, ...Parameters<typeof verdict>]>([
-  ['the bytes as they came', EVENT_ID, sent(), Buffer.from(BODY)],
-  ['their text', EVENT_ID, sent(), BODY],
-  ['a second secret, as while moving', EVENT_ID, sent(), BODY, [OTHER, SECRET]],
-  ['no Standard Webhooks headers', EVENT_ID, without(sent(), ...STANDARD), BODY],
-  ['one of several standard signatures', EVENT_ID, { ...sent(), ...SEVERAL }, BODY],
-  [
-    'a timestamp five minutes old',
-    EVENT_ID,
-    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 300) },
-    BODY,
-  ],
-  ['no signature', 'missing_header', without(sent(), 'X-Gateway-Signature'), BODY],
-  ['another secret', 'wrong_secret', sent(BODY, OTHER), BODY],
-  ['the right secret with a line end', 'wrong_secret', sent(), BODY, [`${SECRET}\n`]],
-  ['the right secret without whsec_', 'wrong_secret', sent(), BODY, [SECRET.slice(6)]],
-  ['a body that was parsed', 'changed_body', sent(), parsed],
+  ['the bytes as they came', EVENT_ID, headersOf(), Buffer.from(BODY)],
+  ['their text', EVENT_ID, headersOf(), BODY],
+  ['a second secret, as in an exchange', EVENT_ID, headersOf(), BODY, [OTHER_SECRET, SECRET]],
+  ['no Standard Webhooks headers', EVENT_ID, omit(headersOf(), ...STANDARD), BODY],
+  ['one of several standard signatures', EVENT_ID, { ...headersOf(), ...SEVERAL }, BODY],
+  ['a timestamp five minutes old', EVENT_ID, headersOf(BODY, SECRET, NOW_SECONDS - 300), BODY],
+  ['no signature', 'missing_header', omit(headersOf(), 'X-Gateway-Signature'), BODY],
+  ['another secret', 'wrong_secret', headersOf(BODY, OTHER_SECRET), BODY],
+  ['the right secret with a line end', 'wrong_secret', headersOf(), BODY, [`${SECRET}\n`]],
+  ['the right secret without whsec_', 'wrong_secret', headersOf(), BODY, [SECRET.slice(6)]],
+  ['a body that was parsed', 'changed_body', headersOf(), parsedBody],
   [
     'a body that was parsed and written with spaces',
     'changed_body',
-    sent(),
-    JSON.stringify(parsed, null, 1),
+    headersOf(),
+    JSON.stringify(parsedBody, null, 1),
   ],
-  ['a body cut short', 'changed_body', sent(), BODY.slice(0, -1)],
-  ['one letter changed', 'wrong_secret', sent(), BODY.replace('teh', 'the')],
+  ['a body cut short', 'changed_body', headersOf(), BODY.slice(0, -1)],
+  ['one letter changed', 'wrong_secret', headersOf(), BODY.replace('teh', 'the')],
   [
     'a later timestamp put in',
     'changed_headers',
-    { ...sent(), 'webhook-timestamp': String(NOW_SECONDS + 1) },
-    BODY,
-  ],
-  ['an id that is signed and not the event’s', 'changed_headers', { ...sent(), ...OTHER_ID }, BODY],
-  ['a timestamp taken off', 'changed_headers', without(sent(), 'webhook-timestamp'), BODY],
-  [
-    'a timestamp too old',
-    'too_old',
-    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS - 301) },
+    { ...headersOf(), 'webhook-timestamp': String(NOW_SECONDS + 1) },
     BODY,
   ],
   [
-    'a timestamp too far ahead',
-    'too_old',
-    { ...sent(), ...standardOf(SECRET, BODY, NOW_SECONDS + 301) },
+    'an id that is signed and not the event’s',
+    'changed_headers',
+    { ...headersOf(), ...OTHER_ID },
     BODY,
   ],
-  [
-    'a timestamp that is no number',
-    'too_old',
-    { ...sent(), ...standardOf(SECRET, BODY, Number.NaN) },
-    BODY,
-  ],
+  ['a timestamp taken off', 'changed_headers', omit(headersOf(), 'webhook-timestamp'), BODY],
+  ['a timestamp too old', 'too_old', headersOf(BODY, SECRET, NOW_SECONDS - 301), BODY],
+  ['a timestamp too far ahead', 'too_old', headersOf(BODY, SECRET, NOW_SECONDS + 301), BODY],
+  ['a timestamp that is no number', 'too_old', headersOf(BODY, SECRET, Number.NaN), BODY],
 ])('verifyWebhook, which merchants copy: %s: %s', (_, expected, headers, body, secrets) => {
   expect(verdict(headers, body, secrets)).toBe(expected)
 })
 
 function aReceiver(fails = 0) {
-  const handled: string[] = []
-  const reported: unknown[] = []
-  let left = fails
+  const handledIds: string[] = []
+  const errors: unknown[] = []
+  let failuresLeft = fails
   const handle = async ({ event_id: id }: PaymentEvent) => {
     await Promise.resolve()
-    if (left-- > 0) throw new Error('the database is away')
-    handled.push(id)
+    if (failuresLeft-- > 0) throw new Error('the database is away')
+    handledIds.push(id)
   }
-  const report = (error: unknown) => void reported.push(error)
+  const report = (error: unknown) => void errors.push(error)
   const receiver: Receiver = { secrets: [SECRET], once: onceInMemory(), handle, report }
-  return { receiver, handled, reported }
+  return { receiver, handledIds, errors }
 }
 
-it('receiveWebhook works once for an event that comes several times, at once and later, also after work that failed', async () => {
-  const { receiver, handled, reported } = aReceiver(1)
-  const request = {
-    headers: { ...sent(), ...standardOf(SECRET, BODY, Math.floor(Date.now() / 1_000)) },
-    body: BODY,
-  }
+it('receiveWebhook handles an event once that comes several times, at once and later, also after work that failed', async () => {
+  const { receiver, handledIds, errors } = aReceiver(1)
+  const request = { headers: headersOf(BODY, SECRET, Math.floor(Date.now() / 1_000)), body: BODY }
 
-  const failed = await receiveWebhook(receiver, request)
-  const together = await Promise.all(
+  const failure = await receiveWebhook(receiver, request)
+  const concurrent = await Promise.all(
     Array.from({ length: 4 }, () => receiveWebhook(receiver, request)),
   )
-  const later = await receiveWebhook(receiver, request)
+  const repeat = await receiveWebhook(receiver, request)
 
-  expect([failed, ...together, later].map(({ status }) => status)).toStrictEqual([
+  expect([failure, ...concurrent, repeat].map(({ status }) => status)).toStrictEqual([
     500, 200, 200, 200, 200, 200,
   ])
-  expect(handled).toStrictEqual([EVENT_ID])
-  expect(reported).toStrictEqual([new Error('the database is away')])
+  expect(handledIds).toStrictEqual([EVENT_ID])
+  expect(errors).toStrictEqual([new Error('the database is away')])
 })
 
 it('the receiver behind a server stops reading after 256 KB', async () => {
-  const { receiver, handled } = aReceiver()
+  const { receiver, handledIds } = aReceiver()
   const response = { writeHead: vi.fn(() => response), end: vi.fn(() => response) }
   const request = Object.assign(endless(), { headers: {} })
 
   await forNode(receiver)(request as never, response as never)
 
   expect(response.writeHead).toHaveBeenCalledWith(413, { connection: 'close' })
-  expect(handled).toStrictEqual([])
+  expect(handledIds).toStrictEqual([])
 })
 
 async function* endless() {
@@ -186,24 +168,24 @@ it('the gateway’s headers verify with Standard Webhooks, beside those of the s
     eventId: v.parse(EventIdSchema, EVENT_ID),
     deliveryId,
   } as const
-  const made = (sentAtMs: number) =>
+  const headersAt = (sentAtMs: number) =>
     webhookHeaders(event, { body, signingSecret: SECRET, sentAtMs })
   const key = Buffer.from(SECRET.slice('whsec_'.length), 'base64')
 
   for (const library of [new Webhook(SECRET), new Webhook(key, { format: 'raw' })]) {
-    expect(library.verify(body, made(Date.now()))).toStrictEqual(parsed)
+    expect(library.verify(body, headersAt(Date.now()))).toStrictEqual(parsedBody)
   }
   // The key of the specification is the whole text of the secret.
   const openssl = execFileSync('openssl', ['dgst', '-sha256', '-mac', 'HMAC', '-macopt', hexKey], {
     input: body,
   })
-  expect(made(1_700_000_000_999)).toStrictEqual({
+  expect(headersAt(1_700_000_000_999)).toStrictEqual({
     'Content-Type': 'application/json',
     'X-Gateway-Event': 'payment.succeeded',
     'X-Gateway-Signature': openssl.toString().trim().split(' ').at(-1),
     'X-Gateway-Delivery-Id': deliveryId,
     'webhook-id': EVENT_ID,
     'webhook-timestamp': '1700000000',
-    'webhook-signature': made(1_700_000_000_000)['webhook-signature'],
+    'webhook-signature': headersAt(1_700_000_000_000)['webhook-signature'],
   })
 })

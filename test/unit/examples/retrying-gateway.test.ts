@@ -4,15 +4,15 @@ import type { CreatePayment, Payment } from '../../../docs/examples/gateway-sche
 import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
 
-/* Goal: the client tries again what may be tried again, for as long as it may. Method: scripted answers, a clock of ours. */
+/* Goal: the client retries the calls that may be retried, until its deadline. Method: scripted answers, a manual clock. */
 
 type Scripted = readonly [status: number, body: unknown, headers?: Record<string, string>] | Error
 
 const BODY: CreatePayment = { method: 'qris', amount: 20_000, currency: 'IDR' }
 const PAYMENT = { id: 'p1', status: 'pending' }
 
-/** A client whose gateway answers by the script, its last line again and again. */
-function scripted(script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) {
+/** A client whose gateway answers by the script, and repeats its last line. */
+function aClient(script: readonly Scripted[], { deadlineMs = 60_000, random = 0 } = {}) {
   const requests: { path: string; key: string | null; auth: string | null }[] = []
   const waits: number[] = []
   let nowMs = 0
@@ -24,10 +24,10 @@ function scripted(script: readonly Scripted[], { deadlineMs = 60_000, random = 0
     requests.push({ path: pathname + search, key, auth })
     const line = script[Math.min(requests.length, script.length) - 1]
     if (line === undefined || line instanceof Error) throw line ?? new Error('no script')
-    const [status, body, given] = line
+    const [status, body, extraHeaders] = line
     return new Response(typeof body === 'string' ? body : JSON.stringify(body), {
       status,
-      headers: given ?? {},
+      headers: extraHeaders ?? {},
     })
   }
   const client = gatewayClient({
@@ -55,15 +55,15 @@ function refusedWith(code: string): Scripted {
   return [statusOf(code), { code, message: 'no' }, { 'x-request-id': 'r-1' }]
 }
 
-async function reasonOf(asked: Promise<unknown>): Promise<GatewayRefused> {
-  const reason = await asked.catch((error: unknown) => error)
+async function reasonOf(call: Promise<unknown>): Promise<GatewayRefused> {
+  const reason = await call.catch((error: unknown) => error)
   if (reason instanceof GatewayRefused) return reason
   throw new Error('it was answered', { cause: reason })
 }
 
 describe('the client', () => {
-  it.each(Object.keys(HTTP_STATUS))('goes by the table of errors for %s', async (code) => {
-    const { client, requests } = scripted([refusedWith(code), [200, PAYMENT]])
+  it.each(Object.keys(HTTP_STATUS))('retries %s as the table of errors says', async (code) => {
+    const { client, requests } = aClient([refusedWith(code), [200, PAYMENT]])
 
     const outcome = await client.getPayment('p1').catch((error: unknown) => error)
 
@@ -79,8 +79,8 @@ describe('the client', () => {
     ['429 without an envelope', [429, { message: 'Too Many Requests' }], 2],
     ['403 of a firewall', [403, '<html>'], 1],
     ['a success cut short', [200, '{"id":'], 2],
-  ])('after %s asks so many times in all', async (_, first, times) => {
-    const { client, requests } = scripted([first, [200, PAYMENT]])
+  ])('after %s retries only if a retry may help', async (_, first, times) => {
+    const { client, requests } = aClient([first, [200, PAYMENT]])
 
     await client.getPayment('p1').catch(() => undefined)
 
@@ -88,7 +88,7 @@ describe('the client', () => {
   })
 
   it('creates with one random key through all tries of a call, and another key in the next', async () => {
-    const { client, requests } = scripted([
+    const { client, requests } = aClient([
       new TypeError('reset'),
       refusedWith('internal_error'),
       [201, PAYMENT],
@@ -104,8 +104,8 @@ describe('the client', () => {
     expect(new Set(requests.map(({ auth }) => auth))).toStrictEqual(new Set(['Bearer gk_1']))
   })
 
-  const FAR = [refusedWith('network')]
-  const after = (seconds: string): readonly Scripted[] => [
+  const DOWN = [refusedWith('network')]
+  const retryAfter = (seconds: string): readonly Scripted[] => [
     [429, { code: 'rate_limit', message: 'slower' }, { 'retry-after': seconds }],
     [200, PAYMENT],
   ]
@@ -113,21 +113,26 @@ describe('the client', () => {
   it.each([
     [
       '1, 2, 4, 8, 16 seconds, and ends before its deadline',
-      FAR,
+      DOWN,
       {},
       [1_000, 2_000, 4_000, 8_000, 16_000, 16_000],
     ],
     [
-      'a random part less, up to a half',
-      FAR,
+      'up to a half less, at random',
+      DOWN,
       { random: 0.999, deadlineMs: 4_000 },
       [500, 1_000, 2_000],
     ],
-    ['as long as Retry-After says', after('5'), {}, [5_000]],
-    ['a second where Retry-After says none', after('0'), {}, [1_000]],
-    ['a second where Retry-After is a date', after('Fri, 01 Jan 2027 00:00:00 GMT'), {}, [1_000]],
+    ['as long as Retry-After says', retryAfter('5'), {}, [5_000]],
+    ['a second where Retry-After says zero', retryAfter('0'), {}, [1_000]],
+    [
+      'a second where Retry-After is a date',
+      retryAfter('Fri, 01 Jan 2027 00:00:00 GMT'),
+      {},
+      [1_000],
+    ],
   ])('waits %s', async (_, script, options, expected) => {
-    const { client, waits } = scripted(script, options)
+    const { client, waits } = aClient(script, options)
 
     await client.getPayment('p1').catch(() => undefined)
 
@@ -135,7 +140,7 @@ describe('the client', () => {
   })
 
   it('does not wait for a Retry-After beyond its deadline', async () => {
-    const { client, waits } = scripted([[429, { code: 'rate_limit' }, { 'retry-after': '61' }]])
+    const { client, waits } = aClient([[429, { code: 'rate_limit' }, { 'retry-after': '61' }]])
 
     expect(await reasonOf(client.getBalance())).toMatchObject({
       status: 429,
@@ -144,23 +149,23 @@ describe('the client', () => {
     expect(waits).toStrictEqual([])
   })
 
-  it('accepts a cancel that its own earlier try made, and refuses one of a paid payment', async () => {
+  it('accepts a cancel that its own earlier try made, and refuses the cancel of a paid payment', async () => {
     const ended = (status: string): Scripted[] => [
       [422, { code: 'validation', message: `payment cannot be cancelled in status=${status}` }],
       [200, { ...PAYMENT, status }],
     ]
     const [done, paid] = [
-      scripted([new TypeError('reset'), ...ended('cancelled')]),
-      scripted(ended('succeeded')),
+      aClient([new TypeError('reset'), ...ended('cancelled')]),
+      aClient(ended('succeeded')),
     ]
 
     expect(await done.client.cancelPayment('p1')).toMatchObject({ status: 'cancelled' })
     expect(await reasonOf(paid.client.cancelPayment('p1'))).toMatchObject({ code: 'validation' })
   })
 
-  it('asks for a redelivery again only when it was not let in', async () => {
-    const limited = scripted([refusedWith('rate_limit'), [200, {}]])
-    const broken = scripted([new TypeError('reset'), [200, {}]])
+  it('retries a redelivery only when the rate limit refused it', async () => {
+    const limited = aClient([refusedWith('rate_limit'), [200, {}]])
+    const broken = aClient([new TypeError('reset'), [200, {}]])
 
     await limited.client.redeliverWebhook('d1')
 
@@ -173,13 +178,14 @@ describe('the client', () => {
 
   it('follows `next` while there are more events, from the given cursor', async () => {
     const page = { data: [{ payment_id: 'a' }] }
-    const { client, requests } = scripted([
+    const { client, requests } = aClient([
       [200, { ...page, next: 'n1', has_more: true }],
       [200, { ...page, next: 'n2', has_more: false }],
     ])
 
     const seen: unknown[] = []
-    for await (const one of client.eventPages({ since: '2026-01-01T00:00:00Z' })) seen.push(one)
+    for await (const events of client.eventPages({ since: '2026-01-01T00:00:00Z' }))
+      seen.push(events)
 
     expect(seen).toHaveLength(2)
     expect(requests.map(({ path }) => path)).toStrictEqual([
@@ -188,9 +194,9 @@ describe('the client', () => {
     ])
   })
 
-  it('lists every page, and a row once that a new one moved on', async () => {
+  it('lists every page, and a row once that a new row moved on', async () => {
     const rows = Array.from({ length: 130 }, (_, n) => ({ id: `p${n}` }))
-    const { client, requests } = scripted(
+    const { client, requests } = aClient(
       [rows.slice(0, 100), rows.slice(98)].map((data): Scripted => [200, { data }]),
     )
 

@@ -7,10 +7,10 @@
 import { expect, it } from 'vitest'
 import { figuresOf, lessFigures, NO_FIGURES } from '../../../shared/journal/entry.ts'
 import {
+  initialMoney,
   type MoneyRow,
   moneyAfter,
   moveMoney,
-  untouched,
 } from '../../../shared/journal/payment-money.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import type { Reversal } from '../../../shared/payment/payment.ts'
@@ -41,22 +41,22 @@ const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
 
-/** Gross, fee and markup: an ordinary payment, one of no net, one whose net is below zero. */
+/** Gross, fee and markup of three payments: with a net, without a net, and with a net below zero. */
 const PRICES = [
   [100, 9, 1],
   [100, 99, 1],
   [10, 40, 0],
 ] as const
 
-/** Plays one history. Answers the rows up to the first that the model contradicts. */
-function contradicted(prng: Prng): readonly MoneyRow[] | undefined {
+/** Plays one history. Answers the rows up to the first row that the model contradicts. */
+function findContradiction(prng: Prng): readonly MoneyRow[] | undefined {
   const [gross, fee, markup] = prng.pick(PRICES)
   const model = modelOf(gross, fee, markup)
-  let money = untouched(figuresOf(minor(gross), minor(fee), minor(markup)))
+  let money = initialMoney(figuresOf(minor(gross), minor(fee), minor(markup)))
   let sum = money.price
   const rows: MoneyRow[] = []
-  for (let left = prng.int(1, 10); left > 0; left--) {
-    // At the edges of a net of 90, and any other.
+  for (let rowsLeft = prng.int(1, 10); rowsLeft > 0; rowsLeft--) {
+    // Any amount, or an amount at the edges of a net of 90.
     const amountMinor = minor(prng.chance(1 / 2) ? prng.int(1, 120) : prng.pick([89, 90, 91, 100]))
     const row: MoneyRow = { ...prng.pick(ROWS), amountMinor, providerMinor: ZERO, at: AT }
     rows.push(row)
@@ -110,14 +110,14 @@ it('a movement whose entries would not add up is refused', () => {
     at: AT,
   } as const
 
-  expect(() => moveMoney({ ...untouched(price), isVoid: true }, row)).toThrow('do not add up')
+  expect(() => moveMoney({ ...initialMoney(price), isVoid: true }, row)).toThrow('do not add up')
 })
 
-it(`every prefix of every history adds up to what a model of its own counts, ${HISTORIES} times`, () => {
+it(`every prefix of every history adds up to what a model counts, in ${HISTORIES} histories`, () => {
   const prng = createPrng(20_261_122)
-  let wrong: readonly MoneyRow[] | undefined
-  for (let history = 0; history < HISTORIES && wrong === undefined; history++)
-    wrong = contradicted(prng)
+  let contradiction: readonly MoneyRow[] | undefined
+  for (let history = 0; history < HISTORIES && contradiction === undefined; history++)
+    contradiction = findContradiction(prng)
 
-  expect(wrong).toBeUndefined()
+  expect(contradiction).toBeUndefined()
 })

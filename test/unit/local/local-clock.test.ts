@@ -15,10 +15,10 @@ afterEach(() => void vi.useRealTimers())
 /** A clock, and which of its timers ran. */
 function aClock() {
   const clock = startLocalClock()
-  const ran: string[] = []
+  const runs: string[] = []
   const at = (seconds: number, name: string) =>
-    clock.at(START_MS + seconds * 1_000, () => ran.push(name))
-  return { clock, ran, at }
+    clock.at(START_MS + seconds * 1_000, () => runs.push(name))
+  return { clock, runs, at }
 }
 
 it.each([
@@ -30,10 +30,10 @@ it.each([
     ['a jump', 'first', 'second', 'third'],
   ],
 ])(
-  'the local clock (design section 6) runs timers %s, in due order, equal ones as they were set',
+  'the local clock (design section 6) runs timers %s, in due order, and timers of one time as they were set',
   (_case, jump, pass, expected) => {
-    const { clock, at, ran } = aClock()
-    clock.onJump(() => ran.push('a jump'))
+    const { clock, at, runs } = aClock()
+    clock.onJump(() => runs.push('a jump'))
     at(3, 'third')
     at(1, 'first')
     at(1, 'second')
@@ -42,7 +42,7 @@ it.each([
     if (jump > 0) clock.advance(jump)
     vi.advanceTimersByTime(pass * 1_000)
 
-    expect(ran).toStrictEqual(expected)
+    expect(runs).toStrictEqual(expected)
   },
 )
 
@@ -84,9 +84,9 @@ it.each([
 })
 
 describe('schedules on the one clock (design section 6)', () => {
-  it('fires each schedule that a jump of five days passed once, after due timers, by the last time passed', () => {
-    const { clock, at, ran } = aClock()
-    const job = (name: string, schedule: ScheduleSpec) => ({ schedule, run: () => ran.push(name) })
+  it('fires each schedule that a jump of five days passed only once, after due timers, by its last passed time', () => {
+    const { clock, at, runs } = aClock()
+    const job = (name: string, schedule: ScheduleSpec) => ({ schedule, run: () => runs.push(name) })
     const scheduler = startScheduler(clock, DAILY_TIMES, [
       job('work', { everyMinutes: 1, maxEventAgeSeconds: 60 }),
       job('audit', { dailyAt: 'auditAtUtc', maxEventAgeSeconds: 60 }),
@@ -97,12 +97,12 @@ describe('schedules on the one clock (design section 6)', () => {
     at(1, 'first message')
 
     clock.advance(5 * 86_400)
-    const atJump = [...ran]
+    const atJump = [...runs]
     scheduler.close()
     clock.advance(5 * 86_400)
 
     expect(atJump).toStrictEqual(['first message', 'last message', 'sweep', 'audit', 'work'])
-    expect(ran).toStrictEqual(atJump)
+    expect(runs).toStrictEqual(atJump)
   })
 
   it.each<[string, object, readonly number[], readonly number[]]>([
@@ -123,18 +123,18 @@ describe('schedules on the one clock (design section 6)', () => {
     'fires %s (%j), as time passes, jumps and passes again for %j seconds',
     (_, rhythm, seconds, firedAt) => {
       const { clock } = aClock()
-      const fired: number[] = []
+      const firedMs: number[] = []
       const [before = 0, jump = 0, after = 0] = seconds
       const schedule = { ...rhythm, maxEventAgeSeconds: 60 } as ScheduleSpec
       startScheduler(clock, DAILY_TIMES, [
-        { schedule, run: () => fired.push(clock.nowMs() - START_MS) },
+        { schedule, run: () => firedMs.push(clock.nowMs() - START_MS) },
       ])
 
       vi.advanceTimersByTime(before * 1_000)
       clock.advance(jump)
       vi.advanceTimersByTime(after * 1_000)
 
-      expect(fired).toStrictEqual(firedAt.map((second) => second * 1_000))
+      expect(firedMs).toStrictEqual(firedAt.map((second) => second * 1_000))
     },
   )
 })

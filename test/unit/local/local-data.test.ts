@@ -46,17 +46,17 @@ describe('a machine that cannot start DynamoDB Local', () => {
   it.each([
     ['has an old Java', { java: JAVA_11 }],
     [
-      'has a java that only says where to get one',
+      'has a java that only says where to get Java',
       { java: 'echo "Unable to locate a Java Runtime" >&2; exit 1' },
     ],
     ['has a Docker that does not run', { java: JAVA_11, docker: NO_DAEMON }],
-  ])('is no failed start: it %s', async (_, programs) => {
+  ])('is no failed start if it %s', async (_, programs) => {
     machineWith(programs)
 
     await expect(startDynamoDbLocal()).rejects.toThrow(NoDynamoDbLocal)
   })
 
-  it('is not one with a fit Java whose start fails: that is an error', async () => {
+  it('is no machine with a fit Java: a start that fails there is an error', async () => {
     machineWith({
       java: 'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; else echo "no memory" >&2; exit 1; fi',
     })
@@ -68,7 +68,7 @@ describe('a machine that cannot start DynamoDB Local', () => {
 const onDynamoDb = await describeOnDynamoDb()
 
 onDynamoDb('the tables of a data directory', () => {
-  it('are refused when they were made by another version of the schema, and kept when they are ours', async () => {
+  it('are refused when they were made by another version of the schema, and kept when this version made them', async () => {
     const { endpoint } = dynamoDb()
     const TableName = `other-${crypto.randomUUID()}`
     const client = new DynamoDBClient(localAws(endpoint))
@@ -89,7 +89,7 @@ onDynamoDb('the tables of a data directory', () => {
   })
 })
 
-// What it models is held to DynamoDB Local in `test/simulation/conformance`.
+// What the table in memory models is held to DynamoDB Local in `test/simulation/conformance`.
 
 it('the table in memory refuses to guess about what it does not model', () => {
   const key = { pk: 'PAYMENT#1', sk: 'PAYMENT' }
@@ -113,7 +113,7 @@ it('a JSON file of the data directory is undefined when absent, and an error wit
   expect(() => readJsonFile(path, v.object({}))).toThrow(/^(?!.*secret).*file\.json is invalid/)
 })
 
-it('a data directory ends the DynamoDB Local a killed gateway left, and no program that has one of its pids now', async () => {
+it('a data directory ends the DynamoDB Local that a killed gateway left, and no program that has its pid now', async () => {
   const path = tempDirectory()
   const record = join(path, 'dynamodb.pid')
   const orphan = spawn('sh', ['-c', 'sleep 100; true', 'DynamoDBLocal.jar'], { stdio: 'ignore' })

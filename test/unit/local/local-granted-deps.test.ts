@@ -20,7 +20,7 @@ import {
 import type { Table } from '../../../shared/table/table.ts'
 import { testDeps } from '../../support/test-deps.ts'
 
-function granted(access: Partial<FunctionSpec>, secrets?: Secrets) {
+function grantedTo(access: Partial<FunctionSpec>, secrets?: Secrets) {
   const all = testDeps({ ...(secrets && { secrets }) })
   const none = {
     ...DEFAULTS,
@@ -36,13 +36,13 @@ describe('the access a manifest entry states', () => {
   it('lets messages to its queues and its alerts through, and no others', async () => {
     const message = { body: {}, delaySeconds: 0, group: 'g' }
     const alert = { kind: 'delivery.abandoned', subject: 's', message: 'm' } as const
-    const { queues, alerts, all } = granted({ sends: ['webhooks'], alerts: true })
+    const { queues, alerts, all } = grantedTo({ sends: ['webhooks'], alerts: true })
 
     await queues.send('webhooks', message)
     await alerts.publish(alert)
 
     await expect(queues.send('settlements', message)).rejects.toThrow(AccessDenied)
-    await expect(granted({}).alerts.publish(alert)).rejects.toThrow(AccessDenied)
+    await expect(grantedTo({}).alerts.publish(alert)).rejects.toThrow(AccessDenied)
     expect([all.sent, all.published]).toStrictEqual([[{ queue: 'webhooks', message }], [alert]])
   })
 
@@ -51,27 +51,27 @@ describe('the access a manifest entry states', () => {
   it.each([
     ['read-provider', key],
     ['read-callback-tokens', tokens],
-  ] as const)('%s: of all secrets lets %s through alone', async (access, expected) => {
-    const reached: string[] = []
-    const { secrets } = granted(
+  ] as const)('%s lets only the secret %s through', async (access, expected) => {
+    const names: string[] = []
+    const { secrets } = grantedTo(
       { secrets: [access] },
-      { get: async (name) => void reached.push(name) },
+      { get: async (name) => void names.push(name) },
     )
 
     for (const name of [key, tokens, providerSecretName('prod'), 'gateway/local/origin']) {
       await secrets.get(name).catch((error: unknown) => expect(error).toBeInstanceOf(AccessDenied))
     }
 
-    expect(reached).toStrictEqual([expected])
+    expect(names).toStrictEqual([expected])
   })
 
   it('lets a function seal secrets of endpoints, or unseal them, never both', async () => {
     const owner = { clientId: 'c', endpointId: 'e' }
     const [sealing, unsealing] = [
-      granted({ endpointSecrets: 'seal' }),
-      granted({ endpointSecrets: 'unseal' }),
+      grantedTo({ endpointSecrets: 'seal' }),
+      grantedTo({ endpointSecrets: 'unseal' }),
     ]
-    const neither = granted({ secrets: ['read-provider', 'read-callback-tokens'] })
+    const neither = grantedTo({ secrets: ['read-provider', 'read-callback-tokens'] })
     const sealed = await sealing.sealer.seal('a secret', owner)
 
     expect(await unsealing.sealer.unseal(sealed, owner)).toBe('a secret')
@@ -83,16 +83,16 @@ describe('the access a manifest entry states', () => {
 })
 
 describe('the table a manifest entry states', () => {
-  const grantedTable = (table: TableAccess) => ({ table: granted({ table }).table })
+  const grantedTable = (table: TableAccess) => ({ table: grantedTo({ table }).table })
   const everything = Object.fromEntries(TABLE_ACTIONS.map((action) => [action, PARTITIONS]))
   const keyOf = (partition: Partition) => ({
     pk: `${pkPrefix(partition)}${crypto.randomUUID()}`,
     sk: 'X',
   })
-  const [payment, client, ofEndpoint] = [keyOf('PAYMENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
+  const [payment, client, endpoint] = [keyOf('PAYMENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
   const [changes, mark] = [{ set: { a: 1 } }, { set: { slowSince: 'now' } }]
 
-  /** Every request to the table, on a payment; and several keys or steps with one payment among them. */
+  /** Every request to the table on a payment; a request of several keys or steps has one payment. */
   it.each<[string, (table: Table) => Promise<unknown>]>([
     ['GetItem', (table) => table.get(payment)],
     ['GetFields', (table) => table.get(payment, ['body'])],
@@ -128,9 +128,9 @@ describe('the table a manifest entry states', () => {
 
   it('lets the open fields of a stated kind of item be written, and nothing of the item be seen', async () => {
     const { table } = grantedTable({ UpdateFields: ['ENDPOINTS'], PutItem: ['ENDPOINTS'] })
-    const step = updateFields(ofEndpoint, mark, allOf(exists, absent('slowSince')))
+    const step = updateFields(endpoint, mark, allOf(exists, absent('slowSince')))
 
-    await table.write(put(ofEndpoint, { url: 'private' }))
+    await table.write(put(endpoint, { url: 'private' }))
 
     expect(await table.write(step)).toStrictEqual({ applied: true, item: undefined })
     expect(await table.write(step)).toStrictEqual({ applied: false, item: undefined })
@@ -142,13 +142,13 @@ describe('the table a manifest entry states', () => {
       QueryFields: ['ENDPOINTS'],
       PutItem: ['ENDPOINTS'],
     })
-    const page = { partition: [ofEndpoint.pk], limit: 1 }
-    await table.write(put({ ...ofEndpoint, sk: 'READ' }, { url: 'u', sealedSecret: 's' }))
+    const page = { partition: [endpoint.pk], limit: 1 }
+    await table.write(put({ ...endpoint, sk: 'READ' }, { url: 'u', sealedSecret: 's' }))
 
-    expect(await table.get({ ...ofEndpoint, sk: 'READ' }, ['url'])).toStrictEqual({ url: 'u' })
+    expect(await table.get({ ...endpoint, sk: 'READ' }, ['url'])).toStrictEqual({ url: 'u' })
     expect((await table.query({ ...page, fields: ['url'] })).items).toStrictEqual([{ url: 'u' }])
     for (const fields of [['url', 'sealedSecret'], undefined]) {
-      await expect(table.get(ofEndpoint, fields)).rejects.toThrow(
+      await expect(table.get(endpoint, fields)).rejects.toThrow(
         'not granted dynamodb:GetItem on items ENDPOINTS#',
       )
       const query = { ...page, ...(fields && { fields }) }
@@ -160,13 +160,13 @@ describe('the table a manifest entry states', () => {
 
   it.each<[string, Changes, Condition]>([
     ['sets another field', { set: { slowSince: 'now', url: 'x' } }, exists],
-    ['sets one that is absent', { setIfAbsent: { url: 'x' } }, exists],
+    ['sets an absent field', { setIfAbsent: { url: 'x' } }, exists],
     ['removes another field', { remove: ['slowSince', 'url'] }, exists],
     ['asks about another field', mark, allOf(exists, equals('url', 'x'))],
   ])('refuses an update of open fields that %s', async (_, changed, condition) => {
     const { table } = grantedTable({ ...everything, UpdateItem: [] })
 
-    await expect(table.write(updateFields(ofEndpoint, changed, condition))).rejects.toThrow(
+    await expect(table.write(updateFields(endpoint, changed, condition))).rejects.toThrow(
       'not granted dynamodb:UpdateItem on items ENDPOINTS#',
     )
   })
@@ -180,7 +180,7 @@ describe('the table a manifest entry states', () => {
     const { table } = grantedTable({ indexes: ['by-owner'], Query: ['CLIENT'] })
 
     expect((await table.query(byOwner)).items).toStrictEqual([])
-    for (const [other, refusal] of [
+    for (const [query, refusal] of [
       [
         { index: 'by-status', partition: ['unknown-client', 'payment', 'paid'] },
         'Query on index by-status',
@@ -188,7 +188,7 @@ describe('the table a manifest entry states', () => {
       [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
       [{ partition: [payment.pk] }, 'Query on items PAYMENT#'],
     ] as const) {
-      await expect(table.query({ ...other, limit: 1 })).rejects.toThrow(
+      await expect(table.query({ ...query, limit: 1 })).rejects.toThrow(
         `a-function is not granted dynamodb:${refusal}`,
       )
     }

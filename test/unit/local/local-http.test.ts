@@ -27,7 +27,7 @@ const ARN = `arn:aws:lambda:ap-southeast-3:000000000000:function:${NAME}`
 const ECHO = { name: 'echo', entry: 'functions/admin/echo.ts', table: {} }
 const SPEC: FunctionSpec = { ...DEFAULTS, ...ECHO, trigger: { kind: 'operator', duty: 'support' } }
 
-function hosted(run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) {
+function aHost(run: (event: unknown) => Promise<unknown>, changes: Partial<FunctionSpec> = {}) {
   const deps = testDeps()
   const options = { stage: 'local', depsFor: () => deps, log: deps.log }
   const host = hostFunctions([{ spec: { ...SPEC, ...changes }, withDeps: () => run }], options)
@@ -38,7 +38,7 @@ function hosted(run: (event: unknown) => Promise<unknown>, changes: Partial<Func
 
 it('a function with reserved concurrency 1 drops an invocation that has waited longer than its greatest age', async () => {
   const ends: (() => void)[] = []
-  const { invoke } = hosted(
+  const { invoke } = aHost(
     async (event) => {
       await new Promise<void>((resolve) => ends.push(resolve))
       return event
@@ -71,7 +71,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
     body: '{"errorType":"TypeError","errorMessage":"broken"}',
     logged: ['invocation.failed'],
   }
-  /** In the words of AWS. */
+  /** A refusal in the words of AWS. */
   const refused = (status: number, type: string) => ({
     status,
     headers: { 'x-amzn-errortype': type },
@@ -93,14 +93,14 @@ describe('the Lambda Invoke API (design section 6)', () => {
       broken,
     ],
     [
-      'asynchronously, also one that throws',
+      'asynchronously, also if it throws',
       '"throw"',
       { type: 'Event' },
       { status: 202, events: ['throw'] },
     ],
     ['for its own duty', '{}', { duty: 'support' }, { status: 200, events: [{}] }],
     [
-      'that is scheduled work for who deploys',
+      'that is scheduled work for the duty deploy',
       '{}',
       { duty: 'deploy', spec: SWEPT },
       { status: 200, events: [{}] },
@@ -121,7 +121,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
     ],
     ['not for another duty', '{}', { duty: 'finance' }, refused(403, 'AccessDeniedException')],
     [
-      'not on a schedule for operators',
+      'not for operators if it is scheduled work',
       '{}',
       { duty: 'support', spec: SWEPT },
       refused(403, 'AccessDeniedException'),
@@ -133,7 +133,7 @@ describe('the Lambda Invoke API (design section 6)', () => {
         if (event === 'throw') throw new TypeError('broken')
         return event
       })
-      const { host, codes } = hosted(echo, spec)
+      const { host, codes } = aHost(echo, spec)
       const reply = await answerInvocation(host, {
         ...REQUEST,
         method: 'POST',
@@ -172,8 +172,7 @@ function eventOf({ search = '', ...changes }: Partial<LocalRequest>) {
   )
 }
 
-// Bodies that are no text: `api-create-payment-refusals.test.ts`, whose requests are made here too.
-it('the event of an HTTP request (payload format 2.0) joins what is repeated by commas, and has the query decoded too', () => {
+it('the event of an HTTP request (payload format 2.0) joins repeated values by commas, and has the query raw and decoded', () => {
   const repeated = [
     'Authorization',
     'Bearer a',
@@ -223,7 +222,7 @@ it.each<[string, string, string, object]>([
     (request) => [request, 'api-not-found', '$default', {}] as [string, string, string, object],
   ),
 ])(
-  'the manifest leads %s to %s; a segment with a broken escape goes on as sent',
+  'the manifest leads %s to %s; a segment with a broken escape is passed on as sent',
   (request, ...expected) => {
     const [method = '', path = ''] = request.split(' ')
     const route = functionRoutes(MANIFEST.map((spec) => ({ spec })))(method, path)
@@ -232,7 +231,7 @@ it.each<[string, string, string, object]>([
   },
 )
 
-it('the local HTTP server prints an error that it answers with 500, and the request that met it', async () => {
+it('the local HTTP server prints an error that it answers with 500, and the request that caused it', async () => {
   const printed = vi.spyOn(console, 'error').mockImplementation(() => undefined)
   const failure = new Error('no such page')
   const server = await startLocalHttpServer({ port: 0, answer: () => Promise.reject(failure) })

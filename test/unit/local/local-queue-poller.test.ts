@@ -18,7 +18,7 @@ async function succeed(): Promise<unknown> {
   return { batchItemFailures: [] }
 }
 
-/** A queue of its own, a poller on it, and the names of the messages its function was given. */
+/** A new queue with a poller, and the names of the messages that the function received. */
 async function aPoller(behaviour: Behaviour) {
   const { sqs } = emulator
   const QueueUrl = await emulator.queue(`q-${crypto.randomUUID()}`, { maxReceives: 5 })
@@ -44,11 +44,12 @@ async function aPoller(behaviour: Behaviour) {
     clock,
     seen,
     events,
-    hasSeen: (...names: readonly string[]) => eventually(() => expect(seen).toStrictEqual(names)),
-    holds: (count: number) => eventually(() => expect(poller.held()).toBe(count)),
+    expectSeen: (...names: readonly string[]) =>
+      eventually(() => expect(seen).toStrictEqual(names)),
+    expectHeld: (count: number) => eventually(() => expect(poller.heldCount()).toBe(count)),
     send: (name: string, delaySeconds = 0) =>
       localQueues(sqs, urls, clock).send('webhooks', { body: { name }, delaySeconds, group: 'g' }),
-    left: async () => {
+    countLeft: async () => {
       const names = [
         'ApproximateNumberOfMessages',
         'ApproximateNumberOfMessagesNotVisible',
@@ -64,34 +65,34 @@ async function aPoller(behaviour: Behaviour) {
 // A restart on a data directory, with held messages: `test/e2e/deliveries-after-a-kill.test.ts`.
 describe('the queue poller (design section 6)', () => {
   it('holds a delayed message, also past its real delay, until the one clock reaches its time', async () => {
-    const { send, hasSeen, holds, clock, seen } = await aPoller(succeed)
+    const { send, expectSeen, expectHeld, clock, seen } = await aPoller(succeed)
     await send('later', 900)
     await send('now')
-    await hasSeen('now')
-    await holds(1)
+    await expectSeen('now')
+    await expectHeld(1)
 
     clock.advance(899)
     const before = [...seen]
     clock.advance(1)
 
-    await hasSeen('now', 'later')
+    await expectSeen('now', 'later')
     expect(before).toStrictEqual(['now'])
   })
 
-  it('renews the visibility of a message for as long as it holds it', async () => {
+  it('renews the visibility of a message while it holds the message', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { send, holds } = await aPoller(succeed)
+    const { send, expectHeld } = await aPoller(succeed)
     await send('later', 900)
-    await holds(1)
-    const asked = vi.spyOn(SQSClient.prototype, 'send')
+    await expectHeld(1)
+    const sendSpy = vi.spyOn(SQSClient.prototype, 'send')
 
     vi.advanceTimersByTime(40_000)
 
-    const renewed = asked.mock.calls
+    const renewals = sendSpy.mock.calls
       .map(([command]) => command.input)
       .filter((input) => 'Entries' in input)
-    expect(renewed).toMatchObject([{ Entries: [{ VisibilityTimeout: 120 }] }])
+    expect(renewals).toMatchObject([{ Entries: [{ VisibilityTimeout: 120 }] }])
   })
 
   it.each<[string, Behaviour]>([
@@ -101,24 +102,24 @@ describe('the queue poller (design section 6)', () => {
       async () => ({ batchItemFailures: [{ itemIdentifier: 'it' }] }),
     ],
   ])(
-    'brings a message back after the visibility timeout when the function %s, and deletes it when it succeeds',
+    'brings a message back after the visibility timeout when the function %s, and deletes the message when it succeeds',
     async (_, failing) => {
       const behaviours = [failing]
-      const { send, hasSeen, left, clock, events } = await aPoller((name) =>
+      const { send, expectSeen, countLeft, clock, events } = await aPoller((name) =>
         (behaviours.pop() ?? succeed)(name),
       )
       await send('again')
-      await hasSeen('again')
+      await expectSeen('again')
 
       clock.advance(150)
 
-      await hasSeen('again', 'again')
+      await expectSeen('again', 'again')
       expect(events[1]?.Records[0]).toMatchObject({
         body: '{"name":"again"}',
         eventSource: 'aws:sqs',
         attributes: { ApproximateReceiveCount: '2', MessageGroupId: 'g' },
       })
-      await eventually(async () => expect(await left()).toBe(0))
+      await eventually(async () => expect(await countLeft()).toBe(0))
     },
   )
 })

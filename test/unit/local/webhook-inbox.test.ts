@@ -20,13 +20,15 @@ async function anInbox({ secret }: { readonly secret?: string | undefined }) {
   })
   const post = (path: string, body: string | Buffer, headers = {}) =>
     fetch(url + path, { method: 'POST', headers, redirect: 'manual', body })
-  const received = async () => (await (await fetch(`${url}/received`)).json()) as { at: string }[]
+  const listReceived = async () =>
+    (await (await fetch(`${url}/received`)).json()) as { at: string }[]
   return {
     clock,
     close,
-    received,
+    listReceived,
     deliver: (body: string | Buffer = '{}', headers = {}) => post('/hooks', body, headers),
-    hasReceived: (count: number) => expect.poll(async () => (await received()).length).toBe(count),
+    expectReceived: (count: number) =>
+      expect.poll(async () => (await listReceived()).length).toBe(count),
     behave: (behaviour: string | object) =>
       post('/behaviour', typeof behaviour === 'string' ? behaviour : JSON.stringify(behaviour)),
   }
@@ -34,7 +36,7 @@ async function anInbox({ secret }: { readonly secret?: string | undefined }) {
 
 const it = base.extend('inbox', () => anInbox({ secret: SECRET }))
 
-function signed(body: string | Buffer, secret = SECRET) {
+function signature(body: string | Buffer, secret = SECRET) {
   return { 'x-gateway-signature': createHmac('sha256', secret).update(body).digest('hex') }
 }
 const FOREIGN = { 'x-gateway-delivery-id': 'of another client' }
@@ -43,27 +45,27 @@ describe('the webhook inbox (design section 6)', () => {
   const noText = Buffer.from([0x7b, 0xff, 0xfe, 0x7d])
 
   it.for([
-    ['a signature of another body', false, SECRET, '{}', signed('{} ')],
+    ['a signature of another body', false, SECRET, '{}', signature('{} ')],
     ['no signature', false, SECRET, '{}', {}],
-    ['a signature of bytes that are no text', true, SECRET, noText, signed(noText)],
+    ['a signature of bytes that are no text', true, SECRET, noText, signature(noText)],
     [
       'another client’s signature',
       true,
       SECRET,
       '{}',
-      { ...signed('{}', 'whsec_other'), ...FOREIGN },
+      { ...signature('{}', 'whsec_other'), ...FOREIGN },
     ],
     ['no signature of another client', false, SECRET, '{}', FOREIGN],
-    ['a signature while it knows no secret', null, undefined, '{}', signed('{}')],
+    ['a signature while it knows no secret', null, undefined, '{}', signature('{}')],
   ] as const)(
-    'records of %s the verdict %s, with body, headers and time',
+    'records for %s the verdict %s, with body, headers and time',
     async ([, valid, secret, body, headers]) => {
-      const { deliver, received, clock } = await anInbox({ secret })
+      const { deliver, listReceived, clock } = await anInbox({ secret })
       const before = clock.nowMs()
 
       await deliver(body, headers)
 
-      const [webhook] = await received()
+      const [webhook] = await listReceived()
       expect(webhook).toMatchObject({
         body: body.toString('utf8'),
         headers,
@@ -74,17 +76,14 @@ describe('the webhook inbox (design section 6)', () => {
   )
 
   it.for([
-    ['until it is changed', { status: 500 }, [500, 500, 500]],
-    ['as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
-    ['without one that it refuses', '{"delay": 5}', [200, 200, 200]],
-  ] as const)(
-    'answers the next deliveries with a status %s',
-    async ([, behaviour, statuses], { inbox }) => {
-      await inbox.behave(behaviour)
+    ['by a behaviour until it changes', { status: 500 }, [500, 500, 500]],
+    ['by a behaviour as often as it says', { status: 503, times: 2 }, [503, 503, 200]],
+    ['by 200 after an invalid behaviour', '{"delay": 5}', [200, 200, 200]],
+  ] as const)('answers the next deliveries %s', async ([, behaviour, statuses], { inbox }) => {
+    await inbox.behave(behaviour)
 
-      for (const status of statuses) expect((await inbox.deliver()).status).toBe(status)
-    },
-  )
+    for (const status of statuses) expect((await inbox.deliver()).status).toBe(status)
+  })
 
   it.for([
     ['hangs', { hang: true }],
@@ -92,7 +91,7 @@ describe('the webhook inbox (design section 6)', () => {
   ])('%s without an answer, and serves others meanwhile', async ([, behaviour], { inbox }) => {
     await inbox.behave({ ...Object(behaviour), times: 1 })
     const unanswered = inbox.deliver('unanswered').catch((error: unknown) => error)
-    await inbox.hasReceived(1)
+    await inbox.expectReceived(1)
 
     const next = await inbox.deliver('next')
     await inbox.close()
@@ -101,11 +100,11 @@ describe('the webhook inbox (design section 6)', () => {
     expect(await unanswered).toBeInstanceOf(TypeError)
   })
 
-  it('delays the answer, not the others', async ({ inbox }) => {
+  it('delays the answer to one delivery, and no other answer', async ({ inbox }) => {
     await inbox.behave({ status: 202, delay_ms: 100, times: 1 })
     const order: string[] = []
     const slow = inbox.deliver('slow').then(({ status }) => order.push(`slow ${status}`))
-    await inbox.hasReceived(1)
+    await inbox.expectReceived(1)
 
     const fast = inbox.deliver('fast').then(({ status }) => order.push(`fast ${status}`))
     await Promise.all([slow, fast])

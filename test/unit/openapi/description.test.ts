@@ -28,9 +28,9 @@ const WORDS = ['description', 'summary', 'example', 'examples', 'info', 'servers
 function contractOf(value: unknown, areNames = false): unknown {
   if (Array.isArray(value)) return value.map((inner) => contractOf(inner))
   if (typeof value !== 'object' || value === null) return value
-  const kept = Object.entries(value).filter(([name]) => areNames || !WORDS.includes(name))
+  const entries = Object.entries(value).filter(([name]) => areNames || !WORDS.includes(name))
   return Object.fromEntries(
-    kept.map(([name, inner]) => [name, contractOf(inner, !areNames && name === 'properties')]),
+    entries.map(([name, inner]) => [name, contractOf(inner, !areNames && name === 'properties')]),
   )
 }
 
@@ -86,7 +86,7 @@ describe('docs/openapi.yaml', () => {
   )
 })
 
-it('the client in docs/examples has the types of the description, and no unknown ones; otherwise: npm run openapi -- --write', () => {
+it('the client in docs/examples has the types of the description, and no unknown types; otherwise: npm run openapi -- --write', () => {
   expect(readFileSync(CLIENT_SCHEMAS, 'utf8')).toBe(
     clientSchemas(readFileSync(API_DOCUMENT, 'utf8')),
   )
@@ -95,7 +95,7 @@ it('the client in docs/examples has the types of the description, and no unknown
   )
 })
 
-it('what is deployed has neither the description, nor the packages that make and show it, nor schemas of what is answered', () => {
+it('the deployed code loads neither the description, nor the packages that make and show it, nor schemas of answers', () => {
   const deployed = [
     ...sourcesIn('shared', 'functions', 'infra/stack'),
     ...sourcesIn('infra').slice(0, 1),
@@ -121,7 +121,7 @@ it('an answer is held against the description by its status, its fields and its 
     headers,
     text: '{"message":"no","code":"auth"}',
   }
-  const faultsWith = (other: object) => undescribed({ ...right, ...other })
+  const faultsWith = (changes: object) => undescribed({ ...right, ...changes })
 
   expect(faultsWith({})).toStrictEqual([])
   expect(faultsWith({ status: 418 })).toStrictEqual([

@@ -14,8 +14,8 @@ import {
 import { estimatePricing } from '../../../shared/payment/new-payment.ts'
 import {
   addMs,
+  entryInForce,
   HOUR_MS,
-  inForce,
   MINUTE_MS,
   msBetween,
   SECOND_MS,
@@ -23,7 +23,7 @@ import {
 } from '../../../shared/time.ts'
 import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
 
-/** After every dated entry: the facts are those of the latest terms. */
+/** A time after every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
 
 describe('estimatePricing (spec 2.1.1)', () => {
@@ -60,8 +60,8 @@ describe('estimatePricing (spec 2.1.1)', () => {
   )
 
   it.each([
-    ['a bank that has none', 'NOBANK', NOW],
-    ['a time before all of them', 'BCA', '2019-12-31T23:59:59.999Z' as Timestamp],
+    ['a bank without a tariff', 'NOBANK', NOW],
+    ['a time before all tariffs', 'BCA', '2019-12-31T23:59:59.999Z' as Timestamp],
   ])('refuses to guess the tariff of %s', (_, channelCode, at) => {
     const input = { method: 'virtual_account', channelCode, notionalMinor: minor(1) } as const
 
@@ -75,26 +75,23 @@ it('isSupportedBank knows the banks of the documents and no other name', () => {
   expect(names.filter((name) => isSupportedBank(name, NOW))).toStrictEqual([...BANKS])
 })
 
-describe('inForce', () => {
+describe('entryInForce', () => {
   it.each([
     [0, 10],
     [999, 10],
     [1_000, 20],
     [1_001, 20],
-  ])(
-    'answers the entry in force %d ms after the first began, and the second a second later',
-    (ms, bps) => {
-      const entries = [
-        { effectiveFrom: NOW, bps: 10 },
-        { effectiveFrom: addMs(NOW, 1_000), bps: 20 },
-      ]
+  ])('answers the entry in force %d ms after the start of the first entry: %d bps', (ms, bps) => {
+    const entries = [
+      { effectiveFrom: NOW, bps: 10 },
+      { effectiveFrom: addMs(NOW, 1_000), bps: 20 },
+    ]
 
-      expect(inForce(entries, addMs(NOW, ms)).bps).toBe(bps)
-      expect(() => inForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
-    },
-  )
+    expect(entryInForce(entries, addMs(NOW, ms)).bps).toBe(bps)
+    expect(() => entryInForce(entries, addMs(NOW, -1))).toThrow(InvariantError)
+  })
 
-  it('finds every list of terms in order, and a wallet at the terms of any wallet until its own begin', () => {
+  it('gets every list of terms in order, and the terms of each wallet begin as those of any wallet', () => {
     const anyWallet = channelOf({ method: 'ewallet', channelCode: 'ASTRAPAY' })
 
     for (const walletChoice of CHANNELS.filter(({ method }) => method === 'ewallet')) {
@@ -120,20 +117,21 @@ function wallet(channelCode: string): ChannelChoice {
 
 it.each([
   ...CHANNEL_FACTS.map(
-    ({ method, channelCode, lifetimeSeconds: own }) => [{ method, channelCode }, own] as const,
+    ({ method, channelCode, lifetimeSeconds: ownSeconds }) =>
+      [{ method, channelCode }, ownSeconds] as const,
   ),
   ...['ASTRAPAY', '__proto__'].map((code) => [wallet(code), 86_400] as const),
 ])(
-  'expiryOf %j: its own without a wish, else the wish if it can be sent, or the earlier',
-  (channel, own) => {
+  'expiryOf %j: the channel’s own without a wish, else the wish if it can be sent, or the earlier time',
+  (channel, ownSeconds) => {
     fc.assert(
       fc.property(
         fc.oneof(fc.constantFrom(undefined, 0), fc.integer({ min: 1, max: 31_536_000 })),
-        (asked) => {
-          const { expiresAt, sentUpstream } = expiryOf(channel, NOW, asked)
+        (wish) => {
+          const { expiresAt, sentUpstream } = expiryOf(channel, NOW, wish)
 
           const settable = channel.method === 'virtual_account'
-          const seconds = settable ? asked || own : Math.min(asked || own, own)
+          const seconds = settable ? wish || ownSeconds : Math.min(wish || ownSeconds, ownSeconds)
           expect(msBetween(NOW, expiresAt)).toBe(seconds * SECOND_MS)
           expect(sentUpstream).toBe(settable ? expiresAt : undefined)
         },
@@ -142,9 +140,8 @@ it.each([
   },
 )
 
-// A wallet whose name is unknown shows a link: `api-create-payment.test.ts`.
 it.each(CHANNEL_FACTS)(
-  'isPushChannel of $providerCode: where it takes a phone',
+  'isPushChannel of $providerCode is whether it takes a phone',
   ({ providerCode, ...channel }) => {
     const properties = {
       channel_code: providerCode,
@@ -159,23 +156,22 @@ function minutes(...values: readonly number[]) {
   return values.map((value) => value * MINUTE_MS)
 }
 
-// At its usual time, and of a push: `check-due-payment.test.ts`.
 describe('nextCheckAt (design section 4, expiry and lost callbacks)', () => {
   it.each([
     [wallet('DANA'), 14 * MINUTE_MS, minutes(14, 16)],
     // Every two minutes once the expiry is past and nothing has been decided.
     [wallet('GOPAY'), 30 * MINUTE_MS, minutes(30, 32, 34, 36)],
     [BANK, SECOND_MS, [SECOND_MS]],
-  ])('%j with a life of %i ms is looked at when it is so old', (channel, lifeMs, expected) => {
+  ])('%j with a life of %i ms is checked at the ages %j', (channel, lifeMs, expected) => {
     const payment = { ...channel, createdAt: NOW, expiresAt: addMs(NOW, lifeMs) }
-    const looks: number[] = []
-    for (let at = NOW; looks.length < expected.length; looks.push(msBetween(NOW, at)))
+    const ages: number[] = []
+    for (let at = NOW; ages.length < expected.length; ages.push(msBetween(NOW, at)))
       at = nextCheckAt(payment, at)
 
-    expect(looks).toStrictEqual(expected)
+    expect(ages).toStrictEqual(expected)
   })
 
-  it('looks every day at a payment without an expiry', () => {
+  it('checks a payment without an expiry every day', () => {
     expect(nextCheckAt({ ...BANK, createdAt: NOW }, addMs(NOW, HOUR_MS))).toBe(
       addMs(NOW, 25 * HOUR_MS),
     )

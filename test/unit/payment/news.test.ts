@@ -47,7 +47,7 @@ function news(capture?: ProviderPayment, requestStatus?: ProviderRequestStatus):
 }
 
 const OWN = aPayment({ paymentRequestId: 'pr-own' })
-const OTHERS = aPayment({ paymentRequestId: 'pr-shown' })
+const FOREIGN = aPayment({ paymentRequestId: 'pr-shown' })
 const STATUSES = ['open', 'succeeded', 'failed', 'expired', 'cancelled', undefined] as const
 
 describe('decideOnNews: a capture', () => {
@@ -58,8 +58,7 @@ describe('decideOnNews: a capture', () => {
     })
   })
 
-  // Of less, and of another currency: `provider-news.test.ts`.
-  it('of more is held, and fails the payment of its request', () => {
+  it('of too much is held, and fails the payment of its request', () => {
     const [capture, cause] = [aCapture({ capturedMinor: minor(100_001) }), 'wrong_amount']
     const held = { do: 'hold', capture, cause }
 
@@ -71,7 +70,7 @@ describe('decideOnNews: a capture', () => {
       money: { capture, cause },
     }
     expect(decideOnNews(OWN, news(capture), NOW)).toStrictEqual(failed)
-    expect(decideOnNews(OTHERS, news(capture), NOW)).toStrictEqual(held)
+    expect(decideOnNews(FOREIGN, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(CREATING, news(capture), NOW)).toStrictEqual(held)
     expect(decideOnNews(aPayment({ status: 'failed' }), news(capture), NOW)).toStrictEqual(held)
   })
@@ -85,7 +84,7 @@ describe('decideOnNews: a status without money', () => {
     ['cancelled', { cancelRequestedAt: NOW }, 'cancelled'],
     ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW }, 'cancelled'],
     ['cancelled', { cancelRequestedAt: NOW, expiresAt: NOW, expiryStartedAt: NOW }, 'expired'],
-    // The worker that began it has a clock ahead of this one.
+    // The worker that began the expiry has a clock ahead of this worker's.
     ['cancelled', { expiresAt: addMs(NOW, 1), expiryStartedAt: addMs(NOW, 1) }, 'expired'],
     ['cancelled', { expiresAt: NOW }, 'expired'],
     ['cancelled', { expiresAt: addMs(NOW, 1) }, 'failed'],
@@ -107,15 +106,15 @@ describe('decideOnNews: a status without money', () => {
   })
 
   it.each(STATUSES)(
-    '%s closes only a pending payment of its request, and that only if it is an end',
+    '%s closes only a pending payment of its request, and only if the status is final',
     (status) => {
-      const isEnd = status === 'failed' || status === 'expired' || status === 'cancelled'
+      const isFinal = status === 'failed' || status === 'expired' || status === 'cancelled'
       for (const stored of [
-        OTHERS,
+        FOREIGN,
         { ...SUCCEEDED, paymentRequestId: 'pr-own' },
         CREATING,
         undefined,
-        ...(isEnd ? [] : [OWN]),
+        ...(isFinal ? [] : [OWN]),
       ]) {
         expect(decideOnNews(stored, news(undefined, status), NOW)).toStrictEqual({ do: 'nothing' })
       }
@@ -126,7 +125,7 @@ describe('decideOnNews: a status without money', () => {
 // A capture that is not there, not received or not named yet: `receive-callback.test.ts`.
 it('askForNews (design section 4) takes the payment from the capture itself, for any request that led to it', async () => {
   const provider = fakeProvider()
-  const another = { paymentRequestId: 'pr-2', reference: 'another-reference' }
+  const otherRequest = { paymentRequestId: 'pr-2', reference: 'another-reference' }
   const request = {
     ...OWN_REQUEST,
     status: 'expired',
@@ -134,8 +133,8 @@ it('askForNews (design section 4) takes the payment from the capture itself, for
     destination: '123',
   } as const
   provider.script('getRequest', async () => ({ kind: 'found', value: request }))
-  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(another) }))
+  provider.script('getPayment', async () => ({ kind: 'found', value: aCapture(otherRequest) }))
 
-  const answer = { news: { ...another, capture: aCapture(another) } }
+  const answer = { news: { ...otherRequest, capture: aCapture(otherRequest) } }
   expect(await askForNews({ provider }, { paymentRequestId: 'pr-own' })).toMatchObject(answer)
 })

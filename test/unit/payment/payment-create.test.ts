@@ -1,6 +1,6 @@
 /**
- * Goal: what the description says may be sent is what is taken, and nothing else is (spec 4.1, rule 1).
- * Method: bodies near right ones, judged by the description and by the parser.
+ * Goal: the parser takes exactly the bodies that the description allows (spec 4.1, rule 1).
+ * Method: nearly right bodies, judged by the description and by the parser.
  */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -13,7 +13,7 @@ import { isNonWalletCode } from '../../../shared/provider/xendit/xendit-channels
 import { timestampOf } from '../../../shared/time.ts'
 import { faultsOf } from '../../support/described-answers.ts'
 import { fakeProvider } from '../../support/fake-provider.ts'
-import { nearly } from '../../support/hostile-values.ts'
+import { nearlyRight } from '../../support/hostile-values.ts'
 import { runs } from '../../support/runs.ts'
 import { aCreateInput } from '../../support/scripted-provider.ts'
 import { manualClock } from '../../support/test-deps.ts'
@@ -26,12 +26,12 @@ function parse(body: unknown) {
 }
 
 function texts(limit: number) {
-  return [null, 7, ...['é', '😀'].flatMap((one) => [one.repeat(limit), one.repeat(limit + 1)])]
+  return [null, 7, ...['é', '😀'].flatMap((text) => [text.repeat(limit), text.repeat(limit + 1)])]
 }
 
 const ODD = [null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }]
 
-/** Of each kind of payment, nearly as it should be. */
+/** Nearly right bodies of each kind of payment. */
 const bodies = fc.oneof(
   ...[
     { method: 'virtual_account', channel_code: 'BCA' },
@@ -45,7 +45,7 @@ const bodies = fc.oneof(
       ...kind,
     }))
     .map((right) =>
-      nearly(right, {
+      nearlyRight(right, {
         method: ['ewallet', 'virtual_account', 'qris', 'cash', ''],
         channel_code: [
           ...'BCA BNI OVO DANA NEXCASH QRIS CARDS CIMB_VIRTUAL_ACCOUNT bca'.split(' '),
@@ -63,20 +63,20 @@ const bodies = fc.oneof(
     ),
 )
 
-/** JSON Schema has no word for it: half a character is refused wherever it is. */
+/** JSON Schema cannot say that half a character is refused wherever it is. */
 const LONE_SURROGATE = /\\ud[89a-f]/i
 
 /** An empty array is taken as an empty object, for PHP. A client made from the description never sends it. */
 const EMPTY_IN_PHP = /"(?:customer|metadata)":\[\]/
 
-it('the described body of POST /v1/payments is one that is taken, and the other way round', () => {
-  const seen = { taken: 0, refused: 0 }
+it('exactly the described bodies of POST /v1/payments are taken', () => {
+  const counts = { taken: 0, refused: 0 }
 
   fc.assert(
     fc.property(bodies, (body) => {
       fc.pre(!LONE_SURROGATE.test(JSON.stringify(body)) && !EMPTY_IN_PHP.test(JSON.stringify(body)))
       const isTaken = parse(body).ok
-      seen[isTaken ? 'taken' : 'refused']++
+      counts[isTaken ? 'taken' : 'refused']++
       expect([
         body,
         faultsOf('/components/schemas/CreatePayment', body).length === 0,
@@ -85,11 +85,9 @@ it('the described body of POST /v1/payments is one that is taken, and the other 
     { numRuns: runs(1_000) },
   )
 
-  expect(seen.taken).toBeGreaterThan(20)
-  expect(seen.refused).toBeGreaterThan(20)
+  expect(counts.taken).toBeGreaterThan(20)
+  expect(counts.refused).toBeGreaterThan(20)
 })
-
-/* What the endpoint's own tests do not show: what is true of any value, and what is cut or kept to ourselves. */
 
 const VALID = { method: 'virtual_account', channel_code: 'BCA', amount: 100_000, currency: 'IDR' }
 
@@ -100,7 +98,7 @@ function refusalOf(body: unknown): GatewayError {
 }
 
 describe('parsePaymentRequest (spec 4.1)', () => {
-  it('names at most 20 fields and the first as the message', () => {
+  it('names at most 20 fields, and the first field in the message', () => {
     const unknown = Object.fromEntries(Array.from({ length: 50 }, (_, at) => [`field_${at}`, at]))
 
     const { message, details } = refusalOf({ ...unknown, ...VALID })
@@ -129,7 +127,7 @@ describe('parsePaymentRequest (spec 4.1)', () => {
   })
 })
 
-/** The timeout of each read call so many seconds after a request with 22 seconds began. */
+/** The timeout of each call at a time after a request with 22 seconds began. */
 async function timeoutsAfter(seconds: number) {
   const clock = manualClock()
   const deadline = startDeadline(clock)
@@ -154,7 +152,7 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
   it.each([
     [0, 4_000],
     [19.5, 2_500],
-  ])('gives reads and cancels, after %d s, %i ms', async (seconds, ms) => {
+  ])('after %d s gives reads and cancels a timeout of %i ms', async (seconds, ms) => {
     const { timeouts } = await timeoutsAfter(seconds)
 
     expect(timeouts).toStrictEqual({
@@ -165,7 +163,7 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
     })
   })
 
-  it('begins no read after the deadline, and still cancels what must not stay payable', async () => {
+  it('begins no read after the deadline, and still cancels a request', async () => {
     expect(await timeoutsAfter(24)).toStrictEqual({
       timeouts: { cancelRequest: 1_000 },
       read: { kind: 'unanswered', reason: 'unreachable' },
@@ -174,7 +172,7 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
   })
 })
 
-/* A payment's item stays small however often its create is tried, and what was never sent is forgotten first. */
+/* A payment's item stays small however often its create is tried, and attempts that were never sent are forgotten first. */
 
 function upTo(last: number, count: number) {
   return Array.from({ length: count }, (_, at) => last - count + 1 + at)
@@ -188,19 +186,19 @@ it.each([
     [...upTo(10, 10), ...upTo(60, 10)],
   ],
   ['the first two where only they may have been sent', [1, 2], [1, 2, ...upTo(60, 18)]],
-  ['two between where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
-])('of sixty attempts a payment keeps %s', (_, sent, numbers) => {
+  ['two in the middle where only they may have been sent', [12, 15], [12, 15, ...upTo(60, 18)]],
+])('of sixty attempts a payment keeps %s', (_, sentNumbers, numbers) => {
   const startedAt = timestampOf(0)
-  let kept: readonly ProviderAttempt[] = []
+  let attempts: readonly ProviderAttempt[] = []
   for (let number = 1; number <= 60; number++) {
-    kept = withAttempt(kept, {
+    attempts = withAttempt(attempts, {
       number,
       startedAt,
-      outcome: sent.includes(number) ? 'unknown' : 'refused',
+      outcome: sentNumbers.includes(number) ? 'unknown' : 'refused',
     })
   }
 
-  expect(kept.map(({ number }) => number)).toStrictEqual(numbers)
+  expect(attempts.map(({ number }) => number)).toStrictEqual(numbers)
 })
 
 it.each([

@@ -1,9 +1,6 @@
 import { describe, expect } from 'vitest'
 import { answerProviderCall } from '../../../infra/local/provider-simulator/answer-provider-call.ts'
-import {
-  CALLBACK_TOKEN,
-  PROVIDER_KEY,
-} from '../../../infra/local/provider-simulator/simulator-keys.ts'
+import { PROVIDER_KEY } from '../../../infra/local/provider-simulator/simulator-keys.ts'
 import {
   API_HEADERS,
   aCore,
@@ -19,7 +16,7 @@ type Menu = {
 }
 
 describe('the control API of the provider simulator (design section 6)', () => {
-  it('counts every call of the provider API by its template, also the refused ones', async ({
+  it('counts every call of the provider API by its template, also the refused calls', async ({
     running,
   }) => {
     const { call, create, order } = running
@@ -51,7 +48,7 @@ describe('the control API of the provider simulator (design section 6)', () => {
     const answers: (readonly [unknown, number])[] = []
     for (const { example, body } of menu.controls) {
       const [method = '', path = ''] = filled(example).split(' ')
-      // A request is final after its first end, and nothing was paid on it: such a refusal is the control's own answer too.
+      // The request is final and unpaid, so these two controls refuse.
       const expected = /\/(?:expire|reverse)$/.test(example) ? 400 : 200
       answers.push([example, (await call(method, path, body)).status - expected])
     }
@@ -120,146 +117,29 @@ describe.each(['create', 'get', 'cancel', 'transactions'] as const)(
       ['http_429', undefined, 0, refusal(429, 'RATE_LIMIT_EXCEEDED')],
       ['refuse', 'CHANNEL_NOT_ACTIVATED', 0, refusal(403, 'CHANNEL_NOT_ACTIVATED')],
       ['slow', 1500, 1, { ...success, delayMs: 1500 }],
-    ])(
-      '%s %s strikes once, and what was asked for happens %i times',
-      (fault, value, times, answer) => {
-        const { core, create, pay, statusOf, order } = aCore()
-        const open = create()
-        const [method = '', path = '', body = ''] = {
-          create: ['POST', '/v3/payment_requests', JSON.stringify(aRequestBody())],
-          get: ['GET', `/v3/payments/${pay()}`],
-          cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
-          transactions: ['GET', '/transactions'],
-        }[target]
-        const request = { method, path, body, query: new URLSearchParams(), headers: API_HEADERS }
-        order(target, fault, value)
+    ])('%s %s strikes once, and the call takes effect %i times', (fault, value, times, answer) => {
+      const { core, create, pay, statusOf, order } = aCore()
+      const open = create()
+      const [method = '', path = '', body = ''] = {
+        create: ['POST', '/v3/payment_requests', JSON.stringify(aRequestBody())],
+        get: ['GET', `/v3/payments/${pay()}`],
+        cancel: ['POST', `/v3/payment_requests/${open}/cancel`],
+        transactions: ['GET', '/transactions'],
+      }[target]
+      const request = { method, path, body, query: new URLSearchParams(), headers: API_HEADERS }
+      order(target, fault, value)
 
-        const refused = answerProviderCall(core, 'another key', request)
-        const struck = answerProviderCall(core, PROVIDER_KEY, request)
-        // How often the create or the cancel has taken effect, beside the two requests above.
-        const happened =
-          core.findPaymentRequests('').length - 2 + (statusOf(open) === 'CANCELED' ? 1 : 0)
-        const next = answerProviderCall(core, PROVIDER_KEY, request)
+      const refused = answerProviderCall(core, 'another key', request)
+      const struck = answerProviderCall(core, PROVIDER_KEY, request)
+      // How often the create or the cancel has taken effect, beside the two requests above.
+      const happened =
+        core.findPaymentRequests('').length - 2 + (statusOf(open) === 'CANCELED' ? 1 : 0)
+      const next = answerProviderCall(core, PROVIDER_KEY, request)
 
-        expect(refused).toMatchObject({ status: 401 })
-        expect(struck).toMatchObject(answer)
-        expect(happened).toBe(target === 'create' || target === 'cancel' ? times : 0)
-        expect(next).toMatchObject(target === 'cancel' && times === 1 ? { status: 400 } : success)
-      },
-    )
+      expect(refused).toMatchObject({ status: 401 })
+      expect(struck).toMatchObject(answer)
+      expect(happened).toBe(target === 'create' || target === 'cancel' ? times : 0)
+      expect(next).toMatchObject(target === 'cancel' && times === 1 ? { status: 400 } : success)
+    })
   },
 )
-
-const [MINUTE, MONTH] = [60, 30 * 86_400] as const
-const PAYMENT_ID = '5f2d7a52-6f0a-8c1d-9b1e-3f5a7c9d1e2f'
-
-describe('the callbacks of the provider simulator', () => {
-  it.for([
-    [500, 7],
-    ['unreachable', 7],
-    [204, 1],
-  ] as const)(
-    'answered %s come %i times: after 15, 45 min, 2, 3, 6 and 12 h',
-    async ([status, times], { sim }) => {
-      sim.receiver.status = status
-      sim.pay()
-      await sim.advance(0)
-
-      const counts = [sim.callbacks.length]
-      for (const minutes of [15, 45, 120, 180, 360, 720]) {
-        await sim.advance(minutes * MINUTE - 1)
-        counts.push(sim.callbacks.length)
-        await sim.advance(1)
-      }
-      await sim.advance(MONTH)
-
-      expect(counts).toStrictEqual([1, 1, 2, 3, 4, 5, 6].map((count) => Math.min(count, times)))
-      expect(sim.callbacks).toHaveLength(times)
-      expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(1)
-    },
-  )
-
-  it.for<[(readonly [fault: string, value?: number])[], number[]]>([
-    [[['lost']], []],
-    [[['duplicate']], [0, 0]],
-    [
-      [['delay', 10] as const, ['duplicate', 3] as const],
-      [10, 10, 10],
-    ],
-    [[['reorder']], [5]],
-  ])(
-    '%j: that of the next payment comes, under one id, after %j seconds',
-    async ([faults, seconds], { sim }) => {
-      for (const [fault, value] of faults) sim.order('callback', fault, value)
-      sim.pay()
-
-      const startedMs = sim.clock.nowMs()
-      await sim.advance(120)
-
-      expect(
-        sim.callbacks.map(({ created }) => (Date.parse(created) - startedMs) / 1_000),
-      ).toStrictEqual(seconds)
-      expect(new Set(sim.callbacks.map(({ headers }) => headers['webhook-id'])).size).toBe(
-        Math.min(1, seconds.length),
-      )
-    },
-  )
-
-  it('reorder: one comes after the next one', async ({
-    sim: { order, pay, advance, callbacks },
-  }) => {
-    order('callback', 'reorder')
-    const first = pay()
-    await advance(1)
-    const second = pay()
-    await advance(0)
-
-    expect(callbacks.map(({ data }) => data['payment_id'])).toStrictEqual([second, first])
-  })
-
-  it('wrong_token: one and its retries carry another token', async ({ sim }) => {
-    sim.receiver.status = 401
-    sim.order('callback', 'wrong_token')
-    sim.pay()
-    await sim.advance(0)
-    await sim.advance(15 * MINUTE)
-
-    expect(sim.callbacks).toHaveLength(2)
-    expect(sim.callbacks.map(({ headers }) => headers['x-callback-token'])).not.toContain(
-      CALLBACK_TOKEN,
-    )
-  })
-
-  it('legacy_names: each event comes under its older name', async ({ sim }) => {
-    sim.order('callback', 'legacy_names', undefined, 3)
-    for (const status of ['SUCCEEDED', 'FAILED', 'EXPIRED', 'EXPIRED'] as const)
-      sim.end(sim.create(), status)
-    await sim.advance(0)
-
-    const names = 'payment.succeeded payment.failed payment_request.expired payment_request.expiry'
-    expect(sim.callbacks.map(({ event }) => event)).toStrictEqual(names.split(' '))
-  })
-
-  it('forged: one capture with the right token comes at once for the latest unpaid request', async ({
-    sim,
-  }) => {
-    const { create, order, advance, callbacks, receiver, statusOf, rows } = sim
-    receiver.status = 500
-    const [, latest = ''] = [1, 2].map((nth) =>
-      create('DANA', { reference_id: `${PAYMENT_ID}-${nth}` }),
-    )
-
-    order('callback', 'forged', { payment_id: PAYMENT_ID })
-    await advance(1_000)
-
-    const data = {
-      payment_request_id: latest,
-      status: 'SUCCEEDED',
-      captures: [{ capture_amount: 150_000 }],
-    }
-    expect(callbacks).toMatchObject([
-      { event: 'payment.capture', headers: { 'x-callback-token': CALLBACK_TOKEN }, data },
-    ])
-    expect([statusOf(latest), rows()]).toStrictEqual(['REQUIRES_ACTION', []])
-  })
-})

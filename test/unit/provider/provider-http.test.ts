@@ -25,12 +25,12 @@ async function outcomeOf(script: Script, overrides?: Partial<HttpCall>) {
   return get((await startScriptedServer(script)).url, overrides)
 }
 
-function rejecting(error: unknown) {
+function rejectWith(error: unknown) {
   vi.stubGlobal('fetch', async () => Promise.reject(error))
   return get('http://127.0.0.1:1')
 }
-function failing(cause: unknown) {
-  return rejecting(new TypeError('fetch failed', { cause }))
+function failWith(cause: unknown) {
+  return rejectWith(new TypeError('fetch failed', { cause }))
 }
 function systemError(code: string, syscall?: string) {
   return Object.assign(new Error(`${code} ${SECRET}`), { code, syscall })
@@ -38,10 +38,10 @@ function systemError(code: string, syscall?: string) {
 
 afterEach(() => void vi.unstubAllGlobals())
 
-function answered(status: number, body?: unknown) {
+function anAnswer(status: number, body?: unknown) {
   return { kind: 'answered', status, json: body }
 }
-function lost(reason: string) {
+function aLoss(reason: string) {
   return { kind: 'lost', reason }
 }
 
@@ -67,13 +67,13 @@ describe('callJson: an answer', () => {
           .write('{"id": 7', () => response.destroy()),
     ],
   ])('answers the status without JSON for %s', async (_case, script) => {
-    expect(await outcomeOf(script)).toStrictEqual(answered(200))
+    expect(await outcomeOf(script)).toStrictEqual(anAnswer(200))
   })
 
   it('reads an answer of exactly 1 MB', async () => {
     const body = { text: 'x'.repeat(1024 * 1024 - '{"text":""}'.length) }
 
-    expect(await outcomeOf(json(200, body))).toStrictEqual(answered(200, body))
+    expect(await outcomeOf(json(200, body))).toStrictEqual(anAnswer(200, body))
   })
 
   it('does not follow a redirect, so that the key goes to no other address', async () => {
@@ -83,7 +83,7 @@ describe('callJson: an answer', () => {
       response.writeHead(302, { location: other.url }).end(),
     )
 
-    expect([outcome, other.requests]).toStrictEqual([answered(302), []])
+    expect([outcome, other.requests]).toStrictEqual([anAnswer(302), []])
   })
 
   it('keeps connections for the calls that follow', async () => {
@@ -101,11 +101,11 @@ describe('callJson: an answer', () => {
 
 describe('callJson: no answer', () => {
   it.each([
-    ['when the deadline passes, also one with fractions', silence, 80.7, 'timeout'],
+    ['when the deadline passes, also with fractions', silence, 80.7, 'timeout'],
     ['when its deadline was over before', silence, -5, 'timeout'],
     ['when the connection is cut instead of an answer', cut, 5_000, 'UND_ERR_SOCKET'],
   ])('calls a request lost %s', async (_case, script, timeoutMs, reason) => {
-    expect(await outcomeOf(script, { timeoutMs })).toStrictEqual(lost(reason))
+    expect(await outcomeOf(script, { timeoutMs })).toStrictEqual(aLoss(reason))
   })
 
   const NO_TLS = ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']
@@ -125,24 +125,28 @@ describe('callJson: no answer', () => {
     'calls a request %s after the failure of %s with any of %j',
     async (kind, syscall, reasons) => {
       for (const reason of reasons)
-        expect(await failing(systemError(reason, syscall))).toStrictEqual({ kind, reason })
+        expect(await failWith(systemError(reason, syscall))).toStrictEqual({ kind, reason })
     },
   )
 
   it('calls a request not sent only if no address of the host could be reached', async () => {
     const refused = systemError('ECONNREFUSED', 'connect')
 
-    const none = await failing(new AggregateError([refused, systemError('ENETUNREACH', 'connect')]))
-    const one = await failing(new AggregateError([refused, systemError('ECONNRESET', 'read')]))
+    const allRefused = await failWith(
+      new AggregateError([refused, systemError('ENETUNREACH', 'connect')]),
+    )
+    const oneReset = await failWith(
+      new AggregateError([refused, systemError('ECONNRESET', 'read')]),
+    )
 
-    expect([none.kind, one.kind]).toStrictEqual(['not_sent', 'lost'])
+    expect([allRefused.kind, oneReset.kind]).toStrictEqual(['not_sent', 'lost'])
   })
 
   it.each([undefined, { code: 7 }, new AggregateError([])])(
     'calls a request lost if it fails by %o',
     async (cause) => {
-      expect(await failing(cause)).toStrictEqual(lost('network error'))
-      expect(await rejecting(cause)).toStrictEqual(lost('network error'))
+      expect(await failWith(cause)).toStrictEqual(aLoss('network error'))
+      expect(await rejectWith(cause)).toStrictEqual(aLoss('network error'))
     },
   )
 })

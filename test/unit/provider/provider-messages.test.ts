@@ -55,7 +55,7 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
       SUBJECT,
     ),
     ...each('payment.failed payment.pending', PAYMENT, SUBJECT),
-    // In the older shape the payment calls itself id, and an expiry has its id under either name.
+    // In the older shape the id of a payment is `id`, and an expiry has either name.
     ['payment.succeeded', OLDER, SUBJECT],
     ...['payment_request_id', 'id'].flatMap((name) =>
       each(
@@ -81,7 +81,7 @@ describe('parseCallback (design section 4: a callback says what to ask about)', 
       undefined,
     ),
     ['', PAYMENT, undefined],
-    // What is usable of ids and references that are not.
+    // Unusable ids and references are left out.
     [CAPTURE, { payment_request_id: 'pr-1' }, { ...SUBJECT, ...NO_ID, reference: undefined }],
     [
       CAPTURE,
@@ -113,7 +113,7 @@ const KEY = providerSecretName('test')
 const TOKENS = callbackSecretName('test')
 const [NEW, OLD] = ['the-new-token-of-tests', 'the-old-token-of-tests'] as const
 
-function stored(secrets: Readonly<Record<string, string>>): TestDeps {
+function depsWith(secrets: Readonly<Record<string, string>>): TestDeps {
   const deps = testDeps()
   for (const [name, text] of Object.entries(secrets)) deps.secretValues.set(name, text)
   return deps
@@ -124,8 +124,8 @@ function tokens(...list: readonly unknown[]) {
 }
 
 describe('the secrets of a stage', () => {
-  it('are its own: one key of the provider', async () => {
-    const { secrets } = stored({ [KEY]: PROVIDER_SECRET })
+  it('are one key of the provider, which no other stage reads', async () => {
+    const { secrets } = depsWith({ [KEY]: PROVIDER_SECRET })
 
     expect(await readProviderKey(secrets, 'test')).toBe(PROVIDER_KEY)
     expect(isProviderSecret(PROVIDER_SECRET)).toBe(true)
@@ -135,9 +135,9 @@ describe('the secrets of a stage', () => {
   })
 
   it.each([[[NEW, OLD]], [['sixteen-in-all-1']]])(
-    'are one token, or two during an exchange: %j',
+    'are one token, or two tokens during an exchange: %j',
     async (list) => {
-      const deps = stored({ [TOKENS]: tokens(...list) })
+      const deps = depsWith({ [TOKENS]: tokens(...list) })
 
       expect(await readCallbackTokens(deps.secrets, 'test')).toStrictEqual(list)
       expect(isCallbackSecret(tokens(...list))).toBe(true)
@@ -169,7 +169,7 @@ it.each([
     (text) => ['callback', text, readCallbackTokens, isCallbackSecret] as const,
   ),
 ])('the %s secret is refused without quoting it: %j', async (which, text, read, isValid) => {
-  const { secrets } = stored({ [KEY]: text, [TOKENS]: text })
+  const { secrets } = depsWith({ [KEY]: text, [TOKENS]: text })
 
   const error = await read(secrets, 'test').catch((thrown: unknown) => thrown)
 
@@ -186,17 +186,17 @@ it.each([
   [undefined, false, [undefined]],
 ])(
   'isCallbackToken asks for fresh tokens only where %s is none of those in the cache',
-  async (token, accepted, asked) => {
+  async (token, accepted, reads) => {
     const get = vi.fn(async (_name: string, fresh?: 'fresh') => tokens(fresh ? NEW : OLD))
 
     expect(await isCallbackToken({ ...testDeps(), secrets: { get } }, token)).toBe(accepted)
-    expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual(asked)
+    expect(get.mock.calls.map(([, fresh]) => fresh)).toStrictEqual(reads)
   },
 )
 
 describe('the log line of a call of the provider', () => {
   it.each<[string, CreateAnswer, 0 | 1]>([
-    ['a refusal of the one payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
+    ['a refusal of this payment', { kind: 'refused', code: 'INVALID_VALUE_ERROR' }, 0],
     [
       'a refusal of our account',
       { kind: 'refused', code: 'INVALID_API_KEY', isAccountWide: true },
@@ -220,7 +220,7 @@ describe('the log line of a call of the provider', () => {
     ['unreachable', undefined, 'provider.call_failed'],
     ['rate_limited', undefined, 'provider.call_failed'],
   ])(
-    'calls a 4xx to a read of ours our mistake, with its code: %s %s',
+    'calls a 4xx answer to a read our mistake, with its code: %s %s',
     async (reason, code, line) => {
       const deps = memoryDeps()
       deps.provider.script('listTransactions', async () => ({
@@ -243,7 +243,6 @@ describe('the log line of a call of the provider', () => {
   )
 })
 
-// That only silence is the network (spec 7): `api-payment-by-id-and-key.test.ts`.
 it('a refusal names the rate limit when the provider wants no more calls now', () => {
   const message = "the provider's rate limit is reached; try again"
 

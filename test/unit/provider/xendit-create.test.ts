@@ -4,7 +4,7 @@ import { timestampOf } from '../../../shared/time.ts'
 import {
   type Asked,
   aCreateInput,
-  created,
+  createdAnswer,
   PROVIDER_KEY,
   PROVIDER_SECRET,
   scriptedProvider,
@@ -14,7 +14,7 @@ import { cut, json, type Script, silence } from '../../support/scripted-server.t
 
 const TIMEOUT_MS = 5_000
 
-/** What comes of a create, and the bodies that were sent for it. */
+/** The answer to a create, and the requests that were sent for it. */
 async function create(script: Script, input: Asked = {}, timeoutMs = TIMEOUT_MS) {
   const { provider, server } = await scriptedProvider(script)
   const answer = await provider.createRequest(aCreateInput(input), timeoutMs)
@@ -31,11 +31,13 @@ function wallet(channelCode: string) {
 const QRIS = { method: 'qris', channelCode: undefined } as const
 
 describe('xendit create: the request', () => {
-  // Its place, version and type: `provider-contract.test.ts`.
-  it('carries key, an idempotency key of its own, and the whole body', async () => {
+  it('carries the key, its own idempotency key and the whole body', async () => {
     const expiresAt = timestampOf(Date.UTC(2026, 10, 21, 4))
 
-    const { requests, bodies } = await create(created(), { expiresAt, description: 'Two coffees' })
+    const { requests, bodies } = await create(createdAnswer(), {
+      expiresAt,
+      description: 'Two coffees',
+    })
 
     const { reference } = aCreateInput()
     const headers = {
@@ -61,20 +63,19 @@ describe('xendit create: the request', () => {
   const returnUrl = 'https://merchant.example/return'
   const twoUrls = { success_return_url: returnUrl, failure_return_url: returnUrl }
 
-  // Each channel by itself: `provider-contract.test.ts`.
   it.each<[Asked, string, object]>([
     [wallet('GOPAY'), 'GOPAY', { ...twoUrls, cancel_return_url: returnUrl }],
     [wallet('NEWPAY'), 'NEWPAY', twoUrls],
     [wallet('CONSTRUCTOR'), 'CONSTRUCTOR', twoUrls],
   ])('for %j names channel %s with its properties', async (input, channelCode, properties) => {
-    const [body] = (await create(created(), input)).bodies
+    const [body] = (await create(createdAnswer(), input)).bodies
 
     expect(body).toMatchObject({ channel_code: channelCode })
     expect(body).toHaveProperty('channel_properties', properties)
   })
 
   it('sends no empty description, which the provider refuses, and amounts of every size as JSON integers', async () => {
-    const { bodies } = await create(created(), {
+    const { bodies } = await create(createdAnswer(), {
       description: '',
       amountMinor: minor(1_000_000_000_000),
     })
@@ -92,7 +93,22 @@ const WEB_URL = {
 const DEEPLINK = { type: 'REDIRECT_CUSTOMER', descriptor: 'DEEPLINK_URL', value: 'gojek://pay/1' }
 const QR_STRING = { type: 'PRESENT_TO_CUSTOMER', descriptor: 'QR_STRING', value: '00020101021226' }
 
-it.each<[string, Asked, readonly object[] | null | undefined, string | undefined]>([
+type Actions = readonly object[] | null | undefined
+
+const UNSHOWABLE: readonly (readonly [string, Asked, Actions])[] = [
+  ['a push wallet', wallet('OVO'), []],
+  ['an answer without actions', wallet('OVO'), undefined],
+  ['an answer with null for actions', wallet('OVO'), null],
+  ['a virtual account without a number', {}, []],
+  ['a text that is no number', {}, [{ ...VA_NUMBER, value: '12ab' }]],
+  ['an empty number', {}, [{ ...VA_NUMBER, value: '' }]],
+  ['QRIS without a string', QRIS, [WEB_URL]],
+  ['a wallet without a link', wallet('DANA'), [QR_STRING]],
+  ['a link of code', wallet('DANA'), [{ ...WEB_URL, value: 'javascript:alert(1)' }]],
+  ['a text that is no link', wallet('DANA'), [{ ...WEB_URL, value: 'checkout' }]],
+]
+
+it.each<readonly [string, Asked, Actions, string | undefined]>([
   ['the virtual account number', {}, [WEB_URL, VA_NUMBER], VA_NUMBER.value],
   ['the QR string', QRIS, [WEB_URL, QR_STRING], QR_STRING.value],
   ['the page rather than the app link', wallet('DANA'), [DEEPLINK, WEB_URL], WEB_URL.value],
@@ -104,30 +120,13 @@ it.each<[string, Asked, readonly object[] | null | undefined, string | undefined
     [{}, { descriptor: 7, value: {} }, VA_NUMBER],
     VA_NUMBER.value,
   ],
-  ['no destination: a push wallet', wallet('OVO'), [], undefined],
-  ['no destination: an answer without actions', wallet('OVO'), undefined, undefined],
-  ['no destination: an answer with null for actions', wallet('OVO'), null, undefined],
-  ['no destination: a virtual account without a number', {}, [], undefined],
-  ['no destination: a number that is none', {}, [{ ...VA_NUMBER, value: '12ab' }], undefined],
-  ['no destination: an empty number', {}, [{ ...VA_NUMBER, value: '' }], undefined],
-  ['no destination: QRIS without a string', QRIS, [WEB_URL], undefined],
-  ['no destination: a wallet without a link', wallet('DANA'), [QR_STRING], undefined],
-  [
-    'no destination: a link of code',
-    wallet('DANA'),
-    [{ ...WEB_URL, value: 'javascript:alert(1)' }],
-    undefined,
-  ],
-  [
-    'no destination: a link that is none',
-    wallet('DANA'),
-    [{ ...WEB_URL, value: 'checkout' }],
-    undefined,
-  ],
+  ...UNSHOWABLE.map(
+    ([name, input, actions]) => [`no destination: ${name}`, input, actions, undefined] as const,
+  ),
 ])(
   'xendit create: the customer is shown (spec 2.1.2) %s',
   async (_case, input, actions, destination) => {
-    const { answer } = await create(created({ actions }), input)
+    const { answer } = await create(createdAnswer({ actions }), input)
 
     expect(answer).toMatchObject({
       kind: 'created',
@@ -146,40 +145,43 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   }
 
   it.each<[string, Script]>([
-    ['a readable 200', created({}, 200)],
-    ['a readable 201', created()],
-    ['ids under the other name', created({ payment_request_id: undefined, id: 'pr-1' })],
+    ['a readable 200', createdAnswer({}, 200)],
+    ['a readable 201', createdAnswer()],
+    ['ids under the other name', createdAnswer({ payment_request_id: undefined, id: 'pr-1' })],
     [
       'amounts as text, unknown fields, states',
-      created({ request_amount: '150000', status: 'NEW', business_id: {} }),
+      createdAnswer({ request_amount: '150000', status: 'NEW', business_id: {} }),
     ],
-  ])('created: %s', async (_case, script) => {
+  ])('finds the request created by %s', async (_case, script) => {
     expect((await create(script)).answer).toStrictEqual({ kind: 'created', request })
   })
 
   it.each<[string, Script]>([
-    ['a 201 without an id', created({ payment_request_id: undefined })],
-    ['a 201 with an id that is no id', created({ payment_request_id: 'pr-1/../../v3/payments' })],
-    ['a 201 without a status', created({ status: undefined })],
-    ['a 201 with actions that are none', created({ actions: 'VIRTUAL_ACCOUNT_NUMBER' })],
-    ['a 201 about another reference', created({ reference_id: `${request.reference}0` })],
-    ['a 201 about another amount', created({ request_amount: 150_001 })],
-    ['a 201 without an amount', created({ request_amount: undefined })],
+    ['a 201 without an id', createdAnswer({ payment_request_id: undefined })],
+    [
+      'a 201 with an id that is no id',
+      createdAnswer({ payment_request_id: 'pr-1/../../v3/payments' }),
+    ],
+    ['a 201 without a status', createdAnswer({ status: undefined })],
+    ['a 201 with actions that are no list', createdAnswer({ actions: 'VIRTUAL_ACCOUNT_NUMBER' })],
+    ['a 201 about another reference', createdAnswer({ reference_id: `${request.reference}0` })],
+    ['a 201 about another amount', createdAnswer({ request_amount: 150_001 })],
+    ['a 201 without an amount', createdAnswer({ request_amount: undefined })],
     ['nothing that can be read', (response) => response.writeHead(201).end()],
     ['a list', json(201, [])],
     ['a 202', json(202, {})],
     ['a cut connection', cut],
-  ])('unknown: %s', async (_case, script) => {
+  ])('finds the request unknown by %s', async (_case, script) => {
     expect((await create(script)).answer).toMatchObject({ kind: 'unknown' })
   })
 
-  // Long enough for the head to arrive on a busy machine too: what is tested is the wait for the rest.
+  // Long enough for the head to arrive on a busy machine: the test is of the wait for the body.
   const stalled: Script = (response) => void response.writeHead(201).write('{')
 
   it.each<[string, Script, number, object]>([
     ['silence until the deadline', silence, 80, { reason: 'timeout' }],
     ['a body that stalls', stalled, 1_500, { reason: 'unreadable answer', answered: true }],
-  ])('unknown: %s', async (_case, script, timeoutMs, why) => {
+  ])('finds the request unknown by %s', async (_case, script, timeoutMs, why) => {
     expect((await create(script, {}, timeoutMs)).answer).toStrictEqual({ kind: 'unknown', ...why })
   })
 
@@ -209,7 +211,7 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ['not executed', 429, 'UNKNOWN'],
     ['not executed', 400, 'PAYMENT_REQUEST_RATE_LIMITED'],
     ['not executed', 400, 'TEMPORARILY_UNAVAILABLE'],
-  ] as const)('%s: %i %s', async (proof, status, code) => {
+  ] as const)('finds the request %s by %i %s', async (proof, status, code) => {
     const { answer } = await create(json(status, { error_code: code, message: 'secret details' }))
 
     expect(answer).toStrictEqual(PROOFS[proof](`HTTP ${status} ${code}`, code))
@@ -222,18 +224,18 @@ describe('xendit create: what an answer proves (design section 4)', () => {
     ...['not a code', 'X'.repeat(65), { nested: true }, '<script>'].map((error_code) => ({
       error_code,
     })),
-  ])('refused as UNKNOWN when the code is not one that may be shown: %j', async (body) => {
+  ])('refuses as UNKNOWN when the code may not be shown: %j', async (body) => {
     expect((await create(json(400, body))).answer).toStrictEqual({
       kind: 'refused',
       code: 'UNKNOWN',
     })
   })
 
-  it('not executed: a connection that was never made, or a key that cannot be read, which is never shown', async () => {
+  it('knows that a request without a connection or a readable key was not executed, and never shows the key', async () => {
     const get = async () => Promise.reject(new Error(`cannot decrypt ${PROVIDER_SECRET}`))
     const [unreachable, keyless] = [
       await scriptedProvider(silence),
-      await scriptedProvider(created(), Date.now, get),
+      await scriptedProvider(createdAnswer(), Date.now, get),
     ]
     await unreachable.server.close()
 

@@ -25,7 +25,7 @@ const TOO_MUCH = {
   pad: 'x'.repeat(2 ** 20),
 }
 
-function unanswered(reason: string, code?: string) {
+function noAnswer(reason: string, code?: string) {
   return { kind: 'unanswered', reason, ...(code && { code }) }
 }
 
@@ -53,7 +53,7 @@ describe.each<
     [500, 'SERVER_ERROR', 'server_error'],
   ])('is unanswered after %i %s: %s %s', async (status, sent, reason, code) => {
     expect(await answerTo(json(status, { error_code: sent, message: 'x' }))).toStrictEqual(
-      unanswered(reason, code),
+      noAnswer(reason, code),
     )
   })
 
@@ -62,7 +62,7 @@ describe.each<
     ['an object of another kind', json(200, { hello: 'world' })],
     ['too much', json(200, TOO_MUCH)],
   ])('believes nothing when the answer is %s', async (_kind, script) => {
-    expect(await answerTo(script)).toStrictEqual(unanswered('server_error'))
+    expect(await answerTo(script)).toStrictEqual(noAnswer('server_error'))
   })
 
   it('is unreachable when the answer never comes, the connection is cut, or no server listens', async () => {
@@ -70,7 +70,7 @@ describe.each<
     await server.close()
 
     expect([await answerTo(silence, 80), await answerTo(cut), await ask(provider)]).toStrictEqual(
-      Array.from({ length: 3 }, () => unanswered('unreachable')),
+      Array.from({ length: 3 }, () => noAnswer('unreachable')),
     )
   })
 
@@ -81,14 +81,14 @@ describe.each<
       async () => undefined,
     )
 
-    expect(await ask(provider)).toStrictEqual(unanswered('misconfigured'))
+    expect(await ask(provider)).toStrictEqual(noAnswer('misconfigured'))
     expect(server.requests).toStrictEqual([])
   })
 
-  it('a list can be empty, anything else can be missing', async () => {
+  it('a list can be empty, an item can be missing', async () => {
     const answer = await answerTo(json(404, { error_code: 'DATA_NOT_FOUND', message: 'x' }))
 
-    const wrongPlace = unanswered('refused', 'NOT_FOUND')
+    const wrongPlace = noAnswer('refused', 'NOT_FOUND')
     expect(answer).toStrictEqual(name === 'listTransactions' ? wrongPlace : { kind: 'not_found' })
   })
 })
@@ -115,7 +115,7 @@ it.each(IDS)('xendit makes no call for an id that may not enter a path: %j', asy
 })
 
 /** An answer with the headers of the provider's rate limit, spelt as its documents do. */
-function limited(status: number, remaining: string, reset: string): Script {
+function answerOf(status: number, remaining: string, reset: string): Script {
   return (response) =>
     response
       .writeHead(status, {
@@ -132,14 +132,14 @@ function list(provider: Provider) {
 
 describe('the provider’s Rate-Limit headers', () => {
   it.each<[string, number, Script]>([
-    ['room left', 0, limited(200, '59', '60')],
-    ['none left', 12_250, limited(200, '0', '12.25')],
-    ['429', 3_000, limited(429, '0', '3')],
-    ['429 although some are left', 3_000, limited(429, '7', '3')],
-    ['a reset in no time', 500, limited(429, '0', '0')],
-    ['a reset past every window', 120_000, limited(429, '0', '86400')],
-    ['no number', 0, limited(429, 'none', 'soon')],
-    ['a negative number', 0, limited(429, '0', '-3')],
+    ['room left', 0, answerOf(200, '59', '60')],
+    ['none left', 12_250, answerOf(200, '0', '12.25')],
+    ['429', 3_000, answerOf(429, '0', '3')],
+    ['429 although some are left', 3_000, answerOf(429, '7', '3')],
+    ['a reset in no time', 500, answerOf(429, '0', '0')],
+    ['a reset past every window', 120_000, answerOf(429, '0', '86400')],
+    ['no number', 0, answerOf(429, 'none', 'soon')],
+    ['a negative number', 0, answerOf(429, '0', '-3')],
     [
       'Retry-After alone',
       7_000,
@@ -163,31 +163,36 @@ describe('the provider’s Rate-Limit headers', () => {
     ['0', { pauseMs: 1, callsLeft: 0 }],
     ['7', { pauseMs: 0, callsLeft: 7 }],
   ])(
-    'are about their operation, until their time is over: %s calls are left',
-    async (left, before) => {
+    'hold for their operation until their time is over: %s calls are left',
+    async (callsLeft, before) => {
       let now = 1_000_000
-      const { provider } = await scriptedProvider(limited(200, left, '10'), () => now)
-      const said = (operation: ProviderOperation) => ({
+      const { provider } = await scriptedProvider(answerOf(200, callsLeft, '10'), () => now)
+      const limitsOf = (operation: ProviderOperation) => ({
         pauseMs: provider.pauseMs(operation),
         callsLeft: provider.callsLeft(operation),
       })
       const NOTHING = { pauseMs: 0, callsLeft: undefined }
-      expect(said('listTransactions')).toStrictEqual(NOTHING)
+      expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
 
       await list(provider)
       now += 9_999
 
-      for (const other of ['createRequest', 'getRequest', 'getPayment', 'cancelRequest'] as const) {
-        expect(said(other)).toStrictEqual(NOTHING)
+      for (const operation of [
+        'createRequest',
+        'getRequest',
+        'getPayment',
+        'cancelRequest',
+      ] as const) {
+        expect(limitsOf(operation)).toStrictEqual(NOTHING)
       }
-      expect(said('listTransactions')).toStrictEqual(before)
+      expect(limitsOf('listTransactions')).toStrictEqual(before)
       now += 1
-      expect(said('listTransactions')).toStrictEqual(NOTHING)
+      expect(limitsOf('listTransactions')).toStrictEqual(NOTHING)
     },
   )
 
   it('are over when an answer says that there is room', async () => {
-    const answers = [limited(200, '0', '60'), limited(200, '5', '60')]
+    const answers = [answerOf(200, '0', '60'), answerOf(200, '5', '60')]
     const { provider } = await scriptedProvider((...call) => answers.shift()?.(...call))
 
     await list(provider)
@@ -197,7 +202,7 @@ describe('the provider’s Rate-Limit headers', () => {
   })
 })
 
-it('a call after a 401 asks for a fresh key, one after another answer does not', async () => {
+it('a call after a 401 asks for a fresh key, and a call after another answer does not', async () => {
   const get = vi.fn(async (_name: string, _fresh?: 'fresh') => PROVIDER_SECRET)
   const answers = [401, 404, 404].map((status) => json(status, {}))
   const { provider } = await scriptedProvider(
@@ -214,17 +219,20 @@ it('a call after a 401 asks for a fresh key, one after another answer does not',
 it.each([
   [3_000, [1_000]],
   [4_000, []],
-])('a key that is read in %d ms of 4,000 leaves the call the rest', async (readMs, timeouts) => {
-  let nowMs = 0
-  const get = async () => ((nowMs += readMs), PROVIDER_SECRET)
-  const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({
-    kind: 'answered',
-    status: 404,
-    json: {},
-  }))
-  await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment(
-    'py-1',
-  )
+])(
+  'a key that is read in %d ms of 4,000 leaves the call the remaining time',
+  async (readMs, timeouts) => {
+    let nowMs = 0
+    const get = async () => ((nowMs += readMs), PROVIDER_SECRET)
+    const call = vi.fn<NonNullable<XenditOptions['call']>>(async () => ({
+      kind: 'answered',
+      status: 404,
+      json: {},
+    }))
+    await xenditProvider({ stage: 'test', secrets: { get }, nowMs: () => nowMs, call }).getPayment(
+      'py-1',
+    )
 
-  expect(call.mock.calls.map(([{ timeoutMs }]) => timeoutMs)).toStrictEqual(timeouts)
-})
+    expect(call.mock.calls.map(([{ timeoutMs }]) => timeoutMs)).toStrictEqual(timeouts)
+  },
+)

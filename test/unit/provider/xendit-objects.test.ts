@@ -11,22 +11,22 @@ function captures(...amounts: readonly unknown[]) {
   return { captures: amounts.map((amount) => ({ capture_amount: amount })) }
 }
 
-function found(value: object) {
+function answerOf(value: object) {
   return { kind: 'found', value }
 }
-function unanswered(reason: 'server_error' | 'misconfigured') {
+function noAnswer(reason: 'server_error' | 'misconfigured') {
   return { kind: 'unanswered', reason } as const
 }
 
-/** What comes of a question. What is sent for it: `provider-contract.test.ts`. */
-async function asked<T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) {
+/** The answer to a question. What is sent for it: `provider-contract.test.ts`. */
+async function answerTo<T>(status: number, body: object, ask: (provider: Provider) => Promise<T>) {
   return ask((await scriptedProvider(json(status, body))).provider)
 }
-function request(overrides: object = {}) {
-  return asked(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
+function getRequest(overrides: object = {}) {
+  return answerTo(200, { ...PAID_REQUEST, ...overrides }, (provider) => provider.getRequest('pr-1'))
 }
-function payment(overrides: object = {}) {
-  return asked(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) =>
+function getPayment(overrides: object = {}) {
+  return answerTo(200, { ...CAPTURED_PAYMENT, ...overrides }, (provider) =>
     provider.getPayment('py-1'),
   )
 }
@@ -35,8 +35,8 @@ describe('xendit getRequest', () => {
   it('reads a request', async () => {
     const shown = { status: 'succeeded', latestPaymentId: 'py-1', destination: '8808000000000001' }
 
-    expect(await request()).toStrictEqual(
-      found({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown }),
+    expect(await getRequest()).toStrictEqual(
+      answerOf({ paymentRequestId: 'pr-1', reference: 'ref-1', ...shown }),
     )
   })
 
@@ -49,16 +49,21 @@ describe('xendit getRequest', () => {
     ['EXPIRED', 'expired'],
     ['CANCELED', 'cancelled'],
   ])('reads status %s as %s', async (status, expected) => {
-    expect(await request({ status })).toMatchObject({ kind: 'found', value: { status: expected } })
+    expect(await getRequest({ status })).toMatchObject({
+      kind: 'found',
+      value: { status: expected },
+    })
   })
 
-  it('reads a request without a payment, and believes nothing of one whose payment id could lead elsewhere', async () => {
+  it('reads a request without a payment, and believes no request whose payment id could lead elsewhere', async () => {
     for (const latest_payment_id of [null, undefined, '']) {
-      expect(await request({ latest_payment_id })).toMatchObject({
+      expect(await getRequest({ latest_payment_id })).toMatchObject({
         value: { latestPaymentId: undefined },
       })
     }
-    expect(await request({ latest_payment_id: '../secrets' })).toMatchObject({ kind: 'unanswered' })
+    expect(await getRequest({ latest_payment_id: '../secrets' })).toMatchObject({
+      kind: 'unanswered',
+    })
   })
 })
 
@@ -66,8 +71,8 @@ describe('xendit getPayment', () => {
   it('reads a payment', async () => {
     const ids = { providerPaymentId: 'py-1', paymentRequestId: 'pr-1', reference: 'ref-1' }
 
-    expect(await payment()).toStrictEqual(
-      found({ ...ids, currency: 'IDR', status: 'captured', capturedMinor: 150_000 }),
+    expect(await getPayment()).toStrictEqual(
+      answerOf({ ...ids, currency: 'IDR', status: 'captured', capturedMinor: 150_000 }),
     )
   })
 
@@ -84,7 +89,7 @@ describe('xendit getPayment', () => {
     ['cancelled', { status: 'CANCELED', captures: [] }, 'failed', 0],
     ['expired', { status: 'EXPIRED', captures: [] }, 'failed', 0],
   ])('reads %s', async (_case, overrides, status, capturedMinor) => {
-    expect(await payment(overrides)).toMatchObject({
+    expect(await getPayment(overrides)).toMatchObject({
       kind: 'found',
       value: { status, capturedMinor },
     })
@@ -101,7 +106,7 @@ describe('xendit getPayment', () => {
     ['no reference', { reference_id: undefined }],
     ['a reference longer than we ever made', { reference_id: 'x'.repeat(256) }],
   ])('believes nothing of a payment with %s', async (_case, overrides) => {
-    expect(await payment(overrides)).toStrictEqual(unanswered('server_error'))
+    expect(await getPayment(overrides)).toStrictEqual(noAnswer('server_error'))
   })
 })
 
@@ -109,28 +114,28 @@ it.each<[number, object, CancelAnswer]>([
   [200, { ...PAID_REQUEST, status: 'CANCELED' }, { kind: 'cancelled' }],
   [400, { error_code: 'INACTIVE_PAYMENT_REQUEST', message: 'x' }, { kind: 'final' }],
   [400, { error_code: 'INELIGIBLE_TRANSACTION_STATUS', message: 'x' }, { kind: 'not_cancellable' }],
-  [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, unanswered('server_error')],
+  [400, { error_code: 'TEMPORARILY_UNAVAILABLE', message: 'x' }, noAnswer('server_error')],
   [200, { ...PAID_REQUEST, status: 'SUCCEEDED' }, { kind: 'final' }],
   [200, { ...PAID_REQUEST, status: 'EXPIRED' }, { kind: 'final' }],
-  [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, unanswered('server_error')],
+  [200, { ...PAID_REQUEST, status: 'REQUIRES_ACTION' }, noAnswer('server_error')],
 ])('xendit cancelRequest reads %i with %j as %j', async (status, body, expected) => {
-  expect(await asked(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(
+  expect(await answerTo(status, body, (provider) => provider.cancelRequest('pr-1'))).toStrictEqual(
     expected,
   )
 })
 
 function cash(amountMinor: number) {
-  return found({ account: 'CASH', amountMinor })
+  return answerOf({ account: 'CASH', amountMinor })
 }
 
 it.each([
   // Rounded down.
   [200, { balance: 1_241_231.7 }, cash(1_241_231)],
   [200, { balance: -5_000 }, cash(-5_000)],
-  [200, {}, unanswered('server_error')],
-  [200, { balance: 1e300 }, unanswered('server_error')],
-  [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, unanswered('misconfigured')],
-  [500, {}, unanswered('server_error')],
-])('xendit getBalance answers to %i %o: %o', async (status, body, expected) => {
-  expect(await asked(status, body, (provider) => provider.getBalance())).toMatchObject(expected)
+  [200, {}, noAnswer('server_error')],
+  [200, { balance: 1e300 }, noAnswer('server_error')],
+  [403, { error_code: 'REQUEST_FORBIDDEN_ERROR' }, noAnswer('misconfigured')],
+  [500, {}, noAnswer('server_error')],
+])('xendit getBalance reads %i with %o as %o', async (status, body, expected) => {
+  expect(await answerTo(status, body, (provider) => provider.getBalance())).toMatchObject(expected)
 })

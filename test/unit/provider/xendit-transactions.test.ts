@@ -4,7 +4,7 @@ import { timestampOf } from '../../../shared/time.ts'
 import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
-/** The types of the provider's documents, in its list or outside of it, and one of tomorrow. */
+/** The types of the provider's documents, in its list or outside the list, and a type of tomorrow. */
 const TYPES: Readonly<Record<string, string>> = {
   payment: 'PAYMENT',
   return: 'REFUND CHARGEBACK chargeback_deduction',
@@ -15,7 +15,7 @@ const TYPES: Readonly<Record<string, string>> = {
   unknown: 'TYPE_OF_TOMORROW payment',
 }
 
-async function rows(...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> {
+async function readRows(...overrides: readonly object[]): Promise<readonly ProviderTransaction[]> {
   const page = {
     has_more: false,
     data: overrides.map((fields) => ({ ...SETTLED_TRANSACTION, ...fields })),
@@ -52,8 +52,8 @@ describe('xendit listTransactions', () => {
     await provider.listTransactions({ limit: 5, allTypes: true })
 
     expect(answer).toStrictEqual({ kind: 'found', value: { transactions: [], hasMore: true } })
-    const [all, few, every] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
-    expect(Object.fromEntries(all?.searchParams ?? [])).toStrictEqual({
+    const [filtered, few, every] = server.requests.map(({ url }) => new URL(url, 'http://provider'))
+    expect(Object.fromEntries(filtered?.searchParams ?? [])).toStrictEqual({
       types: 'PAYMENT',
       limit: '50',
       after_id: 'txn_9',
@@ -88,7 +88,7 @@ describe('xendit listTransactions', () => {
       reversalKind: undefined,
       category: undefined,
     }
-    expect(await rows({})).toStrictEqual([{ ...kind, ...ids, ...amounts, ...times }])
+    expect(await readRows({})).toStrictEqual([{ ...kind, ...ids, ...amounts, ...times }])
   })
 
   it.each([
@@ -97,7 +97,7 @@ describe('xendit listTransactions', () => {
     ['a payment that is not over', { status: 'PENDING' }],
     ['money that goes back', { type: 'REFUND' }],
   ])('proves no capture by a row of %s', async (_case, fields) => {
-    expect((await rows(fields))[0]?.isCaptured).toBeUndefined()
+    expect((await readRows(fields))[0]?.isCaptured).toBeUndefined()
   })
 
   it.each<[string, object, number | undefined]>([
@@ -119,7 +119,7 @@ describe('xendit listTransactions', () => {
     ['settled, but without a fee', { fee: null }, undefined],
     ['settled, but without a net amount', { net_amount: null }, undefined],
   ])('knows what was kept of a row that is %s: %s', async (_, overrides, kept) => {
-    expect((await rows(overrides))[0]?.keptMinor).toBe(kept)
+    expect((await readRows(overrides))[0]?.keptMinor).toBe(kept)
   })
 
   const estimate = (time: string | null) => ({ estimated_settlement_time: time })
@@ -135,7 +135,7 @@ describe('xendit listTransactions', () => {
     ['the update when the estimate is no time', estimate('soon'), SETTLED_TRANSACTION.updated],
     ['a time without a zone, as UTC', estimate('2026-11-20T04:01:00'), '2026-11-20T04:01:00.000Z'],
     ['a time with an offset', estimate('2026-11-20T11:02:00+07:00'), '2026-11-20T04:02:00.000Z'],
-    // As the provider's own example has it.
+    // The provider's own example has such a time.
     [
       'a time before the row was created',
       { created: '2026-11-20T04:05:01.315Z' },
@@ -143,7 +143,7 @@ describe('xendit listTransactions', () => {
     ],
     ['nothing before it is settled', { settlement_status: 'PENDING' }, undefined],
   ])('takes for the time of settlement %s', async (_, overrides, settledAt) => {
-    expect((await rows(overrides))[0]?.settledAt).toBe(settledAt)
+    expect((await readRows(overrides))[0]?.settledAt).toBe(settledAt)
   })
 
   it.each(
@@ -159,7 +159,7 @@ describe('xendit listTransactions', () => {
       settlement_status: null,
     }
 
-    const read = type === 'PAYMENT' ? await rows({}) : await rows(outgoing)
+    const read = type === 'PAYMENT' ? await readRows({}) : await readRows(outgoing)
 
     expect(read).toMatchObject([
       { type: expected, amountMinor: type === 'PAYMENT' ? 150_000 : 25_000 },
@@ -179,23 +179,27 @@ describe('xendit listTransactions', () => {
     ['chargeback_deduction', 'SUCCESS', 'success', 'chargeback'],
     ['CHARGEBACK_REVERSAL', 'SUCCESS', 'success', undefined],
   ])(
-    'reads a row of %s at %s as %s, by which money goes back: %s',
+    'reads a row of %s with status %s as %s, and its reversal as %s',
     async (type, sent, status, reversalKind) => {
-      expect(await rows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
+      expect(await readRows({ type, status: sent })).toMatchObject([{ status, reversalKind }])
     },
   )
 
   it('reads only a won dispute as money that is returned', async () => {
     const won = { type: 'CHARGEBACK_REVERSAL', status: 'SUCCESS' }
-    const read = await rows(won, { ...won, status: 'PENDING' }, { ...won, type: 'ADJUSTMENT_ADD' })
+    const read = await readRows(
+      won,
+      { ...won, status: 'PENDING' },
+      { ...won, type: 'ADJUSTMENT_ADD' },
+    )
 
     expect(read.map(({ isDisputeWon }) => isDisputeWon)).toStrictEqual([true, undefined, undefined])
   })
 
-  it('is not stopped by rows of other products', async () => {
+  it('reads rows of other products', async () => {
     const foreign = { product_id: 'inv/1 ?', reference_id: null, product_data: null, fee: 'none' }
 
-    expect(await rows(foreign, {})).toMatchObject([
+    expect(await readRows(foreign, {})).toMatchObject([
       {
         providerPaymentId: 'inv/1 ?',
         reference: '',
@@ -206,7 +210,7 @@ describe('xendit listTransactions', () => {
     ])
   })
 
-  it('names a row that it cannot read, and reads the others', async () => {
+  it('names a row that it cannot read, and reads the other rows', async () => {
     const row = (id: string, fields: object = {}) => ({ ...SETTLED_TRANSACTION, id, ...fields })
     const unreadable = [
       row('txn_2', { amount: null }),

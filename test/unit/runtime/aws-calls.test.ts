@@ -18,7 +18,7 @@ import { silence, startScriptedServer } from '../../support/scripted-server.ts'
 
 it('a function with limits ends calls to a hanging table or queue after its tries and timeouts', async () => {
   const server = await startScriptedServer(silence)
-  const own = {
+  const gateway = {
     [ENV.stage]: 'dev',
     [ENV.table]: 'gateway-dev',
     [ENV.callTries]: '2',
@@ -33,19 +33,23 @@ it('a function with limits ends calls to a hanging table or queue after its trie
     [queueUrlVariable('audits')]: `${server.url}/audits`,
     AWS_ENDPOINT_URL: server.url,
   }
-  for (const [name, value] of Object.entries({ ...own, ...aws, ...urls })) vi.stubEnv(name, value)
+  for (const [name, value] of Object.entries({ ...gateway, ...aws, ...urls }))
+    vi.stubEnv(name, value)
   const deps = runtimeDeps()
 
-  const ended = { message: expect.stringContaining('40 ms') as string, $metadata: { attempts: 2 } }
-  await expect(deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })).rejects.toMatchObject(ended)
+  const timedOut = {
+    message: expect.stringContaining('40 ms') as string,
+    $metadata: { attempts: 2 },
+  }
+  await expect(deps.table.get({ pk: 'PAYMENT#1', sk: 'PAYMENT' })).rejects.toMatchObject(timedOut)
   await expect(
     deps.queues.send('audits', { body: {}, delaySeconds: 0, group: 'g' }),
-  ).rejects.toMatchObject(ended)
+  ).rejects.toMatchObject(timedOut)
 })
 
 const manager = mockClient(SecretsManagerClient)
 
-function opened(nowMs = () => 0) {
+function openSecrets(nowMs = () => 0) {
   return secretsManager(new SecretsManagerClient({}), nowMs)
 }
 
@@ -62,7 +66,7 @@ describe('secrets in Secrets Manager', () => {
       .resolvesOnce({ SecretString: 'old' })
       .resolves({ SecretString: 'new' })
     let nowMs = 0
-    const secrets = opened(() => nowMs)
+    const secrets = openSecrets(() => nowMs)
 
     const seen = []
     for (nowMs of [0, keptMs - 1, keptMs]) seen.push(await secrets.get('s', fresh))
@@ -70,10 +74,10 @@ describe('secrets in Secrets Manager', () => {
     expect(seen).toStrictEqual(['old', 'old', 'new'])
   })
 
-  it('are looked for again while they are not there', async () => {
+  it('are read again while they are missing', async () => {
     const missing = new ResourceNotFoundException({ message: 'no', $metadata: {} })
     manager.on(GetSecretValueCommand).rejectsOnce(missing).resolves({ SecretString: 'value' })
-    const secrets = opened()
+    const secrets = openSecrets()
 
     for (const seen of [undefined, 'value', 'value']) expect(await secrets.get('s')).toBe(seen)
     expect(manager.commandCalls(GetSecretValueCommand)).toHaveLength(2)
@@ -115,7 +119,7 @@ describe('messages on their way to SQS', () => {
     expect(batches()).toStrictEqual(sent.map((Entries) => ({ QueueUrl: URL, Entries })))
   })
 
-  it('wait a second at most for a queue of webhooks, and as long as it takes for others', async () => {
+  it('wait a second at most for a queue of webhooks, and without a limit for other queues', async () => {
     const { sqs, queues } = startQueues()
     sqs.on(SendMessageBatchCommand).resolves({})
     const timeout = vi.spyOn(AbortSignal, 'timeout')
@@ -154,7 +158,7 @@ describe('messages on their way to SQS', () => {
   )
 
   it.each([
-    ['one that the function may not send to', 'settlements', message(0)],
+    ['a queue that the function may not use', 'settlements', message(0)],
     ['a delay beyond fifteen minutes', 'webhooks', message(901)],
   ] as const)('are refused before anything is sent: %s', async (_, queue, second) => {
     const { sqs, queues } = startQueues()
@@ -198,7 +202,7 @@ describe('alerts', () => {
     expect(published()[1]?.Subject).toBe(`suspense.money: ${'x'.repeat(83)}`)
   })
 
-  it('are tried each by itself when the topic answers with a refusal, which costs no time', async () => {
+  it('are each sent although the topic refuses them, because a refusal costs no time', async () => {
     const { topic, published, alerts } = mocked()
     topic.rejects(new Error('refused'))
 
@@ -242,7 +246,7 @@ function credentialsOf(changes: Readonly<Record<string, string | undefined>>) {
 }
 
 describe('credentials of a bundled function', () => {
-  // AWS refuses those of a role without their session token; DynamoDB Local needs none.
+  // AWS refuses a role's credentials without a session token; DynamoDB Local needs no token.
   it.each([{ sessionToken: 'token' }, {}])('are those of the environment: %j', async (session) => {
     const credentials = await credentialsOf({ AWS_SESSION_TOKEN: session.sessionToken })
 
@@ -250,7 +254,7 @@ describe('credentials of a bundled function', () => {
   })
 
   it.each(['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY'])(
-    'are refused without %s, quoting none',
+    'are refused without %s, and not quoted',
     async (missing) => {
       await expect(credentialsOf({ [missing]: undefined })).rejects.toThrow(
         /^the environment has no AWS credentials$/,

@@ -25,7 +25,6 @@ function from(origin: string) {
   return { headers: { 'x-gateway-origin': origin } }
 }
 
-/** The statuses of requests with these origins. */
 async function statusesFrom(deps: Deps, ...origins: readonly string[]) {
   const answers = await Promise.all(origins.map((origin) => call(deps, UNKNOWN_PATH, from(origin))))
   return answers.map(({ status }) => status)
@@ -33,7 +32,7 @@ async function statusesFrom(deps: Deps, ...origins: readonly string[]) {
 
 describe('origin guard of a stage behind a front', () => {
   // More values that are nearly right, by the same comparison: `fuzz-background.test.ts`.
-  it('refuses every other header, and quotes none of the secret', async () => {
+  it('refuses every other header, and quotes nothing of the secret', async () => {
     for (const value of [
       '',
       PREVIOUS,
@@ -49,7 +48,7 @@ describe('origin guard of a stage behind a front', () => {
     }
   })
 
-  it('accepts both values while one is being exchanged for the other, and the old one no longer after it', async () => {
+  it('accepts both secrets during an exchange, and only the new secret after it', async () => {
     const { deps, write } = behindFront(JSON.stringify({ current: CURRENT, previous: PREVIOUS }))
 
     const during = await statusesFrom(deps, CURRENT, PREVIOUS)
@@ -72,12 +71,12 @@ describe('origin guard of a stage behind a front', () => {
     ).toStrictEqual([404, 404, 403])
   })
 
-  it('refuses every caller while the secret is malformed, and quotes none of it', async () => {
+  it('refuses every caller while the secret is malformed, and quotes nothing of the secret', async () => {
     const texts = ['', CURRENT, '{}', 'null', '[]', `{"current":"${CURRENT}","previous":""}`]
     const values = ['', 'short', null, [CURRENT], `${CURRENT} `].map((current) => ({ current }))
-    const more = [{ previous: 'p'.repeat(31) }, { next: PREVIOUS }].map((other) => ({
+    const more = [{ previous: 'p'.repeat(31) }, { next: PREVIOUS }].map((fields) => ({
       current: CURRENT,
-      ...other,
+      ...fields,
     }))
 
     for (const secret of [
@@ -109,7 +108,7 @@ describe('origin guard of a stage behind a front', () => {
   })
 })
 
-it('origin guard of a stage without a front asks for no secret and minds no header', async () => {
+it('origin guard of a stage without a front reads no secret and ignores the header', async () => {
   const get = vi.fn<Deps['secrets']['get']>()
   const deps = testDeps()
 
@@ -166,7 +165,7 @@ function worker() {
 }
 
 describe('a probe of any function', () => {
-  it('ends before the function does anything, after one read of nothing', async () => {
+  it('ends before the function does anything, after one read of an absent item', async () => {
     vi.stubEnv('WARM_GET', 'PAYMENT#')
     const { deps, calls } = recordTable(testDeps())
     const { seen, handle } = worker()
@@ -186,7 +185,7 @@ describe('a probe of any function', () => {
     )
   })
 
-  const OTHERS = [
+  const OTHER_EVENTS = [
     { Records: [] },
     { source: 'aws.events', detail: {} },
     { client_id: 'x' },
@@ -194,7 +193,7 @@ describe('a probe of any function', () => {
     null,
     [PROBE],
   ]
-  it.each([...OTHERS, { body: JSON.stringify(PROBE) }])(
+  it.each([...OTHER_EVENTS, { body: JSON.stringify(PROBE) }])(
     'is not what a trigger or an operator sends: %j',
     async (event) => {
       const { seen, handle } = worker()
@@ -206,7 +205,7 @@ describe('a probe of any function', () => {
   )
 })
 
-async function probed(name: keyof typeof API, deps = testDeps()) {
+async function probeRoute(name: keyof typeof API, deps = testDeps()) {
   const recorded = recordTable(deps)
   const { route, handler } = API[name]
   const event = Object(probeEvent('test', route))
@@ -218,10 +217,10 @@ describe('a probe of a route', () => {
   it.each(Object.keys(API) as (keyof typeof API)[])(
     'is answered 401 by %s after one read of key and client, and changes nothing',
     async (name) => {
-      const { statusCode, body, calls, deps } = await probed(name)
+      const { statusCode, body, calls, deps } = await probeRoute(name)
 
       expect([statusCode, body]).toMatchObject([401, { code: 'auth' }])
-      expect(calls.map(({ name: made }) => made)).toStrictEqual(['batchGet'])
+      expect(calls.map(({ name: request }) => request)).toStrictEqual(['batchGet'])
       expect([deps.sent, deps.published, deps.webhooks]).toStrictEqual([[], [], []])
     },
   )
@@ -241,7 +240,7 @@ describe('a probe of a route', () => {
     ],
     [500, 'where the origin secret is malformed', behindFront('short').deps],
   ])('is answered %i %s', async (statusCode, _, deps) => {
-    expect(await probed('getBalance', deps)).toMatchObject({ statusCode })
+    expect(await probeRoute('getBalance', deps)).toMatchObject({ statusCode })
   })
 })
 
@@ -263,7 +262,7 @@ describe('the warm read', () => {
       'by-due',
       [{ query: { index: 'by-due', partition: ['NOTHING', -1], limit: 1 } }],
     ],
-  ])('is the one that the bundler put in: %s %s', async (name, value, reads) => {
+  ])('is the read that the bundler put in: %s %s', async (name, value, reads) => {
     vi.stubEnv(name, value)
     const { deps, calls } = recordTable(testDeps())
 

@@ -15,7 +15,7 @@ import * as v from 'valibot'
 import { describe, expect, onTestFinished } from 'vitest'
 import { ClientIdSchema } from '../../../shared/ids.ts'
 import { dynamoDbRequests } from '../../../shared/runtime/aws/dynamodb-table.ts'
-import { joinedReads, type TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
+import { type TableRequests, withJoinedReads } from '../../../shared/runtime/aws/retrying-table.ts'
 import { type Key, shardKey } from '../../../shared/table/keys.ts'
 import { exists, guard, update } from '../../../shared/table/step.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -26,14 +26,14 @@ function aKey() {
 }
 
 /** A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and conflicting writers. */
-function mocked() {
+function aMockedTable() {
   const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())
   const NAME = 'gateway-test'
   const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
   return { client, deps: testDeps({ requests, sleep: async () => undefined }), NAME }
 }
-const it = testWith(mocked, 'client', 'deps', 'NAME')
+const it = testWith(aMockedTable, 'client', 'deps', 'NAME')
 
 it('reads of the table that decide are consistent (style guide); reads of an index cannot be', async ({
   client,
@@ -52,7 +52,7 @@ it('reads of the table that decide are consistent (style guide); reads of an ind
   const gets = client
     .commandCalls(GetItemCommand)
     .map(({ args: [{ input }] }) => input.ConsistentRead)
-  // Fields that never change are read for certain where they seem to be missing.
+  // Fields that never change are read consistently only where they seem to be missing.
   expect(gets).toStrictEqual([true, false, true])
   const batches = client
     .commandCalls(BatchGetItemCommand)
@@ -70,22 +70,30 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     deps,
     NAME,
   }) => {
-    const [one, two, missing] = [aKey(), aKey(), aKey()]
+    const [first, second, missing] = [aKey(), aKey(), aKey()]
     client
       .on(BatchGetItemCommand)
       .resolvesOnce({
-        Responses: { [NAME]: [marshall({ ...two, name: 'two' })] },
-        UnprocessedKeys: { [NAME]: { Keys: [marshall(one)] } },
+        Responses: { [NAME]: [marshall({ ...second, name: 'second' })] },
+        UnprocessedKeys: { [NAME]: { Keys: [marshall(first)] } },
       })
-      .resolvesOnce({ Responses: { [NAME]: [marshall({ ...one, name: 'one' })] } })
+      .resolvesOnce({ Responses: { [NAME]: [marshall({ ...first, name: 'first' })] } })
 
-    const items = await deps.table.getMany([one, missing, two, one])
+    const items = await deps.table.getMany([first, missing, second, first])
 
-    expect(items.map((item) => item?.['name'])).toStrictEqual(['one', undefined, 'two', 'one'])
+    expect(items.map((item) => item?.['name'])).toStrictEqual([
+      'first',
+      undefined,
+      'second',
+      'first',
+    ])
     const asked = client
       .commandCalls(BatchGetItemCommand)
       .map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
-    expect(asked).toStrictEqual([[one, missing, two].map((key) => marshall(key)), [marshall(one)]])
+    expect(asked).toStrictEqual([
+      [first, missing, second].map((key) => marshall(key)),
+      [marshall(first)],
+    ])
   })
 
   it('fails after eight tries, instead of reporting its items as missing', async ({
@@ -107,13 +115,13 @@ describe('a batch that DynamoDB leaves incomplete', () => {
   })
 })
 
-describe('joinedReads', () => {
+describe('withJoinedReads', () => {
   const joined = (batchGet: TableRequests['batchGet']) =>
-    joinedReads({ ...testDeps().requests, batchGet })
+    withJoinedReads({ ...testDeps().requests, batchGet })
   const keys = (from: number, to: number): readonly Key[] =>
     Array.from({ length: to - from }, (_, at) => ({ pk: `DELIVERY#${from + at}`, sk: 'DELIVERY' }))
 
-  it('joins reads of the same moment in one request, whose answer each of them gets', async () => {
+  it('joins reads of the same moment in one request, whose answer each read gets', async () => {
     const asked: (readonly Key[])[] = []
     const requests = joined(async (all) => {
       asked.push(all)
@@ -130,7 +138,7 @@ describe('joinedReads', () => {
     expect(answers).toStrictEqual([whole, whole])
   })
 
-  it('sends another consistency, keys beyond one batch, and later reads apart', async () => {
+  it('sends reads of another consistency, keys beyond one batch, and later reads apart', async () => {
     const asked: unknown[] = []
     const requests = joined(async (all, reads) => {
       asked.push([all.length, reads])
@@ -138,15 +146,15 @@ describe('joinedReads', () => {
     })
 
     const { batchGet } = requests
-    const alone = [batchGet(keys(0, 60)), batchGet(keys(0, 1), 'eventual')]
-    await Promise.all([...alone, batchGet(keys(60, 101)), batchGet(keys(101, 102))])
+    const separate = [batchGet(keys(0, 60)), batchGet(keys(0, 1), 'eventual')]
+    await Promise.all([...separate, batchGet(keys(60, 101)), batchGet(keys(101, 102))])
     await batchGet(keys(0, 1))
 
     const [first, second, third] = [60, 42, 1].map((length) => [length, 'consistent'])
     expect(asked).toStrictEqual([first, [1, 'eventual'], second, third])
   })
 
-  it('fails for all joined reads, and for no later one', async () => {
+  it('fails for all joined reads, and for no later read', async () => {
     const failures = [new Error('throttled')]
     const requests = joined(async () => {
       const failure = failures.pop()
@@ -164,7 +172,7 @@ describe('joinedReads', () => {
   })
 })
 
-// How long it waits between its tries: `waits-and-turns.test.ts`.
+// How long a write waits between its tries: `waits-and-turns.test.ts`.
 describe('a write that conflicts', () => {
   const aStep = () => update(aKey(), { set: { name: 'x' } }, exists)
   const twoSteps = () => ({ one: aStep(), two: aStep() })
@@ -193,7 +201,7 @@ describe('a write that conflicts', () => {
     ])
   })
 
-  it('is no condition check alone', async ({ client, deps }) => {
+  it('is refused if it is only a condition check', async ({ client, deps }) => {
     await expect(deps.table.write(guard(aKey(), exists))).rejects.toThrow(
       'only inside a transaction',
     )

@@ -1,11 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { LogCode, LogFields } from '../../../shared/log.ts'
-import { embeddedMetrics, inOneLine, joiningLog } from '../../../shared/runtime/json-log.ts'
+import { embeddedMetrics, joiningLog, logInOneLine } from '../../../shared/runtime/json-log.ts'
 import { emittedBy } from '../../support/emitted-by.ts'
 
 const METHOD = { method: 'qris', channel: 'none' }
 
-/** A log whose lines are kept. */
 function aLog() {
   const lines: { level: string; code: LogCode; line: object }[] = []
   const log = joiningLog((level, code, line) => {
@@ -15,10 +14,10 @@ function aLog() {
 }
 
 describe('the log of a request', () => {
-  it('keeps a line apart that says otherwise of the same field, or that is there twice', async () => {
+  it('keeps a line apart that has another value of a field, or a repeated code', async () => {
     const { log, lines, codes } = aLog()
 
-    await inOneLine(async () => {
+    await logInOneLine(async () => {
       for (const operation of ['get_payment', 'get_payment'])
         log.info('provider.called', { operation, call_ms: 5 })
       log.info('callback.ignored', { status: 3 })
@@ -33,10 +32,10 @@ describe('the log of a request', () => {
     ).toHaveLength(2)
   })
 
-  it('writes a warning and what follows its last line at once, and joins nothing to them', async () => {
+  it('writes a warning, and lines after the last line, at once, and joins nothing to them', async () => {
     const { log, lines, codes } = aLog()
 
-    await inOneLine(async () => {
+    await logInOneLine(async () => {
       log.info('provider.called', { operation: 'get_payment', call_ms: 5 })
       log.warn('callback.deferred', { payment_id: 'p' })
       log.error('request.failed', { status: 500 })
@@ -54,7 +53,7 @@ describe('the log of a request', () => {
   it('has no lines of a concurrent request, nor of other invocations', async () => {
     const { log, lines } = aLog()
     const request = (payment_id: string) =>
-      inOneLine(async () => {
+      logInOneLine(async () => {
         log.info('payment.created', { payment_id, ...METHOD })
         await Promise.resolve()
         log.info('request.completed', { status: 201 })
@@ -76,7 +75,7 @@ function emf(code: LogCode, fields: LogFields) {
 }
 
 describe('embeddedMetrics', () => {
-  it('writes a metric once for several sets of dimensions, without empty values; nothing where none is measured', () => {
+  it('writes a metric once for several sets of dimensions, without empty values; no metric where no field is measured', () => {
     expect(emf('request.completed', { route: 'GET /v1/balance' })).toStrictEqual({})
 
     const { channel, _aws } = {
@@ -101,7 +100,7 @@ describe('embeddedMetrics', () => {
     expect(line).not.toHaveProperty('TimeToAnnounce')
   })
 
-  it('writes metrics of the same dimensions in one directive, and others in their own', () => {
+  it('writes metrics of the same dimensions in one directive, and other metrics apart', () => {
     const calls = [
       { Name: 'ProviderLatency', Unit: 'Milliseconds' },
       { Name: 'ProviderErrors', Unit: 'Count' },

@@ -46,15 +46,14 @@ afterAll(() => server.close())
 const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
 const client = new KMSClient({ endpoint: server.url, region: 'ap-southeast-3', credentials })
 
-type Made = { readonly stage?: string; readonly key?: 'one' | 'another' }
+type Options = { readonly stage?: string; readonly key?: 'one' | 'another' }
 const KEYS = { one: localSealKey(), another: localSealKey() }
-const SEALERS: Readonly<Record<string, (made: Made) => Sealer>> = {
+const SEALERS: Readonly<Record<string, (options: Options) => Sealer>> = {
   local: ({ stage = 'prod', key = 'one' }) => localSealer({ stage, key: KEYS[key] }),
   KMS: ({ stage = 'prod', key = 'one' }) =>
     kmsSealer({ client, arn: `${ARN}-${key}`, stage }, () => performance.now()),
 }
 
-/** The contract of the port, which each sealer keeps. */
 describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
   it('opens its own sealed text for the owner; the text is base64, and different each time', async () => {
     const sealed = await sealer({}).seal(SECRET, OWNER)
@@ -65,15 +64,15 @@ describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
     expect(await sealer({}).unseal(sealed, OWNER)).toBe(SECRET)
   })
 
-  it.each<[string, Made, Partial<typeof OWNER>]>([
+  it.each<[string, Options, Partial<typeof OWNER>]>([
     ['another client', {}, { clientId: 'client-2' }],
     ['another endpoint', {}, { endpointId: 'endpoint-2' }],
     ['another stage', { stage: 'dev' }, {}],
     ['another key', { key: 'another' }, {}],
-  ])('does not open for %s', async (_case, made, owner) => {
+  ])('does not open for %s', async (_case, options, owner) => {
     const sealed = await sealer({}).seal(SECRET, OWNER)
 
-    expect(await sealer(made).unseal(sealed, { ...OWNER, ...owner })).toBeUndefined()
+    expect(await sealer(options).unseal(sealed, { ...OWNER, ...owner })).toBeUndefined()
   })
 
   it.each(['', 'AAAA', Buffer.alloc(80).toString('base64')])(
@@ -86,17 +85,17 @@ describe.each(Object.entries(SEALERS))('the sealer: %s', (_, sealer) => {
 
 describe('the sealer of KMS', () => {
   const mock = () => {
-    const mocked = mockClient(KMSClient)
+    const kms = mockClient(KMSClient)
     let nowMs = 0
     const sealer = kmsSealer({ client: new KMSClient({}), arn: ARN, stage: 'prod' }, () => nowMs)
-    return { mocked, sealer, pass: (ms: number) => (nowMs += ms) }
+    return { kms, sealer, pass: (ms: number) => (nowMs += ms) }
   }
-  const opened = { Plaintext: Buffer.from(SECRET) }
+  const DECRYPTED = { Plaintext: Buffer.from(SECRET) }
 
   it('names the stage’s key, and stage, client and endpoint as context', async () => {
-    const { mocked, sealer } = mock()
-    mocked.on(EncryptCommand).resolves({ CiphertextBlob: Buffer.from('sealed') })
-    mocked.on(DecryptCommand).resolves(opened)
+    const { kms, sealer } = mock()
+    kms.on(EncryptCommand).resolves({ CiphertextBlob: Buffer.from('sealed') })
+    kms.on(DecryptCommand).resolves(DECRYPTED)
 
     await sealer.unseal(await sealer.seal(SECRET, OWNER), OWNER)
 
@@ -104,35 +103,35 @@ describe('the sealer of KMS', () => {
       KeyId: ARN,
       EncryptionContext: { stage: 'prod', client: 'client-1', endpoint: 'endpoint-1' },
     }
-    expect(mocked.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
+    expect(kms.calls().map(({ args: [{ input }] }) => input)).toStrictEqual([
       { ...asked, Plaintext: Buffer.from(SECRET) },
       { ...asked, CiphertextBlob: Buffer.from('sealed') },
     ])
   })
 
   it('asks once in five minutes for an endpoint, also for deliveries that come together', async () => {
-    const { mocked, sealer, pass } = mock()
-    mocked.on(DecryptCommand).resolves(opened)
+    const { kms, sealer, pass } = mock()
+    kms.on(DecryptCommand).resolves(DECRYPTED)
 
     await Promise.all([sealer.unseal('c2VhbA==', OWNER), sealer.unseal('c2VhbA==', OWNER)])
     pass(299_999)
     expect(await sealer.unseal('c2VhbA==', OWNER)).toBe(SECRET)
-    expect(mocked.calls()).toHaveLength(1)
+    expect(kms.calls()).toHaveLength(1)
     pass(1)
     await sealer.unseal('c2VhbA==', OWNER)
     await sealer.unseal('c2VhbA==', { ...OWNER, endpointId: 'endpoint-2' })
 
-    expect(mocked.calls()).toHaveLength(3)
+    expect(kms.calls()).toHaveLength(3)
   })
 
   it('throws while KMS does not answer or the key is disabled, keeps no answer without text, and asks again', async () => {
-    const { mocked, sealer } = mock()
-    mocked
+    const { kms, sealer } = mock()
+    kms
       .on(DecryptCommand)
       .rejectsOnce(new Error('no answer'))
       .rejectsOnce(new DisabledException({ message: 'disabled', $metadata: {} }))
       .resolvesOnce({})
-      .resolves(opened)
+      .resolves(DECRYPTED)
 
     await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('no answer')
     await expect(sealer.unseal('c2VhbA==', OWNER)).rejects.toThrow('disabled')
@@ -152,9 +151,9 @@ it('the local key is kept in a file for its owner alone, so that secrets open af
   const file = join(tempDirectory(), 'seal-key.json')
   const sealed = await localSealer({ stage: 'local', key: localSealKey(file) }).seal(SECRET, OWNER)
 
-  const after = localSealer({ stage: 'local', key: localSealKey(file) })
+  const restarted = localSealer({ stage: 'local', key: localSealKey(file) })
 
-  expect(await after.unseal(sealed, OWNER)).toBe(SECRET)
+  expect(await restarted.unseal(sealed, OWNER)).toBe(SECRET)
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(Buffer.from(JSON.parse(readFileSync(file, 'utf8')).key, 'base64')).toHaveLength(32)
 })

@@ -29,7 +29,7 @@ function words(line: string) {
   return line.split(' ')
 }
 
-/** URLs by what is said of them when deployed. */
+/** URLs by their verdict in a deployed stage. */
 const VERDICTS: Readonly<Record<string, readonly string[]>> = {
   allowed: [
     'https://merchant.example https://merchant.example/hooks?shop=1#part https://merchant.example:8443/hooks',
@@ -66,7 +66,7 @@ describe('inspectUrl', () => {
       'https://a.example\n',
       'https://a\u200B.example',
     ].map((url) => [url, 'must be a full URL'] as const),
-  ])('of %j: %s', (url, verdict) => {
+  ])('says of %j: %s', (url, verdict) => {
     expect(reasonOf(url)).toBe(verdict)
   })
 
@@ -77,7 +77,7 @@ describe('inspectUrl', () => {
     ],
     ['https://merchant.example:443/hooks', 'allowed'],
     ['https://merchant.example/hooks', 'allowed'],
-  ])('of %s where webhooks leave by port 443 alone: %s', (url, verdict) => {
+  ])('says of %s where webhooks may only use port 443: %s', (url, verdict) => {
     expect(reasonOf(url, { ...DEPLOYED, httpsPortOnly: true })).toBe(verdict)
   })
 
@@ -94,7 +94,7 @@ describe('inspectUrl', () => {
   it.each([
     ...loopback.flatMap(words).map((url) => [true, url] as const),
     ...others.flatMap(words).map((url) => [false, url] as const),
-  ])('allows loopback, and that alone, in stage local alone (%s): %s', (allowed, url) => {
+  ])('allows only loopback, and only in stage local (%s): %s', (allowed, url) => {
     expect(reasonOf(url, LOCAL) === 'allowed').toBe(allowed)
     expect(reasonOf(url, DEPLOYED)).not.toBe('allowed')
   })
@@ -109,7 +109,7 @@ describe('inspectAddresses', () => {
 
   it.each([
     [
-      'localhost in stage local, without asking anybody',
+      'localhost in stage local, without a resolver',
       addresses,
       LOCALHOST,
       LOCAL,
@@ -131,17 +131,17 @@ describe('inspectAddresses', () => {
       resolvesTo('8.8.8.8', '10.0.0.1'),
     ],
     [
-      'one of IPv6',
+      'a special IPv6 address',
       'address_refused',
       MERCHANT,
       DEPLOYED,
       resolvesTo('2606:4700::1', '::ffff:8.8.8.8'),
     ],
-  ] as const)('of %s: %j', async (_, found, url, rules, resolve) => {
+  ] as const)('says of %s: %j', async (_, found, url, rules, resolve) => {
     expect(await inspectAddresses(new URL(url), rules, resolve)).toStrictEqual(found)
   })
 
-  it('accept at registration a name that does not resolve yet', async () => {
+  it('accepts at registration a name that does not resolve yet', async () => {
     await expect(assertSafeUrl(MERCHANT, DEPLOYED, resolvesToNothing)).resolves.toBeUndefined()
   })
 })
@@ -152,7 +152,7 @@ const PUBLIC = [
   '2001:4860:4860::8888 2606:4700:4700::1111 2a00:1450:4001:81b::200e 2001:200::1 3ffe::1',
 ]
 
-/** One of each range, and what is no plain address. The lists of safe-url.ts say what each range is for. */
+/** An address of each range, and texts that are no plain address. The lists of safe-url.ts say what each range is for. */
 const SPECIAL = [
   '0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.127.255.255 127.0.0.1',
   '127.255.255.254 169.254.1.1 169.254.169.254 169.254.170.2 192.0.0.8 192.0.2.1 198.51.100.1 203.0.113.1',

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { type Timestamp, timestampOf } from '../../../../shared/time.ts'
 import type { LocalLog } from '../../functions/local-log.ts'
 import type { LocalClock } from '../../process/local-clock.ts'
-import { type ActivityLine, counted, rupiah, words } from './activity-line.ts'
+import { type ActivityLine, countOf, rupiah, words } from './activity-line.ts'
 
 export type ActivitySources = {
   readonly clock: Pick<LocalClock, 'nowMs' | 'onJump'>
@@ -20,24 +20,24 @@ export function startActivityFeed({ clock, log }: ActivitySources) {
   const listeners = new Set<(line: ActivityLine) => void>()
   const ends: (() => void)[] = []
 
-  const add = (line: ActivityLine | undefined) => {
-    if (line === undefined) return
-    lines.push(line)
+  const add = (activity: ActivityLine | undefined) => {
+    if (activity === undefined) return
+    lines.push(activity)
     if (lines.length > KEPT_LINES) lines.shift()
-    for (const listener of listeners) listener(line)
+    for (const listener of listeners) listener(activity)
   }
 
   const begin = () => {
-    for (const describe of log.lines()) add(describeLogLine(describe))
-    ends.push(log.onLine((line) => add(describeLogLine(line))))
-    ends.push(clock.onJump(() => add(jumpedTo(timestampOf(clock.nowMs())))))
+    for (const json of log.lines()) add(describeLogLine(json))
+    ends.push(log.onLine((json) => add(describeLogLine(json))))
+    ends.push(clock.onJump(() => add(clockJumpLine(timestampOf(clock.nowMs())))))
   }
 
   return {
-    /** Calls `listener` with the latest lines, then with every new one. Returns a function that removes it. */
+    /** Calls `listener` with the latest lines, then with every new line. Returns a function that removes it. */
     follow: (listener: (line: ActivityLine) => void) => {
       if (ends.length === 0) begin()
-      for (const line of lines) listener(line)
+      for (const activity of lines) listener(activity)
       listeners.add(listener)
       return (): void => void listeners.delete(listener)
     },
@@ -104,35 +104,43 @@ const UNDECIDED = ['plain', 'the audit could not decide whether the books balanc
 const SHORT_ID = 8
 
 /** The feed leaves out read-only actions of operators, and runs without work. */
-const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
+const DESCRIPTIONS: ReadonlyMap<string, (log: LogLine) => Description | undefined> = new Map(
   Object.entries<(log: LogLine) => Description | undefined>({
     'payment.created': (log) => paymentLine(log, 'plain', `created, to be paid by ${channel(log)}`),
-    'payment.create_failed': createFailed,
-    'payment.create_refused': createFailed,
+    'payment.create_failed': createFailureLine,
+    'payment.create_refused': createFailureLine,
     'payment.succeeded': (log) =>
-      paymentLine(log, 'good', `paid by ${channel(log)} ${reported(log)}; ${announced(log)}`),
+      paymentLine(
+        log,
+        'good',
+        `paid by ${channel(log)} ${reportSource(log)}; ${webhooksToSend(log)}`,
+      ),
     'payment.failed': (log) => {
       const reason = words(log.failure_reason ?? 'other')
-      return paymentLine(log, 'bad', `failed: ${reason} ${reported(log)}; ${announced(log)}`)
+      return paymentLine(
+        log,
+        'bad',
+        `failed: ${reason} ${reportSource(log)}; ${webhooksToSend(log)}`,
+      )
     },
     'payment.expired': (log) =>
-      paymentLine(log, 'bad', `expired ${reported(log)}; ${announced(log)}`),
-    'payment.cancelled': (log) => paymentLine(log, 'bad', `cancelled ${reported(log)}`),
-    'delivery.succeeded': (log) => line('webhook', 'good', answered(log)),
-    'delivery.failed': (log) => line('webhook', 'bad', answered(log)),
+      paymentLine(log, 'bad', `expired ${reportSource(log)}; ${webhooksToSend(log)}`),
+    'payment.cancelled': (log) => paymentLine(log, 'bad', `cancelled ${reportSource(log)}`),
+    'delivery.succeeded': (log) => line('webhook', 'good', attemptResult(log)),
+    'delivery.failed': (log) => line('webhook', 'bad', attemptResult(log)),
     'delivery.abandoned': (log) =>
-      line('webhook', 'bad', `${answered(log)}; the delivery was abandoned`),
+      line('webhook', 'bad', `${attemptResult(log)}; the delivery was abandoned`),
     'delivery.skipped': (log) =>
       line('webhook', 'bad', `${endpoint(log)} skipped: disabled, deleted or event lost`),
     'delivery.not_sent': ({ deliveries = 0 }) =>
       line(
         'webhook',
         'bad',
-        `messages of ${counted(deliveries, 'webhook')} were not sent; due work sends them`,
+        `messages of ${countOf(deliveries, 'webhook')} were not sent; due work sends them`,
       ),
     'settlement.recorded': (log) => {
-      const what = `${rupiah(log.net_minor ?? 0)} of ${counted(log.payments ?? 0, 'payment')}`
-      return settlementLine(log, 'good', `recorded: ${what} is to be paid out`)
+      const total = `${rupiah(log.net_minor ?? 0)} of ${countOf(log.payments ?? 0, 'payment')}`
+      return settlementLine(log, 'good', `recorded: ${total} is to be paid out`)
     },
     'settlement.closed': (log) =>
       log.status === 'failed'
@@ -160,7 +168,7 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
       line(
         'work',
         'plain',
-        `the daily sweep started settlements of ${counted(clients, 'merchant')}`,
+        `the daily sweep started settlements of ${countOf(clients, 'merchant')}`,
       ),
     'settlement.waiting': () =>
       line(
@@ -183,8 +191,8 @@ const DESCRIBE: ReadonlyMap<string, (log: LogLine) => Description | undefined> =
 /** The activity line of a log line; undefined for a log line that the feed leaves out. */
 export function describeLogLine(json: string): ActivityLine | undefined {
   const log = v.parse(LogLine, JSON.parse(json))
-  const described = DESCRIBE.get(log.message)?.(log)
-  return described && { at: log.timestamp, ...described }
+  const description = DESCRIPTIONS.get(log.message)?.(log)
+  return description && { at: log.timestamp, ...description }
 }
 
 function texts<const Name extends string>(...names: readonly Name[]) {
@@ -199,20 +207,20 @@ function channel({ channel: code, method = 'a channel' }: LogLine): string {
   return code ?? method
 }
 
-function createFailed(log: LogLine) {
+function createFailureLine(log: LogLine) {
   return paymentLine(log, 'bad', `could not be created: ${log.reason ?? 'unknown'}`)
 }
 
-function reported({ source = 'the gateway' }: LogLine): string {
+function reportSource({ source = 'the gateway' }: LogLine): string {
   return `(reported by ${words(source)})`
 }
 
-function announced({ deliveries = 0 }: LogLine): string {
-  return `${counted(deliveries, 'webhook')} to send`
+function webhooksToSend({ deliveries = 0 }: LogLine): string {
+  return `${countOf(deliveries, 'webhook')} to send`
 }
 
 /** The result of a webhook attempt. */
-function answered(log: LogLine): string {
+function attemptResult(log: LogLine): string {
   const answer =
     log.http_status === undefined ? (log.error ?? 'no answer') : `answered ${log.http_status}`
   return `${endpoint(log)}: ${answer} in ${log.duration_ms ?? 0} ms (attempt ${log.attempt ?? 1})`
@@ -234,6 +242,6 @@ function operatorLine({ action = '' }: LogLine, tone: Tone, result = ''): Descri
 
 export type ActivityFeed = ReturnType<typeof startActivityFeed>
 
-function jumpedTo(at: Timestamp): ActivityLine {
+function clockJumpLine(at: Timestamp): ActivityLine {
   return { at, subject: 'clock', tone: 'plain', text: `jumped to ${at}` }
 }

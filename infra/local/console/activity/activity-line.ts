@@ -28,17 +28,15 @@ type Subject =
 export type ShownLine = v.InferOutput<typeof ActivityLineSchema>
 export type ActivityLine = ShownLine & { readonly subject: Subject }
 
-/** An amount in rupiah, for people. */
 export function rupiah(minor: number): string {
   return `Rp ${minor.toLocaleString('en-US')}`
 }
 
-/** A code of the gateway as words. */
 export function words(code: string): string {
   return code.replaceAll('_', ' ')
 }
 
 /** A count with its noun, in singular or plural. */
-export function counted(count: number, noun: string): string {
+export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -5,7 +5,7 @@ import { type Answer, curlOf, doCall } from './gateway.ts'
 import { NoticeContext } from './notice.tsx'
 
 type CopyProps = {
-  readonly what: string
+  readonly noun: string
   readonly text: string
   readonly kind?: 'copy' | 'curl'
   readonly name?: string
@@ -14,7 +14,7 @@ type CopyProps = {
 type Action = {
   readonly label: string
   readonly call: ConsoleCall
-  readonly after?: ((answer: Answer) => void) | undefined
+  readonly onAnswer?: ((answer: Answer) => void) | undefined
 }
 
 type ActionButtonProps = Action & {
@@ -31,7 +31,7 @@ export function ActionButton(props: ActionButtonProps) {
 }
 
 /** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
-export function useAction({ label, call, after }: Action) {
+export function useAction({ label, call, onAnswer }: Action) {
   const showNotice = useContext(NoticeContext)
   const isRunning = useRef(false)
   const [isBusy, setBusy] = useState(false)
@@ -48,17 +48,17 @@ export function useAction({ label, call, after }: Action) {
       ok,
       text: ok ? `${label}: done` : `${label}: ${message || `HTTP status ${status}`}`,
     })
-    after?.(answer)
+    onAnswer?.(answer)
   }
   return { isBusy, run: () => void run() }
 }
 
-type DoubleButtonProps = Omit<ActionButtonProps, 'after'> & {
+type DoubleButtonProps = Omit<ActionButtonProps, 'onAnswer'> & {
   readonly isBusy: boolean
   readonly onPress?: () => void
 }
 
-/** Without `onPress` it submits its form. A busy button keeps the focus. */
+/** Without `onPress`, the button submits its form. A busy button keeps the focus. */
 function DoubleButton({
   label,
   call,
@@ -81,24 +81,22 @@ function DoubleButton({
       >
         {label}
       </button>
-      <CurlButton of={name} call={call} />
+      <CurlButton name={name} call={call} />
     </span>
   )
 }
 
-/** Copies a call as a curl command. */
-export function CurlButton({ of, call }: { readonly of: string; readonly call: ConsoleCall }) {
-  return <CopyButton what="curl" text={curlOf(call)} kind="curl" name={`Copy “${of}” as curl`} />
+export function CurlButton({ name, call }: { readonly name: string; readonly call: ConsoleCall }) {
+  return <CopyButton noun="curl" text={curlOf(call)} kind="curl" name={`Copy “${name}” as curl`} />
 }
 
-/** Copies a text, for example an account number. */
-export function CopyButton({ what, text, kind = 'copy', name = `Copy ${what}` }: CopyProps) {
+export function CopyButton({ noun, text, kind = 'copy', name = `Copy ${noun}` }: CopyProps) {
   const showNotice = useContext(NoticeContext)
   const copy = () =>
     navigator.clipboard.writeText(text).then(
-      () => showNotice({ text: `${what} copied`, ok: true }),
+      () => showNotice({ text: `${noun} copied`, ok: true }),
       () =>
-        showNotice({ text: `${what} not copied: allow this page to use the clipboard`, ok: false }),
+        showNotice({ text: `${noun} not copied: allow this page to use the clipboard`, ok: false }),
     )
   return (
     <button type="button" class={kind} aria-label={name} onClick={() => void copy()}>

@@ -3,10 +3,10 @@ import { ActivityLineSchema, type ShownLine } from '../activity/activity-line.ts
 import { readAllAgain } from './gateway.ts'
 import { readAbout, store } from './session.ts'
 
-const KEPT = 300
+const KEPT_LINES = 300
 /** One change gives several lines at once. The page waits this long and reads again only once. */
 const READ_DELAY_MS = 120
-/** The browser does not reconnect after an answer that is not an event stream. So the page does. */
+/** The browser does not reconnect after an answer that is not an event stream. So the page reconnects. */
 const RECONNECT_DELAY_MS = 2_000
 
 const activityLines = store<readonly ShownLine[]>([])
@@ -28,12 +28,12 @@ export function ActivityPane() {
       </p>
       <div class="activity" role="log" aria-label="Activity, newest first" tabIndex={0}>
         {lines.length === 0 && <p class="empty">Nothing has happened yet. Create a payment.</p>}
-        {[...days].map(([day, ofDay]) => (
+        {[...days].map(([day, dayLines]) => (
           <section key={day} aria-label={day}>
             <h3>{day}</h3>
             <ol>
-              {ofDay.map((line, at) => (
-                <Line key={ofDay.length - at} line={line} />
+              {dayLines.map((line, index) => (
+                <Line key={dayLines.length - index} line={line} />
               ))}
             </ol>
           </section>
@@ -65,13 +65,13 @@ function Line({ line: { at, subject, tone, id, text } }: { readonly line: ShownL
 /** Listens to the gateway while the page is open. It reconnects after a restart of the gateway. */
 export function followActivity() {
   const source = new EventSource('/console/activity')
-  let pending: readonly ShownLine[] = []
+  let pendingLines: readonly ShownLine[] = []
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const flush = () => {
     timer = undefined
-    activityLines.set([...activityLines.get(), ...pending].slice(-KEPT))
-    pending = []
+    activityLines.set([...activityLines.get(), ...pendingLines].slice(-KEPT_LINES))
+    pendingLines = []
     readAllAgain()
   }
   source.addEventListener('open', () => isLive.set(true))
@@ -80,16 +80,16 @@ export function followActivity() {
     readAllAgain()
     if (source.readyState === EventSource.CLOSED) setTimeout(followActivity, RECONNECT_DELAY_MS)
   })
-  // After each connection, the gateway sends all kept lines again. It may be another gateway.
+  // After each connection, the gateway sends all kept lines again. Another gateway may answer.
   source.addEventListener('begin', () => {
     activityLines.set([])
-    pending = []
+    pendingLines = []
     readAbout().then(readAllAgain, readAllAgain)
   })
   source.addEventListener('message', ({ data }) => {
     const line = v.safeParse(ActivityLineSchema, JSON.parse(String(data)))
     if (!line.success) return
-    pending = [...pending, line.output]
+    pendingLines = [...pendingLines, line.output]
     timer ??= setTimeout(flush, READ_DELAY_MS)
   })
 }

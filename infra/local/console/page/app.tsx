@@ -9,7 +9,7 @@ import { type Route, readAbout, route, useSession, type View } from './session.t
 import { WebhooksView } from './webhooks/webhooks-view.tsx'
 
 const TABS: Readonly<
-  Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selected'>>]>
+  Record<View, readonly [label: string, part: FunctionComponent<Pick<Route, 'selectedId'>>]>
 > = {
   payments: ['Payments', PaymentsView],
   webhooks: ['Webhooks', WebhooksView],
@@ -74,7 +74,7 @@ function Tabs() {
 }
 
 function CurrentView() {
-  const { view, selected } = route.use()
+  const { view, selectedId } = route.use()
   const [, Part] = TABS[view]
-  return <Part selected={selected} />
+  return <Part selectedId={selectedId} />
 }

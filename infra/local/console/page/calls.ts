@@ -5,16 +5,16 @@ import { merchant } from './session.ts'
 const OPERATOR = 'console'
 
 export function api(path: string): ConsoleCall {
-  return { ...asMerchant(), method: 'GET', path: `/v1/${path}` }
+  return { ...merchantAccess(), method: 'GET', path: `/v1/${path}` }
 }
 
-function asMerchant() {
+function merchantAccess() {
   return { port: 'api', apiKey: merchant().api_key } as const
 }
 
 export function apiPost(path: string, body: object, idempotencyKey?: string): ConsoleCall {
   return {
-    ...asMerchant(),
+    ...merchantAccess(),
     method: 'POST',
     path: `/v1/${path}`,
     body,
@@ -73,8 +73,8 @@ export function jsonOrText(text: string): unknown {
 }
 
 /** The customer's action on the provider's request of a payment. */
-export function providerAction(requestId: string, what: string, body: object = {}): ConsoleCall {
-  return what === 'simulate'
+export function providerAction(requestId: string, action: string, body: object = {}): ConsoleCall {
+  return action === 'simulate'
     ? { port: 'provider', method: 'POST', path: `/v3/payment_requests/${requestId}/simulate`, body }
-    : simulator(`/payment_requests/${requestId}/${what}`, body)
+    : simulator(`/payment_requests/${requestId}/${action}`, body)
 }

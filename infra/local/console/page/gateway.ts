@@ -69,7 +69,7 @@ function reasonIn(body: unknown): string {
 export type Read<T> = { readonly value?: T; readonly error?: string }
 
 /**
- * The answer of a call, read again after each change. At most one read is in progress, and one is queued. So each
+ * The answer of a call, read again after each change. At most one read is in progress, and one read is queued. So each
  * answer is shown, even if data changes all the time.
  */
 export function useRead<const Schema extends v.GenericSchema>(
@@ -83,13 +83,14 @@ export function useRead<const Schema extends v.GenericSchema>(
   useEffect(() => {
     if (!call) return undefined
     const state = { isReading: false, isQueued: false, hasEnded: false }
-    let last: Read<v.InferOutput<Schema>> = {}
+    let lastRead: Read<v.InferOutput<Schema>> = {}
     const show = (answer: Answer) => {
       const error = answer.message || `The answer has the HTTP status ${answer.status}.`
       const parsed = v.safeParse(schema, answer.body)
-      if (answer.ok) last = parsed.success ? { value: parsed.output } : { error: UNKNOWN_ANSWER }
-      else last = isTemporary(answer.status) ? { ...last, error } : { error }
-      setRead({ ...last, key })
+      if (answer.ok)
+        lastRead = parsed.success ? { value: parsed.output } : { error: UNKNOWN_ANSWER }
+      else lastRead = isTemporary(answer.status) ? { ...lastRead, error } : { error }
+      setRead({ ...lastRead, key })
     }
     const readAgain = async () => {
       state.isQueued = true

@@ -11,10 +11,10 @@ const IssuedKey = v.object({ api_key: v.string() })
 const DAY_SECONDS = 86_400
 const SHORT_ID = 8
 
-/** The keys that this page has issued, one for each merchant. */
+/** The key that this page has issued for each merchant. */
 const keys = new Map<string, string>()
 
-/** Selects one of the newest 100 merchants for the console. Issues a key for it, which expires after a day. */
+/** Selects one of the newest 100 merchants. Issues a key for this merchant, which expires after a day. */
 export function MerchantPicker() {
   return (
     <div class="merchant">
@@ -30,7 +30,7 @@ function Picker() {
   const { merchant } = useSession()
   const { client_id: demo, api_key: demoKey } = about().client
   const { value: clients } = useRead(ClientsSchema, invoke('list-clients', { per_page: 100 }))
-  const others = clients?.data.filter(({ client_id: id }) => id !== demo) ?? []
+  const otherClients = clients?.data.filter(({ client_id: id }) => id !== demo) ?? []
 
   const choose = async (id: string) => {
     let key = id === demo ? demoKey : keys.get(id)
@@ -50,7 +50,7 @@ function Picker() {
       value={merchant.client_id}
       options={[
         [demo, 'Demo merchant'],
-        ...others.map(
+        ...otherClients.map(
           ({ client_id: id, name }) => [id, `${name} · ${id.slice(0, SHORT_ID)}`] as const,
         ),
       ]}

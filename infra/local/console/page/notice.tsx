@@ -10,19 +10,19 @@ const SHOWN_MS = 6_000
 
 /** A part of the page with its own notices. Screen readers read them. A success disappears; a refusal stays. */
 export function WithNotices({ children }: { readonly children: ComponentChildren }) {
-  const [last, showNotice] = useState<Notice>()
+  const [notice, showNotice] = useState<Notice>()
   useEffect(() => {
-    if (!last?.ok) return undefined
+    if (!notice?.ok) return undefined
     const timer = setTimeout(() => showNotice(undefined), SHOWN_MS)
     return () => clearTimeout(timer)
-  }, [last])
+  }, [notice])
   return (
     <NoticeContext.Provider value={showNotice}>
       {children}
-      <div role="status" class={`notice ${last ? (last.ok ? 'good' : 'bad') : ''}`}>
-        {last && (
+      <div role="status" class={`notice ${notice ? (notice.ok ? 'good' : 'bad') : ''}`}>
+        {notice && (
           <>
-            <p>{last.text}</p>
+            <p>{notice.text}</p>
             <button
               type="button"
               class="copy"

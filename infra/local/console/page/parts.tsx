@@ -22,7 +22,7 @@ export function Card({ title, note, call, children }: CardProps) {
       <WithNotices>
         <header>
           <h2>{title}</h2>
-          {call && <CurlButton of={title} call={call} />}
+          {call && <CurlButton name={title} call={call} />}
         </header>
         {note !== undefined && <p class="note">{note}</p>}
         {children}
@@ -86,34 +86,38 @@ export function ReadCard<const Schema extends v.GenericSchema>({
 }
 
 type RowsProps<T> = {
-  readonly of: readonly T[]
-  /** Shown if there are none. */
+  readonly items: readonly T[]
+  /** Shown if there are no items. */
   readonly empty: string
   readonly children: (item: T) => ComponentChildren
 }
 
-export function Rows<T>({ of, empty, children }: RowsProps<T>) {
+export function Rows<T>({ items, empty, children }: RowsProps<T>) {
   return (
     <>
-      {of.length === 0 && <Empty>{empty}</Empty>}
-      <ul class="rows">{of.map(children)}</ul>
+      {items.length === 0 && <Empty>{empty}</Empty>}
+      <ul class="rows">{items.map(children)}</ul>
     </>
   )
 }
 
-const GOOD = ['succeeded', 'manual_paid', 'actual', 'enabled']
-const BAD = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
+const GOOD_STATUSES = ['succeeded', 'manual_paid', 'actual', 'enabled']
+const BAD_STATUSES = ['failed', 'expired', 'cancelled', 'abandoned', 'skipped', 'disabled']
 
-export function Status({ is }: { readonly is: string }) {
-  const tone = GOOD.includes(is) ? 'good' : BAD.includes(is) ? 'bad' : 'plain'
-  return <span class={`status ${tone}`}>{words(is)}</span>
+export function Status({ status }: { readonly status: string }) {
+  const tone = GOOD_STATUSES.includes(status)
+    ? 'good'
+    : BAD_STATUSES.includes(status)
+      ? 'bad'
+      : 'plain'
+  return <span class={`status ${tone}`}>{words(status)}</span>
 }
 
 type TextFieldProps = {
   readonly label: string
   readonly value: string
   readonly onType: (text: string) => void
-  /** If several fields of the page have the same label. */
+  /** Needed if several fields of the page have the same label. */
   readonly 'aria-label'?: string
 } & (
   | { type?: 'text' }
@@ -132,7 +136,6 @@ export function TextField({ label, onType, ...input }: TextFieldProps) {
 
 type FieldProps = { readonly label: string; readonly children: ComponentChildren }
 
-/** A control with its label. The control is inside the label, so the two always belong together. */
 function Field({ label, children }: FieldProps) {
   return (
     <label class="field">
@@ -169,7 +172,6 @@ export function SelectField({ label, ...select }: SelectProps & { readonly label
   )
 }
 
-/** A short time. The tooltip shows the complete time. */
 export function Time({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={at}>
@@ -178,7 +180,7 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/** One item in place of its list. It starts at the top, even if the list was scrolled. */
+/** One item in place of its list. The page then starts at the top, even if the list was scrolled. */
 export function Detail({ list, label, children }: FieldProps & { readonly list: string }) {
   useEffect(() => scrollTo(0, 0), [])
   return (
@@ -192,16 +194,15 @@ export function Detail({ list, label, children }: FieldProps & { readonly list: 
 }
 
 type PagerProps = {
-  readonly of: string
+  readonly noun: string
   readonly text?: string
   readonly onNewer: (() => void) | undefined
   readonly onOlder: (() => void) | undefined
   readonly labels?: readonly [newer: string, older: string]
 }
 
-/** Buttons to the previous and the next page of a list. */
 export function Pager({
-  of,
+  noun,
   text = '',
   onNewer,
   onOlder,
@@ -209,10 +210,10 @@ export function Pager({
 }: PagerProps) {
   return onNewer || onOlder ? (
     <p class="line">
-      {([onNewer, onOlder] as const).map((go, at) => (
-        <span key={labels[at]} class="action">
-          <button type="button" aria-label={`${labels[at]} ${of}`} disabled={!go} onClick={go}>
-            {labels[at]}
+      {([onNewer, onOlder] as const).map((go, index) => (
+        <span key={labels[index]} class="action">
+          <button type="button" aria-label={`${labels[index]} ${noun}`} disabled={!go} onClick={go}>
+            {labels[index]}
           </button>
         </span>
       ))}

@@ -5,10 +5,10 @@ import { type About, AboutSchema } from '../console-call.ts'
 const VIEWS = ['payments', 'webhooks', 'money', 'provider'] as const
 export type View = (typeof VIEWS)[number]
 
-export type Route = { readonly view: View; readonly selected: string | undefined }
+export type Route = { readonly view: View; readonly selectedId: string | undefined }
 
-export const route = store<Route>(read())
-window.addEventListener('hashchange', () => route.set(read()))
+export const route = store<Route>(readRoute())
+window.addEventListener('hashchange', () => route.set(readRoute()))
 
 type Session = {
   /** The gateway that currently answers. */
@@ -35,7 +35,7 @@ export function store<T>(initial: T) {
       value = next
       for (const listener of listeners) listener()
     },
-    /** Calls the listener after each change. Returns a function that removes it. */
+    /** Calls the listener after each change. Returns a function that removes the listener. */
     follow,
     use: (): T => {
       const [, render] = useState(0)
@@ -50,56 +50,54 @@ export function goTo(view: View, id: string) {
 }
 
 export function about(): About {
-  return current().about
+  return currentSession().about
 }
 
 /** Throws if the page does not know its gateway yet. */
-function current(): Session {
-  const known = session.get()
-  if (!known) throw new Error('the page is rendered before it knows the gateway')
-  return known
+function currentSession(): Session {
+  const value = session.get()
+  if (!value) throw new Error('the page is rendered before it knows the gateway')
+  return value
 }
 
 export function merchant(): Session['merchant'] {
-  return current().merchant
+  return currentSession().merchant
 }
 
 export function useSession(): Session {
-  return session.use() ?? current()
+  return session.use() ?? currentSession()
 }
 
-export function actFor(chosen: Session['merchant']) {
-  return begin({ about: about(), merchant: chosen })
+export function actFor(newMerchant: Session['merchant']) {
+  return startPage({ about: about(), merchant: newMerchant })
 }
 
-/** Starts the page again. */
-function begin(known: Pick<Session, 'about' | 'merchant'>) {
+function startPage(parts: Pick<Session, 'about' | 'merchant'>) {
   const { number } = session.get() ?? { number: 0 }
   if (number > 0) leaveDetail()
-  session.set({ ...known, number: number + 1 })
+  session.set({ ...parts, number: number + 1 })
 }
 
-/** Shows the view's list instead of one item. */
 function leaveDetail() {
   history.replaceState(null, '', `#${route.get().view}`)
-  route.set(read())
+  route.set(readRoute())
 }
 
 /** The route is in the page's address, so that links, history and bookmarks work. */
-function read(): Route {
-  const [name = '', selected] = location.hash.slice(1).split('/')
-  return { view: VIEWS.find((view) => view === name) ?? 'payments', selected }
+function readRoute(): Route {
+  const [name = '', selectedId] = location.hash.slice(1).split('/')
+  return { view: VIEWS.find((view) => view === name) ?? 'payments', selectedId }
 }
 
 /**
  * Asks which gateway answers. A different gateway has other merchants and payments, so the page then starts again.
- * Returns whether it did.
+ * Returns whether the page started again.
  */
 export async function readAbout(): Promise<boolean> {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })
-  const next = v.parse(AboutSchema, await answer.json())
-  const known = session.get()
-  if (known && JSON.stringify(known.about) === JSON.stringify(next)) return false
-  begin({ about: next, merchant: next.client })
+  const newAbout = v.parse(AboutSchema, await answer.json())
+  const lastSession = session.get()
+  if (lastSession && JSON.stringify(lastSession.about) === JSON.stringify(newAbout)) return false
+  startPage({ about: newAbout, merchant: newAbout.client })
   return true
 }

@@ -23,20 +23,20 @@ const Attempt = v.object({
   response_body: TextOrNull,
 })
 
-const Sent = v.object({
+const DeliveryFields = v.object({
   ...texts('event', 'url', 'status', 'created_at'),
   next_attempt_at: TextOrNull,
   attempts: v.array(Attempt),
 })
-export type Sent = v.InferOutput<typeof Sent>
-const DeliverySchema = v.object({ ...texts('delivery_id'), ...Sent.entries })
+export type DeliveryFields = v.InferOutput<typeof DeliveryFields>
+const DeliverySchema = v.object({ ...texts('delivery_id'), ...DeliveryFields.entries })
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** A delivery as the merchant's API shows it. */
 export const OwnDeliverySchema = v.object({
   ...texts('id', 'event_id'),
   payment_id: OptionalText,
-  ...Sent.entries,
+  ...DeliveryFields.entries,
 })
 
 const PaymentSchema = v.object({

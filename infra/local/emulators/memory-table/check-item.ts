@@ -20,7 +20,7 @@ const INDEX_ATTRIBUTES = [
 
 /**
  * Throws if the table or an index cannot store the item. An index key is checked even if the item lacks another key of
- * that index. For an index key of a wrong type, it returns the error: a transaction reports a refused condition first.
+ * that index. For an index key of a wrong type, returns the error: a transaction reports a refused condition first.
  */
 export function checkItem(item: StoredItem): InvalidRequest | undefined {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')
@@ -33,8 +33,8 @@ export function checkItem(item: StoredItem): InvalidRequest | undefined {
     throw fault
   }
   for (const { attributes, maxBytes } of INDEX_KEYS) {
-    const present = attributes.flatMap((attribute) => item[attribute] ?? [])
-    if (present.reduce<number>((bytes, value) => bytes + valueSize(value), 0) > maxBytes) {
+    const values = attributes.flatMap((attribute) => item[attribute] ?? [])
+    if (values.reduce<number>((bytes, value) => bytes + valueSize(value), 0) > maxBytes) {
       throw new InvalidRequest(`${attributes.join(' and ')} are together too long`)
     }
   }
@@ -51,10 +51,10 @@ export function keyValue(attribute: string, value: unknown): KeyValue {
   throw new InvalidRequest(`the key attribute ${attribute} has a wrong or empty value`)
 }
 
-/** Throws if this is not exactly a key of the table. */
+/** Throws if `key` is not exactly a key of the table. */
 export function checkKey(key: Partial<Key>): void {
-  const { pk, sk, ...more } = key
-  if (Object.keys(more).length > 0)
+  const { pk, sk, ...otherAttributes } = key
+  if (Object.keys(otherAttributes).length > 0)
     throw new InvalidRequest('a key has other attributes than pk and sk')
   if (
     valueSize(keyValue('pk', pk)) > MAX_PARTITION_BYTES ||

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToOtherWork } from 'node:timers/promises'
 import { isContention } from '../../../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../../../shared/runtime/aws/retrying-table.ts'
-import { countsUnits, noteUnits } from '../../../../shared/table/used-units.ts'
+import { isCountingUnits, noteUnits } from '../../../../shared/table/used-units.ts'
 import type { LocalTable } from '../local-table.ts'
 import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 
@@ -14,13 +14,13 @@ export function memoryRequests(
   carry: Carry = async (_, run) => run(),
 ): TableRequests {
   const { requests } = table
-  const counted = countedCarry(table, carry)
+  const countingCarry = countedCarry(table, carry)
   return {
-    get: (key, some) => counted('get', () => requests.get(key, some)),
-    batchGet: (keys, reads) => counted('batchGet', () => requests.batchGet(keys, reads)),
-    query: (input) => counted('query', () => requests.query(input)),
-    write: (step) => counted('write', () => requests.write(step)),
-    transact: (steps) => counted('transact', () => requests.transact(steps)),
+    get: (key, projection) => countingCarry('get', () => requests.get(key, projection)),
+    batchGet: (keys, reads) => countingCarry('batchGet', () => requests.batchGet(keys, reads)),
+    query: (input) => countingCarry('query', () => requests.query(input)),
+    write: (step) => countingCarry('write', () => requests.write(step)),
+    transact: (steps) => countingCarry('transact', () => requests.transact(steps)),
     isContention,
   }
 }
@@ -28,26 +28,26 @@ export function memoryRequests(
 /** Adds the units that DynamoDB would report for the request to the caller's count. */
 export function countedCarry(table: Pick<MemoryTable, 'lastUse'>, carry: Carry): Carry {
   return async (name, run) => {
-    if (!countsUnits()) return carry(name, run)
+    if (!isCountingUnits()) return carry(name, run)
     const { answer, units } = await carry(name, () => {
-      const given = run()
-      return { answer: given, units: table.lastUse().reported }
+      const result = run()
+      return { answer: result, units: table.lastUse().reported }
     })
     noteUnits(units)
     return answer
   }
 }
 
-/** The gateway's table in this process. `why` is the reason if the user did not choose it. */
-export function openMemoryTable(why?: string): LocalTable {
+/** The gateway's table in this process. `reason` says why, if the user did not choose memory. */
+export function openMemoryTable(reason?: string): LocalTable {
   return {
     // Each request yields to other work, as a network request would.
     requests: memoryRequests(createMemoryTable({ indexes: 'immediate' }), async (_, run) => {
       await yieldToOtherWork()
       return run()
     }),
-    place: `in the memory of this process${why === undefined ? '' : `: ${why}`}`,
-    exited: new Promise(() => undefined),
+    place: `in the memory of this process${reason === undefined ? '' : `: ${reason}`}`,
+    exitOutput: new Promise(() => undefined),
     close: async () => undefined,
   }
 }

@@ -17,7 +17,7 @@ export type MemoryTableOptions = {
   /** Called once after each write, with all its changes. */
   readonly onWritten?: (changes: readonly TableChange[]) => void
   /** Called for each step whose condition refused, with the stored item. */
-  readonly onRefused?: (step: Step, was: StoredItem | undefined) => void
+  readonly onRefused?: (step: Step, storedItem: StoredItem | undefined) => void
   /** `manual` (the default): only applyToIndexes() updates the indexes. */
   readonly indexes?: 'manual' | 'immediate'
 }
@@ -27,30 +27,30 @@ type Sync<Request> = Request extends (...args: infer Args) => Promise<infer Answ
   : never
 type RequestName = Exclude<keyof TableRequests, 'isContention'>
 
-/** Each runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
+/** Every request runs synchronously. Throws InvalidRequest where DynamoDB refuses the request. */
 type SyncRequests = { readonly [Name in RequestName]: Sync<TableRequests[Name]> }
 
-const PRIMARY = { partition: ['pk'], sort: ['sk'], isTable: true } as const
+const PRIMARY_SHAPE = { partition: ['pk'], sort: ['sk'], isTable: true } as const
 const MAX_AT_ONCE = 100
-/** Above these, DynamoDB refuses a transaction and answers only a part of a batch read. The gateway stays far below. */
+/** Above these limits, DynamoDB refuses a transaction and answers only a part of a batch read. */
 const MAX_TRANSACTION_BYTES = 4 * 1_024 * 1_024
 const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
 /**
- * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes follow
- * later. A request that is not modelled throws OutsideModel. The conformance suite compares it with DynamoDB Local.
+ * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes
+ * follow later. A request that is not modelled throws OutsideModel. A suite compares this model with DynamoDB Local.
  */
 export function createMemoryTable(options: MemoryTableOptions = {}) {
-  const table = tableView(PRIMARY)
-  /** For eventually consistent reads; it lags like the indexes. */
-  const replica = tableView(PRIMARY)
+  const table = tableView(PRIMARY_SHAPE)
+  /** The table for eventually consistent reads. It lags like the indexes. */
+  const replica = tableView(PRIMARY_SHAPE)
   const indexes = new Map(
     Object.entries(TABLE_SCHEMA.indexes).map(([name, shape]) => [name, tableView(shape)]),
   )
 
-  /** Applies a change to the indexes. Apply the changes of one item in order, each once. */
+  /** Applies a change to the indexes. Apply the changes of one item in order, each change once. */
   const applyToIndexes = (change: TableChange): void => {
     for (const view of [replica, ...indexes.values()]) view.follow(change)
   }
@@ -68,84 +68,87 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
   let lastUse = (): RequestUse => NOTHING_USED
 
   const requests: SyncRequests = {
-    get: (key, some) => {
+    get: (key, projection) => {
       checkKey(key)
-      const stored = table.item(key)
+      const storedItem = table.item(key)
       lastUse = () =>
-        useOfReads([{ key, item: stored }], some?.consistent === false ? 'eventual' : 'consistent')
-      const item = copyOf(stored)
-      return item && some ? onlyFields(item, some.fields) : item
+        useOfReads(
+          [{ key, item: storedItem }],
+          projection?.consistent === false ? 'eventual' : 'consistent',
+        )
+      const item = copyOf(storedItem)
+      return item && projection ? onlyFields(item, projection.fields) : item
     },
     batchGet: (keys, reads) => {
       keys.forEach(checkKey)
       checkCount(keys)
-      const stored = keys.map((key) => ({ key, item: table.item(key) }))
-      lastUse = () => useOfReads(stored, reads)
-      // DynamoDB guarantees no order. The reversed order reveals callers that rely on one.
-      const found = keys
+      const storedItems = keys.map((key) => ({ key, item: table.item(key) }))
+      lastUse = () => useOfReads(storedItems, reads)
+      // DynamoDB guarantees no order. The reversed order reveals callers that rely on an order.
+      const foundItems = keys
         .toReversed()
         .map((reads === 'eventual' ? replica : table).item)
         .filter((item) => item !== undefined)
-      checkBytes(found, MAX_BATCH_BYTES)
-      return { items: found.map(recordOf), unprocessed: [] }
+      checkBytes(foundItems, MAX_BATCH_BYTES)
+      return { items: foundItems.map(recordOf), unprocessed: [] }
     },
     query: (input) => {
       const view = input.index === undefined ? table : indexes.get(input.index)
       if (!view) throw new InvalidRequest(`the table has no index ${input.index}`)
-      const { found, cursor } = queryView(view, input)
+      const { items: pageItems, cursor } = queryView(view, input)
       const { fields } = input
-      const items = input.countOnly ? [] : found.map(recordOf)
-      lastUse = () => useOfQuery(input, found)
+      const items = input.countOnly ? [] : pageItems.map(recordOf)
+      lastUse = () => useOfQuery(input, pageItems)
       return {
         items: fields ? items.map((item) => onlyFields(item, fields)) : items,
-        count: found.length,
+        count: pageItems.length,
         cursor,
       }
     },
     write: (step) => {
       if (step.kind === 'check')
         throw new OutsideModel('a condition check exists only inside a transaction')
-      const { key, holds, result } = planStep(step)
-      const was = table.item(key)
+      const { key, conditionHolds, result } = planStep(step)
+      const oldItem = table.item(key)
       // A put is validated completely before its condition is checked.
-      if (step.kind === 'put') result(was)
+      if (step.kind === 'put') result(oldItem)
       const answersItem = step.kind !== 'update' || step.returnsNothing !== true
-      const used = (after: StoredItem | undefined, applied: boolean) => () =>
-        useOfWrites([{ key, before: was, after }], { applied, transactional: false })
-      if (!holds(was)) {
-        lastUse = used(was, false)
-        options.onRefused?.(step, was)
-        return { applied: false, item: answersItem ? copyOf(was) : undefined }
+      const useWith = (after: StoredItem | undefined, applied: boolean) => () =>
+        useOfWrites([{ key, before: oldItem, after }], { applied, transactional: false })
+      if (!conditionHolds(oldItem)) {
+        lastUse = useWith(oldItem, false)
+        options.onRefused?.(step, oldItem)
+        return { applied: false, item: answersItem ? copyOf(oldItem) : undefined }
       }
-      const item = result(was)
-      lastUse = used(item, true)
-      const changes = store(key, item)
+      const newItem = result(oldItem)
+      lastUse = useWith(newItem, true)
+      const changes = store(key, newItem)
       options.onWritten?.(changes)
       return {
         applied: true,
-        item: step.kind === 'update' && answersItem ? copyOf(item) : undefined,
+        item: step.kind === 'update' && answersItem ? copyOf(newItem) : undefined,
       }
     },
     transact: (steps) => {
-      const planned = steps.map(planStep)
+      const plans = steps.map(planStep)
       checkCount(steps.map(({ key }) => key))
-      const before = planned.map(({ key }) => table.item(key))
-      const used = (after: readonly (StoredItem | undefined)[], applied: boolean) => () =>
+      const oldItems = plans.map(({ key }) => table.item(key))
+      const useWith = (after: readonly (StoredItem | undefined)[], applied: boolean) => () =>
         useOfWrites(
-          planned.map(({ key }, at) => ({ key, before: before[at], after: after[at] })),
+          plans.map(({ key }, at) => ({ key, before: oldItems[at], after: after[at] })),
           { applied, transactional: true },
         )
-      const refusedAt = planned.findIndex(({ holds }, at) => !holds(before[at]))
-      const refused = steps[refusedAt]
-      if (refused) {
-        lastUse = used(before, false)
-        options.onRefused?.(refused, before[refusedAt])
-        return { applied: false, refusedAt, item: copyOf(before[refusedAt]) }
+      const refusedAt = plans.findIndex(({ conditionHolds }, at) => !conditionHolds(oldItems[at]))
+      const refusedStep = steps[refusedAt]
+      if (refusedStep) {
+        lastUse = useWith(oldItems, false)
+        options.onRefused?.(refusedStep, oldItems[refusedAt])
+        return { applied: false, refusedAt, item: copyOf(oldItems[refusedAt]) }
       }
-      const after = planned.map(({ result }, at) => result(before[at]))
-      checkBytes(after, MAX_TRANSACTION_BYTES)
-      lastUse = used(after, true)
-      const changes = planned.flatMap(({ key }, at) => store(key, after[at]))
+      const newItems = plans.map(({ result }, at) => result(oldItems[at]))
+      checkBytes(newItems, MAX_TRANSACTION_BYTES)
+      lastUse = useWith(newItems, true)
+      const changes = plans.flatMap(({ key }, at) => store(key, newItems[at]))
       options.onWritten?.(changes)
       return { applied: true }
     },
@@ -158,11 +161,11 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
     applyToIndexes,
     /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
     items: (pkPrefix = ''): readonly StoredItem[] => {
-      const found: StoredItem[] = []
+      const items: StoredItem[] = []
       for (const { first, entries } of table.partitions()) {
-        if (first.startsWith(pkPrefix)) for (const { item } of entries) found.push(item)
+        if (first.startsWith(pkPrefix)) for (const { item } of entries) items.push(item)
       }
-      return found
+      return items
     },
     /** The item itself, or undefined. Not copied: read only. */
     item: table.item,
@@ -179,7 +182,6 @@ function onlyFields(item: Item, fields: readonly string[]): Item {
 
 export type MemoryTable = ReturnType<typeof createMemoryTable>
 
-/** One request names 1 to 100 items, each once. */
 function checkCount(keys: readonly Key[]) {
   const names = new Set(keys.map(({ pk, sk }) => JSON.stringify([pk, sk])))
   if (keys.length === 0 || keys.length > MAX_AT_ONCE)
@@ -187,7 +189,7 @@ function checkCount(keys: readonly Key[]) {
   if (names.size < keys.length) throw new InvalidRequest('a request names an item twice')
 }
 
-function checkBytes(items: readonly (StoredItem | undefined)[], most: number) {
-  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > most)
+function checkBytes(items: readonly (StoredItem | undefined)[], maxBytes: number) {
+  if (items.reduce((bytes, item) => bytes + itemSize(item ?? {}), 0) > maxBytes)
     throw new OutsideModel('too many bytes')
 }

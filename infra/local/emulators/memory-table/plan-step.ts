@@ -6,26 +6,30 @@ import { checkItem, checkKey } from './check-item.ts'
 import { InvalidRequest, OutsideModel, type StoredItem, storedItem } from './stored-item.ts'
 import { orderOf } from './table-view.ts'
 
-type Stored = StoredItem | undefined
+type MaybeItem = StoredItem | undefined
 
 /** One step, after all checks that do not depend on the stored item. */
 export type PlannedStep = {
   readonly key: Key
-  readonly holds: (was: Stored) => boolean
-  /** The item after the step; undefined if there is none. Throws if the stored item does not allow the step. */
-  readonly result: (was: Stored) => Stored
+  readonly conditionHolds: (oldItem: MaybeItem) => boolean
+  /** The item after the step; undefined if no item is left. Throws if the stored item does not allow the step. */
+  readonly result: (oldItem: MaybeItem) => MaybeItem
 }
 
 /** Throws if the step is invalid for every stored item. */
 export function planStep(step: Step): PlannedStep {
   checkKey(step.key)
   const condition = step.condition ? readCondition(step.condition) : () => true
-  return { key: step.key, holds: (was) => condition(was ?? {}), result: resultOf(step) }
+  return {
+    key: step.key,
+    conditionHolds: (oldItem) => condition(oldItem ?? {}),
+    result: resultOf(step),
+  }
 }
 
 type Test = (item: StoredItem) => boolean
 
-const ORDERED: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
+const ORDERED_TESTS: ReadonlySet<string> = new Set(['atMost', 'below', 'above'])
 
 /** A missing attribute equals nothing and has no order. */
 const COMPARISONS = {
@@ -47,19 +51,19 @@ function readCondition(condition: Condition): Test {
     }
     case 'absent':
     case 'present': {
-      const [attribute, wanted] = [attributeName(condition.field), condition.test === 'present']
-      return (item) => (item[attribute] !== undefined) === wanted
+      const [attribute, mustExist] = [attributeName(condition.field), condition.test === 'present']
+      return (item) => (item[attribute] !== undefined) === mustExist
     }
     case 'equals':
     case 'atMost':
     case 'below':
     case 'above': {
-      const [attribute, holds] = [attributeName(condition.field), COMPARISONS[condition.test]]
+      const [attribute, compare] = [attributeName(condition.field), COMPARISONS[condition.test]]
       const { value } = storedItem({ value: condition.value })
       if (value === undefined) throw new InvalidRequest('a comparison without a value')
-      if (ORDERED.has(condition.test) && orderOf(value, value) === undefined)
+      if (ORDERED_TESTS.has(condition.test) && orderOf(value, value) === undefined)
         throw new InvalidRequest('unordered value')
-      return (item) => holds(item[attribute], value)
+      return (item) => compare(item[attribute], value)
     }
   }
 }
@@ -69,24 +73,24 @@ function resultOf(step: Step): PlannedStep['result'] {
     case 'put': {
       const item = storedItem({ ...step.item, ...step.key })
       const fault = checkItem(item)
-      return () => accepted(item, fault)
+      return () => acceptItem(item, fault)
     }
     case 'update': {
       const change = readChanges(step.changes)
-      return (was = { ...step.key }) => {
-        const item = change(was)
-        return accepted(item, checkItem(item))
+      return (oldItem = { ...step.key }) => {
+        const item = change(oldItem)
+        return acceptItem(item, checkItem(item))
       }
     }
     case 'delete':
       return () => undefined
     // A check leaves the item unchanged.
     case 'check':
-      return (was) => was
+      return (oldItem) => oldItem
   }
 }
 
-function accepted(item: StoredItem, fault: Error | undefined): StoredItem {
+function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
   if (fault) throw fault
   return item
 }
@@ -96,29 +100,33 @@ function accepted(item: StoredItem, fault: Error | undefined): StoredItem {
  * every item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
  */
 export function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
-  const all = [
+  const attributeChanges = [
     ...changesOf(changes.set, (operand) => () => operand),
-    ...changesOf(changes.setIfAbsent, (operand) => (was) => (was === undefined ? operand : was)),
-    ...changesOf(changes.add, added),
+    ...changesOf(
+      changes.setIfAbsent,
+      (operand) => (oldValue) => (oldValue === undefined ? operand : oldValue),
+    ),
+    ...changesOf(changes.add, additionOf),
     ...(changes.remove ?? []).map((field) => [attributeName(field), () => undefined] as const),
   ]
-  const attributes = new Set(all.map(([attribute]) => attribute))
-  if (all.length === 0) throw new InvalidRequest('an update without a change')
-  if (attributes.size < all.length) throw new InvalidRequest('two changes of one attribute')
+  const attributes = new Set(attributeChanges.map(([attribute]) => attribute))
+  if (attributeChanges.length === 0) throw new InvalidRequest('an update without a change')
+  if (attributes.size < attributeChanges.length)
+    throw new InvalidRequest('two changes of one attribute')
   if (attributes.has('pk') || attributes.has('sk')) throw new InvalidRequest('a change of the key')
   return (item) => {
-    const next = { ...item }
-    for (const [attribute, change] of all) {
-      const becomes = change(item[attribute])
-      if (becomes === undefined) delete next[attribute]
-      else next[attribute] = becomes
+    const newItem = { ...item }
+    for (const [attribute, change] of attributeChanges) {
+      const newValue = change(item[attribute])
+      if (newValue === undefined) delete newItem[attribute]
+      else newItem[attribute] = newValue
     }
-    return next
+    return newItem
   }
 }
 
 /** The new value of an attribute; undefined removes it. */
-type Change = (was: unknown) => unknown
+type Change = (oldValue: unknown) => unknown
 
 function changesOf(fields: object | undefined, change: (operand: unknown) => Change) {
   return Object.entries(storedItem(fields ?? {})).map(
@@ -128,26 +136,27 @@ function changesOf(fields: object | undefined, change: (operand: unknown) => Cha
 
 const WRONG_TYPE = 'an operand of a wrong type'
 
-function added(operand: unknown): Change {
+function additionOf(operand: unknown): Change {
   if (operand instanceof Set) {
-    return (was) =>
-      was === undefined ? operand : new Set([...membersOfSameType(operand, was), ...operand])
+    return (oldValue) =>
+      oldValue === undefined
+        ? operand
+        : new Set([...membersOfSameType(operand, oldValue), ...operand])
   }
   if (typeof operand !== 'number') throw new InvalidRequest(WRONG_TYPE)
-  return (was = 0) => {
-    if (typeof was !== 'number') throw new InvalidRequest(WRONG_TYPE)
+  return (oldValue = 0) => {
+    if (typeof oldValue !== 'number') throw new InvalidRequest(WRONG_TYPE)
     // DynamoDB adds decimals of 38 digits. The gateway uses only safe integers.
-    if (![was, operand, was + operand].every(Number.isSafeInteger))
+    if (![oldValue, operand, oldValue + operand].every(Number.isSafeInteger))
       throw new OutsideModel('a sum of unsafe integers')
-    return was + operand
+    return oldValue + operand
   }
 }
 
-/** The members of a set of the operand's type: texts or numbers. */
-function membersOfSameType(operand: ReadonlySet<unknown>, was: unknown): readonly unknown[] {
-  if (!(was instanceof Set) || memberType([...was]) !== memberType([...operand]))
+function membersOfSameType(operand: ReadonlySet<unknown>, oldValue: unknown): readonly unknown[] {
+  if (!(oldValue instanceof Set) || memberType([...oldValue]) !== memberType([...operand]))
     throw new InvalidRequest(WRONG_TYPE)
-  return [...was]
+  return [...oldValue]
 }
 
 function memberType([first]: readonly unknown[]) {

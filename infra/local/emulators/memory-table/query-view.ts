@@ -12,28 +12,30 @@ export function queryView(view: TableView, { cursor, newestFirst = false, ...inp
   const partition = shape.partition.map((attribute, at) => keyValue(attribute, input.partition[at]))
   const bounds = boundsOf(shape.sort[0] ?? '', input.range)
   const start = cursor && startOf(shape, partition, cursor)
-  // In the table, no item follows the one at the far bound. An index may have more with the same sort attribute.
+  // In the table, no item follows the item at the far bound. An index may have more items with the same sort attribute.
   const farBound = input.index === undefined && (newestFirst ? bounds.low : bounds.high)
   if (start && (!isWithin(bounds, start[0]) || start[0] === farBound))
     throw new InvalidRequest('a cursor out of range')
   const isAfterCursor = ({ sort }: Entry) =>
     !start || (newestFirst ? compareSort(sort, start) < 0 : compareSort(sort, start) > 0)
-  const wanted = view
+  const entries = view
     .partition(partition)
     .filter((entry) => isWithin(bounds, entry.sort[0]) && isAfterCursor(entry))
-  if (newestFirst) wanted.reverse()
+  if (newestFirst) entries.reverse()
 
   let bytes = 0
-  const fullAt = wanted.findIndex(
+  const fullAt = entries.findIndex(
     ({ item }, at) => (bytes += itemSize(item)) >= PAGE_BYTES || at + 1 === input.limit,
   )
-  const taken = fullAt === -1 ? wanted : wanted.slice(0, fullAt + 1)
-  const last = taken.at(-1)
+  const pageEntries = fullAt === -1 ? entries : entries.slice(0, fullAt + 1)
+  const lastEntry = pageEntries.at(-1)
   // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if bytes fill the page,
   // and it counts the bytes of whole items instead of an index's entries.
   const nextCursor =
-    last && fullAt !== -1 && last.sort[0] !== farBound ? cursorTo(shape, last.item) : undefined
-  return { found: taken.map(({ item }) => item), cursor: nextCursor }
+    lastEntry && fullAt !== -1 && lastEntry.sort[0] !== farBound
+      ? cursorTo(shape, lastEntry.item)
+      : undefined
+  return { items: pageEntries.map(({ item }) => item), cursor: nextCursor }
 }
 
 type Bounds = { readonly low?: KeyValue; readonly high?: KeyValue; readonly beginning?: string }

@@ -27,11 +27,10 @@ const INDEXES: readonly (readonly [string, IndexSchema])[] = Object.entries(TABL
 const WRITE_BYTES = 1_024
 const READ_BYTES = 4_096
 /** Eventually consistent reads cost half. Index reads are always eventually consistent. */
-const PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
-/** DynamoDB prepares and commits each item of a transaction, and bills both. */
-const TRANSACTIONAL = 2
+const READS_PER_UNIT: Readonly<Record<Reads, number>> = { consistent: 1, eventual: 2 }
+/** DynamoDB prepares and commits each item of a transaction, and bills both steps. */
+const TRANSACTIONAL_TIMES = 2
 
-/** The entries of an item in all indexes. */
 export function indexEntries(item: StoredItem): readonly StoredItem[] {
   return INDEXES.map(([, index]) => entryOf(index, item)?.item).filter(
     (entry) => entry !== undefined,
@@ -43,7 +42,9 @@ export function useOfWrites(
   writes: readonly TableChange[],
   { applied, transactional }: { readonly applied: boolean; readonly transactional: boolean },
 ): RequestUse {
-  const parts = writes.flatMap((write) => writeParts(write, transactional ? TRANSACTIONAL : 1))
+  const parts = writes.flatMap((write) =>
+    writeParts(write, transactional ? TRANSACTIONAL_TIMES : 1),
+  )
   return { parts, reported: applied ? sumOf(parts) : 0 }
 }
 
@@ -78,23 +79,31 @@ function sizeOf(item: StoredItem | undefined): number {
   return item ? itemSize(item) : 0
 }
 
-type InPartition = readonly [partition: string, units: number]
+type PartitionUnits = readonly [partition: string, units: number]
 
 /** A change of an entry's key costs a delete and a put. */
 function indexUnits(
   index: IndexSchema,
   before: StoredItem | undefined,
   after: StoredItem | undefined,
-): readonly InPartition[] {
-  const [was, is] = [before && entryOf(index, before)?.item, after && entryOf(index, after)?.item]
-  const of = (entry: StoredItem, bytes = sizeOf(entry)): InPartition => [
+): readonly PartitionUnits[] {
+  const [oldEntry, newEntry] = [
+    before && entryOf(index, before)?.item,
+    after && entryOf(index, after)?.item,
+  ]
+  const unitsOf = (entry: StoredItem, bytes = sizeOf(entry)): PartitionUnits => [
     index.partition.map((name) => String(entry[name])).join(' '),
     writeUnits(bytes),
   ]
-  if (!was || !is) return [was ?? is].flatMap((entry) => (entry ? [of(entry)] : []))
-  if (isDeepStrictEqual(was, is)) return []
-  const moved = [...index.partition, ...index.sort].some((name) => was[name] !== is[name])
-  return moved ? [of(was), of(is)] : [of(is, Math.max(sizeOf(was), sizeOf(is)))]
+  if (!oldEntry || !newEntry)
+    return [oldEntry ?? newEntry].flatMap((entry) => (entry ? [unitsOf(entry)] : []))
+  if (isDeepStrictEqual(oldEntry, newEntry)) return []
+  const moved = [...index.partition, ...index.sort].some(
+    (name) => oldEntry[name] !== newEntry[name],
+  )
+  return moved
+    ? [unitsOf(oldEntry), unitsOf(newEntry)]
+    : [unitsOf(newEntry, Math.max(sizeOf(oldEntry), sizeOf(newEntry)))]
 }
 
 function sumOf(parts: readonly UsePart[]): number {
@@ -110,7 +119,7 @@ export function useOfReads(
       sort: 'reads',
       what: kindOf(key),
       partition: key.pk,
-      units: readUnits(sizeOf(item)) / PER_UNIT[reads],
+      units: readUnits(sizeOf(item)) / READS_PER_UNIT[reads],
     }),
   )
   return { parts, reported: sumOf(parts) }
@@ -124,10 +133,10 @@ function readUnits(bytes: number): number {
 /** A page is billed by its total bytes. `what` is the index, or the kind of partition for the table. */
 export function useOfQuery(
   { index, partition }: QueryInput,
-  found: readonly StoredItem[],
+  items: readonly StoredItem[],
 ): RequestUse {
-  const bytes = found.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
-  const units = readUnits(bytes) / PER_UNIT[index === undefined ? 'consistent' : 'eventual']
+  const bytes = items.reduce((sum, item) => sum + itemSize(toItem(item)), 0)
+  const units = readUnits(bytes) / READS_PER_UNIT[index === undefined ? 'consistent' : 'eventual']
   const what = index ?? /^[A-Z]+/.exec(String(partition[0]))?.[0] ?? 'another'
   return {
     parts: [{ sort: 'reads', what, partition: partition.join(' '), units }],

@@ -50,13 +50,13 @@ function valueCopy(value: unknown): unknown {
   )
 }
 
-/** Stored items never change, so each is measured once. */
+/** Stored items never change, so each item is measured once. */
 const sizes = new WeakMap<object, number>()
 
 /** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */
 export function itemSize(item: StoredItem): number {
-  const known = sizes.get(item)
-  if (known !== undefined) return known
+  const knownSize = sizes.get(item)
+  if (knownSize !== undefined) return knownSize
   const size = membersSize(item, 0)
   sizes.set(item, size)
   return size
@@ -83,7 +83,7 @@ export function valueSize(value: unknown): number {
   return value.reduce((size, element) => size + valueSize(element) + PER_ELEMENT, CONTAINER)
 }
 
-/** A byte for two significant digits, one for the exponent and one for a minus sign. */
+/** A byte for two significant digits, a byte for the exponent, and a byte for a minus sign. */
 function numberSize(value: number): number {
   const digits = String(Math.abs(value))
     .replace('.', '')

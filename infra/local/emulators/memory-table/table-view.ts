@@ -27,49 +27,53 @@ export type TableView = ReturnType<typeof tableView>
 
 export function tableView(shape: ViewShape) {
   const partitions = new Map<string, Entry[]>()
-  const followed = new Map<
+  const rowsByKey = new Map<
     string,
     { readonly item: StoredItem; readonly entry: Entry | undefined }
   >()
-  const inOrder: Partition[] = []
+  const orderedPartitions: Partition[] = []
   /** An item keeps its place while these attributes do not change. */
   const places = [...shape.partition, ...shape.sort]
   return {
     shape,
-    /** The item itself, or undefined. */
-    item: (key: Key): StoredItem | undefined => followed.get(keyText(key))?.item,
+    item: (key: Key): StoredItem | undefined => rowsByKey.get(keyText(key))?.item,
     /** The entries with these values of the partition attributes, ascending. */
     partition: (values: readonly KeyValue[]): readonly Entry[] =>
       partitions.get(JSON.stringify(values)) ?? [],
     /** All partitions, in the order of the first attribute of their key. */
     partitions: (): readonly Partition[] => {
-      // A map keeps insertion order, so the keys after the known ones are new.
-      const fresh = inOrder.length < partitions.size ? [...partitions].slice(inOrder.length) : []
-      for (const [key, entries] of fresh) {
+      // A map keeps insertion order, so the keys after the known keys are new.
+      const newPartitions =
+        orderedPartitions.length < partitions.size
+          ? [...partitions].slice(orderedPartitions.length)
+          : []
+      for (const [key, entries] of newPartitions) {
         const first = String(JSON.parse(key)[0])
-        const before = inOrder.findLastIndex((other) => (orderOf(other.first, first) ?? 0) < 0)
-        inOrder.splice(before + 1, 0, { first, entries })
+        const position = orderedPartitions.findLastIndex(
+          (partition) => (orderOf(partition.first, first) ?? 0) < 0,
+        )
+        orderedPartitions.splice(position + 1, 0, { first, entries })
       }
-      return inOrder
+      return orderedPartitions
     },
-    /** Applies one change. The changes of one item must come in order; throws if one is missing. */
+    /** Applies one change. The changes of one item must come in order; throws if a change is missing. */
     follow: ({ key, before, after }: TableChange): void => {
       const text = keyText(key)
-      const last = followed.get(text)
-      if (last?.item !== before) {
+      const row = rowsByKey.get(text)
+      if (row?.item !== before) {
         throw new OutsideModel('a view follows the changes of one item in their order, each once')
       }
-      const old = last?.entry
-      const oldEntries = (old && partitions.get(old.partition)) ?? []
+      const oldEntry = row?.entry
+      const oldEntries = (oldEntry && partitions.get(oldEntry.partition)) ?? []
       if (before && after && places.every((name) => before[name] === after[name])) {
-        const entry = old && { ...old, item: projected(shape, after) }
-        if (entry) oldEntries[oldEntries.indexOf(old)] = entry
-        return void followed.set(text, { item: after, entry })
+        const entry = oldEntry && { ...oldEntry, item: projectedItem(shape, after) }
+        if (entry) oldEntries[oldEntries.indexOf(oldEntry)] = entry
+        return void rowsByKey.set(text, { item: after, entry })
       }
-      if (old) oldEntries.splice(oldEntries.indexOf(old), 1)
-      if (!after) return void followed.delete(text)
+      if (oldEntry) oldEntries.splice(oldEntries.indexOf(oldEntry), 1)
+      if (!after) return void rowsByKey.delete(text)
       const entry = entryOf(shape, after)
-      followed.set(text, { item: after, entry })
+      rowsByKey.set(text, { item: after, entry })
       if (!entry) return
       const entries = partitions.get(entry.partition) ?? []
       partitions.set(entry.partition, entries)
@@ -87,7 +91,7 @@ function keyText({ pk, sk }: Key) {
   return `${pk}\n${sk}`
 }
 
-/** Undefined when the two have no order: different types, or types without one. */
+/** Undefined if two values have no order: their types differ, or their type has no order. */
 export function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
   return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
@@ -102,16 +106,16 @@ function textOrder(a: string, b: string): number {
   return a < b ? -1 : 1
 }
 
-function projected({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem {
+function projectedItem({ partition, sort, isTable }: ViewShape, item: StoredItem): StoredItem {
   if (isTable) return item
-  const shown: Record<string, unknown> = {}
+  const keys: Record<string, unknown> = {}
   for (const names of [partition, sort, ['pk', 'sk']]) {
-    for (const name of names) if (item[name] !== undefined) shown[name] = item[name]
+    for (const name of names) if (item[name] !== undefined) keys[name] = item[name]
   }
-  return shown
+  return keys
 }
 
-/** Undefined if the item lacks a key attribute of the view. It is then not in the view. */
+/** Undefined if the item lacks a key attribute of the view: then the view leaves out the item. */
 export function entryOf(
   { partition, sort, isTable }: ViewShape,
   item: StoredItem,
@@ -120,15 +124,15 @@ export function entryOf(
     attributes
       .map((attribute) => item[attribute])
       .filter((value) => typeof value === 'string' || typeof value === 'number')
-  const found = valuesOf(partition)
-  if (found.length < partition.length) return undefined
+  const partitionValues = valuesOf(partition)
+  if (partitionValues.length < partition.length) return undefined
   // The primary key follows the sort attributes, so that no two entries are equal.
-  const places = valuesOf([...sort, 'pk', 'sk'])
-  if (places.length < sort.length + 2) return undefined
+  const sortValues = valuesOf([...sort, 'pk', 'sk'])
+  if (sortValues.length < sort.length + 2) return undefined
   return {
-    partition: JSON.stringify(found),
-    sort: places,
-    item: projected({ partition, sort, isTable }, item),
+    partition: JSON.stringify(partitionValues),
+    sort: sortValues,
+    item: projectedItem({ partition, sort, isTable }, item),
   }
 }
 

@@ -98,8 +98,8 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   return request
 }
 
-function text(most: number) {
-  return v.pipe(v.string(), v.minLength(1), v.maxLength(most))
+function text(maxLength: number) {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
 }
 
 /** The schema of `channel_properties` by the kind of destination. It refuses the properties of other kinds. */
@@ -121,19 +121,16 @@ function parseChannelProperties(
 /** The provider documents the limits, but not which of two possible error codes it answers. This code is a guess. */
 function requireAmount({ amounts }: Channel, amount: number): void {
   if (amounts === undefined) return
-  const [least, most] = amounts
-  if (amount >= least && amount <= most) return
-  throw new ProviderError(
-    'INVALID_VALUE_ERROR',
-    `request_amount must be between ${least} and ${most}`,
-  )
+  const [min, max] = amounts
+  if (amount >= min && amount <= max) return
+  throw new ProviderError('INVALID_VALUE_ERROR', `request_amount must be between ${min} and ${max}`)
 }
 
 function expiryOf(world: World, channel: Channel, properties: Readonly<Record<string, string>>) {
-  const wanted = properties['expires_at']
-  if (wanted === undefined) return world.nowMs() + channel.lifetimeSeconds * 1000
-  const wantedMs = Date.parse(wanted)
-  if (wantedMs > world.nowMs()) return wantedMs
+  const expiresAt = properties['expires_at']
+  if (expiresAt === undefined) return world.nowMs() + channel.lifetimeSeconds * 1000
+  const expiresAtMs = Date.parse(expiresAt)
+  if (expiresAtMs > world.nowMs()) return expiresAtMs
   throw new ProviderError(
     'API_VALIDATION_ERROR',
     'channel_properties.expires_at must be in the future',
@@ -151,9 +148,11 @@ function destinationActions(world: World, channel: Channel, input: DestinationIn
   const { requestId, amount, channelProperties } = input
   switch (channel.destination) {
     case 'virtual_account_number':
-      return [present('VIRTUAL_ACCOUNT_NUMBER', accountNumber(world, channel, channelProperties))]
+      return [
+        presentAction('VIRTUAL_ACCOUNT_NUMBER', accountNumber(world, channel, channelProperties)),
+      ]
     case 'qr_string':
-      return [present('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
+      return [presentAction('QR_STRING', qrisString(amount, referenceLabel(requestId)))]
     case 'checkout_url':
       return [
         {
@@ -169,7 +168,7 @@ function destinationActions(world: World, channel: Channel, input: DestinationIn
   }
 }
 
-function present(descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: string): Action {
+function presentAction(descriptor: 'VIRTUAL_ACCOUNT_NUMBER' | 'QR_STRING', value: string): Action {
   return { type: 'PRESENT_TO_CUSTOMER', descriptor, value }
 }
 
@@ -179,19 +178,23 @@ function accountNumber(
   properties: DestinationInput['channelProperties'],
 ) {
   const { prefix, length } = channel.virtualAccount ?? { prefix: '', length: 16 }
-  const wanted = properties['virtual_account_number']
-  if (wanted === undefined)
-    return prefix + permuted(nextInSequence(world, 'virtual_account'), length - prefix.length)
-  if (wanted.length !== length || !wanted.startsWith(prefix) || !/^\d+$/.test(wanted)) {
+  const wantedNumber = properties['virtual_account_number']
+  if (wantedNumber === undefined)
+    return prefix + permutedDigits(nextInSequence(world, 'virtual_account'), length - prefix.length)
+  if (
+    wantedNumber.length !== length ||
+    !wantedNumber.startsWith(prefix) ||
+    !/^\d+$/.test(wantedNumber)
+  ) {
     const message = `virtual_account_number must be ${length} digits that start with ${prefix}`
     throw new ProviderError('VIRTUAL_ACCOUNT_NUMBER_OUTSIDE_RANGE', message)
   }
-  return wanted
+  return wantedNumber
 }
 
 // The factor is coprime to 10, so different ordinals give different numbers until all numbers of `digits` digits are
 // used. The numbers look random.
-function permuted(ordinal: number, digits: number) {
+function permutedDigits(ordinal: number, digits: number) {
   return String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(
     digits,
     '0',

@@ -16,19 +16,19 @@ const SimulateBody = v.nullish(
 )
 
 /**
- * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The captured amount is
- * that of the fault `wrong_amount`, else that of the body, else the requested amount. It refuses a final request,
- * unless the fault `after_expiry` is armed. Then the money arrives, but the request keeps its status.
+ * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The captured amount
+ * comes from the fault `wrong_amount`, else from the body, else from the request. A final request is refused, unless
+ * the fault `after_expiry` is armed. Then the money arrives, but the request keeps its status.
  */
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
-  const ordered = parseInput(SimulateBody, body)
+  const order = parseInput(SimulateBody, body)
   if (!isOpen(record.request) && !takeFault(world, 'payment', 'after_expiry')) {
     const message = `Payment request is ${record.request.status} and cannot be paid`
     throw new ProviderError('INACTIVE_PAYMENT_REQUEST', message)
   }
   const wrongAmount = numberOf(takeFault(world, 'payment', 'wrong_amount'))
-  const amount = wrongAmount ?? ordered?.amount ?? record.request.request_amount
+  const amount = wrongAmount ?? order?.amount ?? record.request.request_amount
   const now = timestampNow(world)
   const captureId = `cptr-${world.newUuid()}`
   const payment: Payment = {
@@ -60,7 +60,7 @@ export function cancelRequest(world: World, id: string): PaymentRequest {
     const message = `Payment request cannot be cancelled because of its current status ${record.request.status}`
     throw new ProviderError('INELIGIBLE_TRANSACTION_STATUS', message)
   }
-  return close(world, record, { status: 'CANCELED' })
+  return closeRequest(world, record, { status: 'CANCELED' })
 }
 
 function requireOpen(world: World, id: string): RequestRecord {
@@ -74,17 +74,17 @@ function requireOpen(world: World, id: string): RequestRecord {
 
 type FinalFields = Pick<PaymentRequest, 'status' | 'failure_code' | 'latest_payment_id'>
 
-function close(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
+function closeRequest(world: World, record: RequestRecord, fields: FinalFields): PaymentRequest {
   const request = { ...record.request, ...fields, updated: timestampNow(world) }
   world.store.requests.put({ ...record, request })
   return request
 }
 
-/** Expires an open request, and announces it. Throws `INACTIVE_PAYMENT_REQUEST` for a final one. */
+/** Expires an open request, and announces the expiry. Throws `INACTIVE_PAYMENT_REQUEST` for a final request. */
 export function expireRequest(world: World, id: string): PaymentRequest {
-  const expired = close(world, requireOpen(world, id), { status: 'EXPIRED' })
-  announce(world, 'payment_request.expiry', expired)
-  return expired
+  const request = closeRequest(world, requireOpen(world, id), { status: 'EXPIRED' })
+  announce(world, 'payment_request.expiry', request)
+  return request
 }
 
 /** Expires a request at its expiry time. A final request stays unchanged. */
@@ -107,11 +107,11 @@ export function failRequest(world: World, id: string, body: unknown): PaymentReq
     failure_code: failureCode,
   }
   world.store.payments.put({ id: payment.payment_id, payment })
-  const failed = close(world, record, {
+  const request = closeRequest(world, record, {
     status: 'FAILED',
     failure_code: failureCode,
     latest_payment_id: payment.payment_id,
   })
   announce(world, 'payment.failure', payment)
-  return failed
+  return request
 }

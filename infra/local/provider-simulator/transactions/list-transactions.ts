@@ -6,7 +6,7 @@ import type { World } from '../world.ts'
 import { applyRowFaults } from './transaction-rows.ts'
 
 const DEFAULT_LIMIT = 10
-// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that rows are left.
+// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that there are more rows.
 const MAX_LIMIT = 50
 
 const Count = v.pipe(
@@ -60,27 +60,27 @@ export function listTransactions(world: World, search: URLSearchParams) {
 
 function matchesQuery(row: Transaction, query: Query) {
   return (
-    allows(query.types, row.type) &&
-    allows(query.statuses, row.status) &&
-    allows(query.channel_categories, row.channel_category) &&
-    equals(query.reference_id, row.reference_id) &&
-    equals(query.product_id, row.product_id) &&
-    equals(query.currency, row.currency) &&
-    equals(query.amount, row.amount) &&
-    within(row.created, query['created[gte]'], query['created[lte]']) &&
-    within(row.updated, query['updated[gte]'], query['updated[lte]'])
+    isAllowed(query.types, row.type) &&
+    isAllowed(query.statuses, row.status) &&
+    isAllowed(query.channel_categories, row.channel_category) &&
+    isSame(query.reference_id, row.reference_id) &&
+    isSame(query.product_id, row.product_id) &&
+    isSame(query.currency, row.currency) &&
+    isSame(query.amount, row.amount) &&
+    isWithin(row.created, query['created[gte]'], query['created[lte]']) &&
+    isWithin(row.updated, query['updated[gte]'], query['updated[lte]'])
   )
 }
 
-function allows(wanted: readonly string[], value: string) {
-  return wanted.length === 0 || wanted.includes(value)
+function isAllowed(allowed: readonly string[], value: string) {
+  return allowed.length === 0 || allowed.includes(value)
 }
 
-function equals<T>(wanted: T | undefined, value: T) {
-  return wanted === undefined || wanted === value
+function isSame<T>(filter: T | undefined, value: T) {
+  return filter === undefined || filter === value
 }
 
-function within(timestamp: string, fromMs: number | undefined, toMs: number | undefined) {
+function isWithin(timestamp: string, fromMs: number | undefined, toMs: number | undefined) {
   if (fromMs === undefined && toMs === undefined) return true
   const ms = Date.parse(timestamp)
   return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
@@ -119,7 +119,7 @@ export function getTransaction(world: World, id: string): Transaction {
   const row = world.store.transactions
     .all()
     .flatMap(shownRows)
-    .find((shown) => shown.id === id)
+    .find((transaction) => transaction.id === id)
   if (!row) throw new ProviderError('DATA_NOT_FOUND', `Transaction '${id}' is not found`)
   return row
 }

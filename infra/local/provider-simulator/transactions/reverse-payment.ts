@@ -29,22 +29,20 @@ const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback])
 
 /**
  * Reverses the last capture of a request, or returns its money after a won dispute (design section 10). Returns the
- * changed or new row. As at the real provider, a void or a reversal has no callback; the others have one. Throws
+ * changed or new row. As at the real provider, a void or a reversal has no callback; the other kinds have a callback. Throws
  * `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed or returned.
  */
 export function reversePayment(world: World, id: string, body: unknown): Transaction {
   const { request } = requireRequest(world, id)
   const order = parseInput(ReverseOrder, body)
-  const captured = rowsOf(world, request.latest_payment_id).find(
-    ({ row }) => row.type === 'PAYMENT',
-  )
-  if (!captured) throw ineligible('this payment request was not paid; pay it first')
-  if (!v.is(RowReversal, order)) return bookMovement(world, captured.row, order)
+  const capture = rowsOf(world, request.latest_payment_id).find(({ row }) => row.type === 'PAYMENT')
+  if (!capture) throw ineligible('this payment request was not paid; pay it first')
+  if (!v.is(RowReversal, order)) return bookMovement(world, capture.row, order)
   const { kind, transaction_id: rowId } = order
   const target =
     rowId === undefined
-      ? captured
-      : rowsOf(world, request.latest_payment_id).find(({ id: of }) => of === rowId)
+      ? capture
+      : rowsOf(world, request.latest_payment_id).find((record) => record.id === rowId)
   if (!target) throw ineligible('transaction_id is not the id of a row of this payment request')
   return reverseRow(world, target, kind)
 }
@@ -68,42 +66,42 @@ const MOVEMENTS = {
 
 function bookMovement(
   world: World,
-  captured: Transaction,
+  capture: Transaction,
   order: v.InferOutput<typeof Movement> | v.InferOutput<typeof Chargeback>,
 ): Transaction {
-  const { kind, amount: ordered } = order
+  const { kind, amount: orderedAmount } = order
   const [type, event] = MOVEMENTS[kind]
-  const disputed = rowsOf(world, captured.product_id).find(({ row }) => row.type === 'CHARGEBACK')
-  if (kind === 'chargeback_reversal' && !disputed)
+  const dispute = rowsOf(world, capture.product_id).find(({ row }) => row.type === 'CHARGEBACK')
+  if (kind === 'chargeback_reversal' && !dispute)
     throw ineligible('this payment has no chargeback; make one first')
   const amount =
-    ordered ??
-    (kind === 'chargeback_reversal' && disputed ? disputedBy(disputed.row) : captured.amount)
+    orderedAmount ??
+    (kind === 'chargeback_reversal' && dispute ? disputedAmount(dispute.row) : capture.amount)
   const fee = order.kind === 'chargeback' ? order.fee : 0
   const row = bookRow(world, {
     type,
-    reference_id: captured.reference_id,
-    product_id: captured.product_id,
-    channel_category: captured.channel_category,
-    channel_code: captured.channel_code,
-    currency: captured.currency,
+    reference_id: capture.reference_id,
+    product_id: capture.product_id,
+    channel_category: capture.channel_category,
+    channel_code: capture.channel_code,
+    currency: capture.currency,
     amount: amount + fee,
     fee,
     cashflow: kind === 'chargeback_reversal' ? 'MONEY_IN' : 'MONEY_OUT',
   })
-  const about = {
-    payment_id: captured.product_id,
-    reference_id: captured.reference_id,
-    currency: captured.currency,
+  const paymentFields = {
+    payment_id: capture.product_id,
+    reference_id: capture.reference_id,
+    currency: capture.currency,
   }
   announce(
     world,
     event,
     kind === 'refund'
-      ? { id: `rfd-${world.newUuid()}`, ...about, amount, status: 'SUCCEEDED' }
+      ? { id: `rfd-${world.newUuid()}`, ...paymentFields, amount, status: 'SUCCEEDED' }
       : {
           id: `mi-dspt-${world.newUuid()}`,
-          ...about,
+          ...paymentFields,
           amount: { initial: String(amount), terminal: null },
         },
   )
@@ -111,7 +109,7 @@ function bookMovement(
 }
 
 /** The amount of a dispute, without the fee that its row includes. */
-function disputedBy({ amount, fee }: Transaction): number {
+function disputedAmount({ amount, fee }: Transaction): number {
   return amount - fee.xendit_fee - fee.value_added_tax
 }
 
@@ -122,7 +120,7 @@ function reverseRow(
   kind: 'voided' | 'reversed',
 ): Transaction {
   if (record.row.status !== 'SUCCESS') throw ineligible(`the row is already ${record.row.status}`)
-  const { settleAtMs, finalFee: _fee, ...rest } = record
+  const { settleAtMs, finalFee: _fee, ...otherFields } = record
   const row: Transaction = {
     ...record.row,
     status: kind === 'voided' ? 'VOIDED' : 'REVERSED',
@@ -130,6 +128,6 @@ function reverseRow(
     fee: { ...record.row.fee, status: kind === 'voided' ? 'CANCELED' : 'REVERSED' },
     updated: timestampNow(world),
   }
-  world.store.transactions.put({ ...rest, row })
+  world.store.transactions.put({ ...otherFields, row })
   return row
 }

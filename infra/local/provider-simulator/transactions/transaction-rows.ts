@@ -11,10 +11,10 @@ import {
 import type { TransactionRecord } from '../simulator-store.ts'
 import { timestampNow, toTimestamp, type World } from '../world.ts'
 
-const NO_FEE = feeShown(0, 0, 'PENDING')
+const NO_FEE = feeFields(0, 0, 'PENDING')
 
 /** If the contract bills the fees monthly, a settled row has no fee. */
-const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
+const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 
 /**
  * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only after settlement.
@@ -23,15 +23,18 @@ const INVOICED_FEE = feeShown(0, 0, 'NOT_APPLICABLE')
 export function bookCapture(
   world: World,
   payment: Payment,
-  captured: { captureId: string; amount: number },
+  capture: { captureId: string; amount: number },
 ) {
   const channel = requireChannel(payment.channel_code)
   const fixedFee = numberOf(takeFault(world, 'transactions', 'fee'))
   const lateSeconds = numberOf(takeFault(world, 'transactions', 'fee_late'))
-  const invoiced = takeFault(world, 'transactions', 'fee_invoiced') !== undefined
-  const fee = fixedFee === undefined ? tariffFee(channel, captured.amount) : splitFee(fixedFee)
-  const finalFee = invoiced ? INVOICED_FEE : fee
-  const settleAtMs = settlementOf(world, channel, { known: fixedFee !== undefined, lateSeconds })
+  const isInvoiced = takeFault(world, 'transactions', 'fee_invoiced') !== undefined
+  const fee = fixedFee === undefined ? tariffFee(channel, capture.amount) : splitFee(fixedFee)
+  const finalFee = isInvoiced ? INVOICED_FEE : fee
+  const settleAtMs = settlementTime(world, channel, {
+    isFixed: fixedFee !== undefined,
+    lateSeconds,
+  })
   const created = timestampNow(world)
   const row: Transaction = {
     id: `txn_${world.newUuid()}`,
@@ -43,8 +46,8 @@ export function bookCapture(
     reference_id: payment.reference_id,
     account_identifier: null,
     currency: payment.currency,
-    amount: captured.amount,
-    net_amount: captured.amount,
+    amount: capture.amount,
+    net_amount: capture.amount,
     net_amount_currency: payment.currency,
     cashflow: 'MONEY_IN',
     settlement_status: 'PENDING',
@@ -54,7 +57,7 @@ export function bookCapture(
     updated: created,
     fee: NO_FEE,
     product_data: {
-      capture_id: captured.captureId,
+      capture_id: capture.captureId,
       payment_request_id: payment.payment_request_id,
       payment_link_id: null,
       reusable_payment_link_id: null,
@@ -70,10 +73,10 @@ export function bookCapture(
 /** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
 function tariffFee(channel: Channel, amount: number) {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
-  return feeShown(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
+  return feeFields(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
 }
 
-function feeShown(fee: number, tax: number, status: string): TransactionFee {
+function feeFields(fee: number, tax: number, status: string): TransactionFee {
   return {
     xendit_fee: fee,
     value_added_tax: tax,
@@ -86,16 +89,16 @@ function feeShown(fee: number, tax: number, status: string): TransactionFee {
 /** Splits an ordered total into fee and tax. So tests notice code that ignores one of the two. */
 function splitFee(total: number) {
   const tax = Math.floor((total * 11) / 111)
-  return feeShown(total - tax, tax, 'COMPLETED')
+  return feeFields(total - tax, tax, 'COMPLETED')
 }
 
-function settlementOf(
+function settlementTime(
   world: World,
   channel: Channel,
-  fee: { known: boolean; lateSeconds: number | undefined },
+  fee: { isFixed: boolean; lateSeconds: number | undefined },
 ) {
   if (fee.lateSeconds !== undefined) return world.nowMs() + Math.round(fee.lateSeconds * 1000)
-  return fee.known ? world.nowMs() : settlementTime(channel.settlement, world.nowMs())
+  return fee.isFixed ? world.nowMs() : settlementTimeAfter(channel.settlement, world.nowMs())
 }
 
 const DAY_MS = 86_400_000
@@ -106,13 +109,13 @@ const JAKARTA_OFFSET_MS = 7 * 3_600_000
  * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
  * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
  */
-function settlementTime(rule: SettlementRule, capturedMs: number) {
+function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
   let settledMs = capturedMs
-  for (let left = rule.businessDays; left > 0; ) {
+  for (let daysLeft = rule.businessDays; daysLeft > 0; ) {
     settledMs += DAY_MS
     const weekday = new Date(settledMs + JAKARTA_OFFSET_MS).getUTCDay()
-    if (weekday !== 0 && weekday !== 6) left -= 1
+    if (weekday !== 0 && weekday !== 6) daysLeft -= 1
   }
   return settledMs
 }
@@ -124,23 +127,23 @@ function settlementTime(rule: SettlementRule, capturedMs: number) {
 export function applyRowFaults(world: World, id: string) {
   const record = world.store.transactions.get(id)
   if (!record) return
-  let changed: TransactionRecord = record
-  if (takeFault(world, 'transactions', 'missing')) changed = { ...changed, missing: true }
+  let newRecord: TransactionRecord = record
+  if (takeFault(world, 'transactions', 'missing')) newRecord = { ...newRecord, missing: true }
   if (takeFault(world, 'transactions', 'duplicate'))
-    changed = { ...changed, duplicateId: `txn_${world.newUuid()}` }
+    newRecord = { ...newRecord, duplicateId: `txn_${world.newUuid()}` }
   const wrongAmount = takeFault(world, 'transactions', 'wrong_amount')
   if (wrongAmount) {
-    const amount = numberOf(wrongAmount) ?? changed.row.amount + 1
-    const netAmount = changed.row.net_amount + amount - changed.row.amount
-    changed = {
-      ...changed,
-      row: { ...changed.row, amount, net_amount: netAmount, updated: timestampNow(world) },
+    const amount = numberOf(wrongAmount) ?? newRecord.row.amount + 1
+    const netAmount = newRecord.row.net_amount + amount - newRecord.row.amount
+    newRecord = {
+      ...newRecord,
+      row: { ...newRecord.row, amount, net_amount: netAmount, updated: timestampNow(world) },
     }
   }
-  const isOpen = changed.settleAtMs !== undefined && changed.settleAtMs > world.nowMs()
+  const isOpen = newRecord.settleAtMs !== undefined && newRecord.settleAtMs > world.nowMs()
   const settlesNow = isOpen && takeFault(world, 'transactions', 'settle_now') !== undefined
-  if (settlesNow) changed = { ...changed, settleAtMs: world.nowMs() }
-  if (changed !== record) world.store.transactions.put(changed)
+  if (settlesNow) newRecord = { ...newRecord, settleAtMs: world.nowMs() }
+  if (newRecord !== record) world.store.transactions.put(newRecord)
   if (settlesNow) settleTransaction(world, id)
 }
 
@@ -153,7 +156,7 @@ export function settleTransaction(world: World, id: string) {
     record.settleAtMs > world.nowMs()
   )
     return
-  const { settleAtMs: _due, finalFee, ...settled } = record
+  const { settleAtMs: _due, finalFee, ...settledRecord } = record
   const row: Transaction = {
     ...record.row,
     fee: finalFee,
@@ -161,7 +164,7 @@ export function settleTransaction(world: World, id: string) {
     settlement_status: 'SETTLED',
     updated: timestampNow(world),
   }
-  world.store.transactions.put({ ...settled, row })
+  world.store.transactions.put({ ...settledRecord, row })
 }
 
 const text = v.pipe(v.string(), v.maxLength(255))

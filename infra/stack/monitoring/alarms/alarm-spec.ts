@@ -1,6 +1,6 @@
 import type { Measure } from './metric-ref.ts'
 
-/** The composite alarms that wake a person. There is one for each group of affected people, so that one fault does not hide the next. */
+/** The composite alarms that wake a person, one for each group of affected people: a fault does not hide the next. */
 export const PAGES = [
   {
     id: 'page-money-in',
@@ -25,19 +25,16 @@ export type Page = (typeof PAGES)[number]
 export type AlarmSpec = {
   /** The alarm's name is `gateway-<stage>-<id>`. */
   readonly id: string
-  /** Its heading in docs/runbook.md, if two alarms share one. Without it: the id. */
+  /** The alarm's heading in docs/runbook.md, if two alarms share a heading. By default the id. */
   readonly heading?: string
-  /** The page that it turns on, at any hour. Without it the alarm is a ticket, which is read in the day. */
+  /** The page that the alarm turns on, at any hour. An alarm without a page is a ticket, which is read in the day. */
   readonly page?: Page['id']
-  /** What is wrong, in one sentence. */
   readonly summary: string
-  /** Who notices, and by what. */
   readonly impact: string
   readonly measure: Measure
-  /** What the measure counts. */
   readonly unit: string
   readonly when: Threshold & Periods
-  /** Why this threshold, and these periods. */
+  /** Why the alarm has this threshold and these periods. */
   readonly because: string
   /** Set where missing data is the failure. Otherwise missing data is no failure. */
   readonly whenMissing?: 'breaching'
@@ -48,7 +45,7 @@ type Threshold =
   | { readonly atLeast: number }
   | { readonly below: number }
 
-/** Of the last `outOf` periods, `periods` must be bad; all of them unless said otherwise. */
+/** Of the last `outOf` periods, `periods` must be bad. By default all periods. */
 type Periods = { readonly minutes: number; readonly periods: number; readonly outOf?: number }
 
 export function alarmName(stage: string, { id }: Pick<AlarmSpec, 'id'>): string {
@@ -68,7 +65,7 @@ export function thresholdOf({ when }: Pick<AlarmSpec, 'when'>): number {
   return 'below' in when ? when.below : when.atLeast
 }
 
-/** What the mail says: what is wrong, who suffers, and where to read on. */
+/** The mail's text: what is wrong, who suffers, and which runbook entry to read. */
 export function alarmDescription(spec: AlarmSpec): string {
   return `[${severityOf(spec)}] ${spec.summary} Who suffers: ${spec.impact} What to do: docs/runbook.md#${headingOf(spec)}`
 }

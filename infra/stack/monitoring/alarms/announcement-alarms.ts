@@ -6,7 +6,7 @@ import { OVERALL, orZero } from './metric-ref.ts'
 /** Failures between payment and webhook that the service level does not count: no merchant answers, or no worker runs. */
 export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
-    failing(watched),
+    failingDeliveries(watched),
     {
       id: 'deliveries-late',
       page: 'page-announcements',
@@ -21,7 +21,7 @@ export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
   ]
 }
 
-function failing({ our }: Watched): AlarmSpec {
+function failingDeliveries({ our }: Watched): AlarmSpec {
   const bad = `(${orZero('failed')} + ${orZero('abandoned')})`
   const all = `(${orZero('succeeded')} + ${orZero('failed')} + ${orZero('abandoned')})`
   return {
@@ -31,7 +31,7 @@ function failing({ our }: Watched): AlarmSpec {
     impact: 'merchants, who get no webhooks.',
     measure: {
       formula: `IF(${all} >= 20, 100 * ${bad} / ${all}, 0)`,
-      of: {
+      metrics: {
         succeeded: our('DeliveryAttempts', { outcome: 'succeeded' }, 'Sum'),
         failed: our('DeliveryAttempts', { outcome: 'failed' }, 'Sum'),
         abandoned: our('DeliveryAttempts', { outcome: 'abandoned' }, 'Sum'),

@@ -2,7 +2,7 @@ import { METRIC_NAMESPACE, type METRICS, type MetricName } from '../../../../sha
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
-/** Distributes over the sets; `All` stays the union, so that dimensions of other sets are forbidden. */
+/** Distributes over the sets. `All` stays the union, so that dimensions of other sets are forbidden. */
 type OneOf<
   Set extends readonly string[],
   All extends readonly string[] = Set,
@@ -14,7 +14,7 @@ type OneOf<
       }
     : never
 
-/** Exactly the dimensions of one of a metric's sets; any other combination is a metric that does not exist. */
+/** Exactly the dimensions of one of a metric's sets. With any other combination the metric does not exist. */
 type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
@@ -28,7 +28,6 @@ export type Statistic =
   | 'p99'
   | `TC(:${number})`
 
-/** One metric of CloudWatch as an alarm or a graph reads it. */
 export type MetricRef = {
   readonly namespace: string
   readonly name: string
@@ -37,7 +36,10 @@ export type MetricRef = {
 }
 
 /** A calculation with several metrics. Each has the name that the formula uses. */
-export type Formula = { readonly formula: string; readonly of: Readonly<Record<string, MetricRef>> }
+export type Formula = {
+  readonly formula: string
+  readonly metrics: Readonly<Record<string, MetricRef>>
+}
 
 export type Measure = MetricRef | Formula
 
@@ -52,7 +54,10 @@ export type OurMetric = <const Name extends MetricName>(
   statistic: Statistic,
 ) => MetricRef
 
-/** Metrics of our own, by their names in the catalogue and one of their dimension sets: a typo does not compile. */
+/**
+ * Our own metrics, by their names in the catalogue and one of their dimension sets. A wrong name
+ * does not compile.
+ */
 export function ourMetrics(stage: string): OurMetric {
   return (name, dimensions, statistic) => ({
     namespace: METRIC_NAMESPACE,
@@ -62,10 +67,13 @@ export function ourMetrics(stage: string): OurMetric {
   })
 }
 
-/** No dimensions: the metric over everything the stage does. */
+/** No dimensions: the metric of the whole stage. */
 export const OVERALL = {} as const
 
-/** Metrics that AWS publishes, by the names of its documentation. A test holds each that is used to the template. */
+/**
+ * Metrics that AWS publishes, by the names of its documentation. A test compares each used metric
+ * with the template.
+ */
 export const AWS_METRICS = {
   // docs.aws.amazon.com/apigateway/latest/developerguide/http-api-metrics.html
   'AWS/ApiGateway': { '5xx': ['ApiId'], '4xx': ['ApiId'], Count: ['ApiId'], Latency: ['ApiId'] },
@@ -98,17 +106,17 @@ type DimensionOf<Names> = Names extends readonly (infer Dimension extends string
   ? Dimension
   : never
 
-/** A metric of AWS's own. An index has one more dimension than its table, so dimensions are optional. */
+/** A metric of AWS. An index has one more dimension than its table, so dimensions are optional. */
 export function awsMetric<
   const Namespace extends keyof AwsMetrics,
   const Name extends keyof AwsMetrics[Namespace] & string,
 >(
   namespace: Namespace,
   name: Name,
-  given: Readonly<Partial<Record<DimensionOf<AwsMetrics[Namespace][Name]>, string>>>,
+  dimensions: Readonly<Partial<Record<DimensionOf<AwsMetrics[Namespace][Name]>, string>>>,
   statistic: Statistic,
 ): MetricRef {
-  const defined = Object.entries<string | undefined>(given).flatMap(([dimension, value]) =>
+  const defined = Object.entries<string | undefined>(dimensions).flatMap(([dimension, value]) =>
     value === undefined ? [] : [[dimension, value]],
   )
   return { namespace, name, dimensions: Object.fromEntries(defined), statistic }
@@ -116,25 +124,28 @@ export function awsMetric<
 
 /** The sum of several metrics. A metric without data counts as zero. */
 export function sumOf(metrics: readonly MetricRef[]): Formula {
-  const of = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
-  return { formula: Object.keys(of).map(orZero).join(' + '), of }
+  const byId = Object.fromEntries(metrics.map((metric, at) => [`m${at}`, metric]))
+  return { formula: Object.keys(byId).map(orZero).join(' + '), metrics: byId }
 }
 
-/** No value in a period means that nothing happened: zero. */
+/** A period without a value counts as zero: nothing happened. */
 export function orZero(id: string): string {
   return `FILL(${id}, 0)`
 }
 
 /**
- * A metric whose missing data must count. CloudWatch looks further back than asked if periods are missing: the alarm
- * goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever it says of missing data.
- * With a value for each period CloudWatch uses only the periods that were asked for.
+ * A metric whose missing data must count. If periods are missing, CloudWatch looks further back than the alarm's
+ * periods: the alarm goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever its
+ * setting for missing data. With a value for each period CloudWatch uses only the alarm's periods.
  */
 export function withoutGaps(metric: MetricRef): Formula {
   return sumOf([metric])
 }
 
-/** How many conditions are true. Each metric in them is `orZero`, because one missing value makes the whole sum missing. */
+/**
+ * The number of true conditions. Conditions use `orZero` for each metric, because a missing value
+ * makes the sum missing.
+ */
 export function countOf(conditions: readonly string[]): string {
   return conditions.map((condition) => `IF(${condition}, 1, 0)`).join(' + ')
 }

@@ -2,7 +2,10 @@ import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, type Measure, orZero } from './metric-ref.ts'
 
-/** Can customers pay, and does the gateway see it? Watches the API, creates, and the provider's callbacks. */
+/**
+ * Can customers pay, and does the gateway see their payments? Watches the API, creates, and the
+ * provider's callbacks.
+ */
 export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     {
@@ -12,7 +15,7 @@ export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
       impact: 'customers who paid and see nothing, and merchants who do not ship.',
       measure: {
         formula: `IF(${orZero('created')} >= 20, IF(${orZero('succeeded')} < 1, created, 0), 0)`,
-        of: {
+        metrics: {
           created: watched.our('Payments', { outcome: 'created' }, 'Sum'),
           succeeded: watched.our('Payments', { outcome: 'succeeded' }, 'Sum'),
         },
@@ -21,26 +24,26 @@ export function moneyInAlarms(watched: Watched): readonly AlarmSpec[] {
       when: { above: 0, minutes: 60, periods: 1 },
       because: 'It needs at least twenty payments. Most customers pay within minutes.',
     },
-    creates(watched),
-    callbacks(watched),
-    ...api(watched),
-    refused(watched),
+    refusedCreates(watched),
+    missingCallbacks(watched),
+    ...apiErrors(watched),
+    refusedRequests(watched),
   ]
 }
 
-function creates({ our }: Watched): AlarmSpec {
-  const of = {
+function refusedCreates({ our }: Watched): AlarmSpec {
+  const metrics = {
     created: our('Payments', { outcome: 'created' }, 'Sum'),
     failed: our('Payments', { outcome: 'create_failed' }, 'Sum'),
     refused: our('Payments', { outcome: 'create_refused' }, 'Sum'),
   }
-  const tries = `(${Object.keys(of).map(orZero).join(' + ')})`
+  const tries = `(${Object.keys(metrics).map(orZero).join(' + ')})`
   return {
     id: 'creates-refused',
     page: 'page-money-in',
     summary: 'The provider rejects almost every payment that merchants create.',
     impact: 'merchants and their customers: almost none can begin to pay.',
-    measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, of },
+    measure: { formula: `IF(${tries} >= 20, 100 * ${orZero('refused')} / ${tries}, 0)`, metrics },
     unit: 'percent of creates',
     when: { above: 90, minutes: 5, periods: 3 },
     because:
@@ -48,7 +51,7 @@ function creates({ our }: Watched): AlarmSpec {
   }
 }
 
-function callbacks({ our }: Watched): AlarmSpec {
+function missingCallbacks({ our }: Watched): AlarmSpec {
   const missing = `(${orZero('succeeded')} - ${orZero('called')})`
   return {
     id: 'callbacks-missing',
@@ -57,7 +60,7 @@ function callbacks({ our }: Watched): AlarmSpec {
       'customers, whose payment shows as pending until due work or the sync finds it, minutes later.',
     measure: {
       formula: `IF(${missing} >= 3, 100 * ${missing} / succeeded, 0)`,
-      of: {
+      metrics: {
         succeeded: our('Payments', { outcome: 'succeeded' }, 'Sum'),
         called: our('SuccessHeard', { source: 'callback' }, 'Sum'),
       },
@@ -68,7 +71,7 @@ function callbacks({ our }: Watched): AlarmSpec {
   }
 }
 
-function api(watched: Watched): readonly AlarmSpec[] {
+function apiErrors(watched: Watched): readonly AlarmSpec[] {
   const errors = { heading: 'api-errors', unit: 'percent of requests' }
   return [
     {
@@ -95,24 +98,27 @@ function api(watched: Watched): readonly AlarmSpec[] {
   ]
 }
 
-/** Percent of requests. The specification answers 500 when the provider rejects one payment. That counts as no error. */
+/**
+ * Percent of requests. By the specification a create answers 500 when the provider rejects the
+ * payment: that is no error.
+ */
 function serverErrors(watched: Watched, least: number): Measure {
   const failed = `(${orZero('errors')} - ${orZero('refused')})`
   return {
     formula: `IF(${failed} >= ${least}, 100 * ${failed} / requests, 0)`,
-    of: {
-      errors: counted(watched, '5xx'),
+    metrics: {
+      errors: apiCount(watched, '5xx'),
       refused: watched.our('Payments', { outcome: 'create_refused' }, 'Sum'),
-      requests: counted(watched, 'Count'),
+      requests: apiCount(watched, 'Count'),
     },
   }
 }
 
-function counted({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
+function apiCount({ apiId }: Watched, name: '4xx' | '5xx' | 'Count') {
   return awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
 }
 
-function refused(watched: Watched): AlarmSpec {
+function refusedRequests(watched: Watched): AlarmSpec {
   return {
     id: 'requests-refused',
     page: 'page-money-in',
@@ -129,12 +135,12 @@ function refused(watched: Watched): AlarmSpec {
 /** Requests for unknown paths come from scanners. They count neither as refused nor as requests. */
 function clientErrors(watched: Watched): Measure {
   const answersStrays = functionNameOf(watched, ({ trigger }) => trigger.kind === 'http-default')
-  const asked = `(requests - ${orZero('strays')})`
+  const onRoutes = `(requests - ${orZero('strays')})`
   return {
-    formula: `IF(${asked} >= 20, 100 * (${orZero('refused')} - ${orZero('strays')}) / ${asked}, 0)`,
-    of: {
-      refused: counted(watched, '4xx'),
-      requests: counted(watched, 'Count'),
+    formula: `IF(${onRoutes} >= 20, 100 * (${orZero('refused')} - ${orZero('strays')}) / ${onRoutes}, 0)`,
+    metrics: {
+      refused: apiCount(watched, '4xx'),
+      requests: apiCount(watched, 'Count'),
       strays: awsMetric('AWS/Lambda', 'Invocations', { FunctionName: answersStrays }, 'Sum'),
     },
   }

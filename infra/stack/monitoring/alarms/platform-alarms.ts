@@ -2,7 +2,7 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, type MetricRef, orZero, sumOf } from './metric-ref.ts'
 
-/** The operations our code sends (shared/table). */
+/** The operations that our code sends to DynamoDB. */
 export const TABLE_OPERATIONS = [
   'GetItem',
   'BatchGetItem',
@@ -13,16 +13,19 @@ export const TABLE_OPERATIONS = [
   'TransactWriteItems',
 ] as const
 
-/** This share of a limit counts as close to it. */
+/** This share of a limit counts as close to the limit. */
 const CLOSE = 0.8
 
 type Throttles = 'ReadThrottleEvents' | 'WriteThrottleEvents'
 
-/** The table, and the concurrent runs of functions. Reserved runs belong to one function; all other functions share the rest. */
+/**
+ * The table, and the concurrent runs of functions. Functions without reserved runs share the
+ * account's unreserved runs.
+ */
 export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
-    throttled(watched),
-    nearMaximum(watched),
+    throttledTable(watched),
+    tableNearMaximum(watched),
     {
       id: 'concurrency-near-limit',
       page: 'page-platform',
@@ -42,7 +45,7 @@ export function platformAlarms(watched: Watched): readonly AlarmSpec[] {
   ]
 }
 
-function throttled(watched: Watched): AlarmSpec {
+function throttledTable(watched: Watched): AlarmSpec {
   return {
     id: 'table-throttled',
     page: 'page-platform',
@@ -73,7 +76,7 @@ export function throttlesByPart(
   )
 }
 
-function nearMaximum({
+function tableNearMaximum({
   table: { name: TableName, maxReadUnits, maxWriteUnits },
 }: Watched): AlarmSpec {
   return {
@@ -85,7 +88,7 @@ function nearMaximum({
         `${orZero('reads')} > ${CLOSE * maxReadUnits * 60}`,
         `${orZero('writes')} > ${CLOSE * maxWriteUnits * 60}`,
       ]),
-      of: {
+      metrics: {
         reads: awsMetric('AWS/DynamoDB', 'ConsumedReadCapacityUnits', { TableName }, 'Sum'),
         writes: awsMetric('AWS/DynamoDB', 'ConsumedWriteCapacityUnits', { TableName }, 'Sum'),
       },

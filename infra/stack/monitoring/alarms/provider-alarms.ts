@@ -2,7 +2,7 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { countOf, OVERALL, orZero } from './metric-ref.ts'
 
-/** Each call of the provider that money waits for, as the log names it (shared/provider/logged-provider.ts). */
+/** The calls of the provider that money waits for, by their names in the log (shared/provider/logged-provider.ts). */
 export const PROVIDER_OPERATIONS = [
   'create_request',
   'get_request',
@@ -11,13 +11,16 @@ export const PROVIDER_OPERATIONS = [
   'list_transactions',
 ] as const
 
-/** Requests of callbacks and due work. Creates have a service level, and listing transactions has `sync-late`. */
-const QUESTIONS = ['get_request', 'get_payment'] as const
+/**
+ * Requests by callbacks and due work. Creates have a service level, and the listing of transactions
+ * has `sync-late`.
+ */
+const STATUS_REQUESTS = ['get_request', 'get_payment'] as const
 
 /** The provider does not answer, or refuses us. */
 export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
-    failing(watched),
+    failingRequests(watched),
     {
       id: 'provider-refuses-calls',
       summary: 'The provider refuses calls because our requests are wrong.',
@@ -30,8 +33,8 @@ export function providerAlarms(watched: Watched): readonly AlarmSpec[] {
   ]
 }
 
-function failing({ our }: Watched): AlarmSpec {
-  const bad = QUESTIONS.map((name) => {
+function failingRequests({ our }: Watched): AlarmSpec {
+  const bad = STATUS_REQUESTS.map((name) => {
     const [calls, errors] = [orZero(`calls_${name}`), orZero(`errors_${name}`)]
     return `${calls} >= 5 && ${errors} > 0.2 * ${calls}`
   })
@@ -42,8 +45,8 @@ function failing({ our }: Watched): AlarmSpec {
     impact: 'customers who paid and see it as pending, and merchants whose webhooks come late.',
     measure: {
       formula: countOf(bad),
-      of: Object.fromEntries(
-        QUESTIONS.flatMap((operation) => [
+      metrics: Object.fromEntries(
+        STATUS_REQUESTS.flatMap((operation) => [
           [`calls_${operation}`, our('ProviderErrors', { operation }, 'SampleCount')],
           [`errors_${operation}`, our('ProviderErrors', { operation }, 'Sum')],
         ]),

@@ -5,11 +5,11 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { awsMetric, countOf, OVERALL, orZero, sumOf, withoutGaps } from './metric-ref.ts'
 
-/** Due work, which repairs what was lost, and the queues that it fills. */
+/** Due work, which repairs lost callbacks and messages, and the queues that due work fills. */
 export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
-    notRunning(watched),
-    ...late(watched),
+    dueWorkNotRunning(watched),
+    ...lateWork(watched),
     {
       id: 'work-failing',
       summary: 'Workers cannot finish some messages or items of due work.',
@@ -19,12 +19,12 @@ export function repairAlarms(watched: Watched): readonly AlarmSpec[] {
       when: { atLeast: 10, minutes: 15, periods: 2 },
       because: 'One item that fails each minute counts fifteen times in a quarter of an hour.',
     },
-    waiting(watched),
-    givenUp(watched),
+    waitingMessages(watched),
+    messagesGivenUp(watched),
   ]
 }
 
-function notRunning({ our }: Watched): AlarmSpec {
+function dueWorkNotRunning({ our }: Watched): AlarmSpec {
   return {
     id: 'due-work-not-running',
     page: 'page-due-work',
@@ -39,7 +39,7 @@ function notRunning({ our }: Watched): AlarmSpec {
   }
 }
 
-function late({ our }: Watched): readonly AlarmSpec[] {
+function lateWork({ our }: Watched): readonly AlarmSpec[] {
   return [
     {
       id: 'payment-checks-late',
@@ -74,7 +74,7 @@ function failedWork({ our, functions }: Watched) {
   ])
 }
 
-/** Seconds that a message may wait. Longer than SQS delays it, or hides it after a worker failed. */
+/** Seconds that a message may wait: longer than SQS delays a message, or hides it after a worker failed. */
 const LONGEST_WAITS = [
   { queue: 'webhooks', id: 'webhooks', seconds: MAX_DELAY_SECONDS + 300 },
   { queue: 'webhooks-slow', id: 'slow', seconds: 3_600 },
@@ -83,14 +83,14 @@ const LONGEST_WAITS = [
   { queue: 'audits', id: 'audits', seconds: 21_600 },
 ] as const
 
-function waiting({ queues }: Watched): AlarmSpec {
+function waitingMessages({ queues }: Watched): AlarmSpec {
   return {
     id: 'messages-waiting',
     summary: 'Messages wait in a queue for longer than any retry explains.',
     impact: 'the merchants of those messages: webhooks, settlements or audits are late.',
     measure: {
       formula: countOf(LONGEST_WAITS.map(({ id, seconds }) => `${orZero(id)} > ${seconds}`)),
-      of: Object.fromEntries(
+      metrics: Object.fromEntries(
         LONGEST_WAITS.map(({ queue, id }) => [
           id,
           awsMetric(
@@ -111,7 +111,7 @@ function waiting({ queues }: Watched): AlarmSpec {
 const { maxReceives: WEBHOOK_TRIES } = QUEUE_SETTINGS.webhooks
 const { maxReceives: OTHER_TRIES } = QUEUE_SETTINGS.settlements
 
-function givenUp({ deadLetterQueues }: Watched): AlarmSpec {
+function messagesGivenUp({ deadLetterQueues }: Watched): AlarmSpec {
   return {
     id: 'messages-given-up',
     summary: 'Messages were given up and wait in a dead-letter queue.',

@@ -10,7 +10,6 @@ type Burn = { readonly minutes: number; readonly rate: number; readonly percent:
 /** A promise to merchants, in percent over thirty days, and the two rates of budget use that need an action. */
 type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
   readonly heading: string
-  /** What merchants see when the promise is broken. */
   readonly broken: string
   readonly objective: number
   readonly page: Page['id']
@@ -19,19 +18,19 @@ type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
 }
 
 const HOUR_MINUTES = HOUR_MS / MINUTE_MS
-/** The usual pair: 2 % of the month's budget within an hour, 5 % within six. */
+/** The usual pair of alarms: 2 % of the month's budget within an hour, 5 % within six hours. */
 const FAST = { minutes: HOUR_MINUTES, rate: 14.4 }
 const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
-/** For daily work: 10 % of the month's budget within that day. */
+/** For daily work: 10 % of the month's budget within a day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
-/** Each has two alarms: fast use of its error budget pages, slow use is a ticket. */
+/** Each service level has two alarms: fast use of its error budget is a page, slow use is a ticket. */
 export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
-  return [creates(watched), webhooks(watched), settlements(watched)].flatMap(burnAlarms)
+  return [createLevel(watched), webhookLevel(watched), settlementLevel(watched)].flatMap(burnAlarms)
 }
 
 /** A create counts as answered if the provider rejects the payment. A create that failed or never began does not. */
-function creates(watched: Watched): ServiceLevel {
+function createLevel(watched: Watched): ServiceLevel {
   const { our } = watched
   const FunctionName = functionNameOf(
     watched,
@@ -41,7 +40,7 @@ function creates(watched: Watched): ServiceLevel {
   const bad = `(${['failed', 'crashed', 'throttled'].map(orZero).join(' + ')})`
   const percent: Measure = {
     formula: percentOf(bad, `(${bad} + ${orZero('created')} + ${orZero('refused')})`, 5),
-    of: {
+    metrics: {
       created: our('Payments', { outcome: 'created' }, 'Sum'),
       refused: our('Payments', { outcome: 'create_refused' }, 'Sum'),
       failed: our('Payments', { outcome: 'create_failed' }, 'Sum'),
@@ -60,17 +59,20 @@ function creates(watched: Watched): ServiceLevel {
   }
 }
 
-/** Percent of bad ones, if there are at least so many. One of three at night is no rate. */
+/**
+ * The percentage of bad events, if there are at least `least` of them. One bad event of three at
+ * night is no rate.
+ */
 function percentOf(bad: string, all: string, least: number): string {
   return `IF(${bad} >= ${least}, 100 * ${bad} / ${all}, 0)`
 }
 
 const WITHIN_MS = MINUTE_MS
 
-function webhooks({ our }: Watched): ServiceLevel {
+function webhookLevel({ our }: Watched): ServiceLevel {
   const percent: Measure = {
     formula: `IF(${orZero('announced')} >= 20, 100 * (announced - ${orZero('soon')}) / announced, 0)`,
-    of: {
+    metrics: {
       announced: our('TimeToAnnounce', OVERALL, 'SampleCount'),
       soon: our('TimeToAnnounce', OVERALL, `TC(:${WITHIN_MS})`),
     },
@@ -88,8 +90,11 @@ function webhooks({ our }: Watched): ServiceLevel {
 
 const HIDDEN_MINUTES = hiddenSecondsOf('settlements') / 60
 
-/** A client is late if its message was given up; failed tries are the early sign. A period is as long as SQS hides a failed try. */
-function settlements(watched: Watched): ServiceLevel {
+/**
+ * A client is late if its message was given up. Failed tries are the early sign: SQS hides such a
+ * try for a period.
+ */
+function settlementLevel(watched: Watched): ServiceLevel {
   const swept = watched.our('SweptClients', OVERALL, 'Sum')
   const settler = functionNameOf(
     watched,
@@ -110,14 +115,14 @@ function settlements(watched: Watched): ServiceLevel {
       minutes: HIDDEN_MINUTES,
       percent: {
         formula: share('failed', 3),
-        of: { swept, failed: watched.our('FailedMessages', { function: settler }, 'Sum') },
+        metrics: { swept, failed: watched.our('FailedMessages', { function: settler }, 'Sum') },
       },
     },
     slow: {
       ...DAILY,
       percent: {
         formula: share('dead', 1),
-        of: {
+        metrics: {
           swept,
           dead: awsMetric(
             'AWS/SQS',

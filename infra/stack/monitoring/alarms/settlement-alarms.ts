@@ -6,9 +6,9 @@ import { awsMetric, countOf, OVERALL, orZero, withoutGaps } from './metric-ref.t
 /** The sweep, the sync, the audit, and money in suspense. */
 export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
-    sweep(watched),
-    stuck(watched),
-    sync(watched),
+    sweepNotRun(watched),
+    settlementsStuck(watched),
+    syncLate(watched),
     {
       id: 'audit-imbalance',
       summary: 'The books of a merchant do not add up.',
@@ -19,11 +19,11 @@ export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
       because:
         'The audit saw the difference twice while the books did not change. The alert names the merchant, every day.',
     },
-    suspense(watched),
+    suspenseFlood(watched),
   ]
 }
 
-function sweep({ our }: Watched): AlarmSpec {
+function sweepNotRun({ our }: Watched): AlarmSpec {
   return {
     id: 'sweep-not-run',
     page: 'page-settlements',
@@ -38,7 +38,7 @@ function sweep({ our }: Watched): AlarmSpec {
   }
 }
 
-function stuck({ queues }: Watched): AlarmSpec {
+function settlementsStuck({ queues }: Watched): AlarmSpec {
   const QueueName = queues.settlements
   return {
     id: 'settlements-stuck',
@@ -47,7 +47,7 @@ function stuck({ queues }: Watched): AlarmSpec {
     impact: 'every merchant: no client is settled, and none is paid out today.',
     measure: {
       formula: `IF(${orZero('waiting')} > 0, IF(${orZero('finished')} < 1, waiting, 0), 0)`,
-      of: {
+      metrics: {
         waiting: awsMetric(
           'AWS/SQS',
           'ApproximateNumberOfMessagesVisible',
@@ -66,7 +66,7 @@ function stuck({ queues }: Watched): AlarmSpec {
 
 const LAG_MINUTES = 15
 
-function sync({ our }: Watched): AlarmSpec {
+function syncLate({ our }: Watched): AlarmSpec {
   return {
     id: 'sync-late',
     summary:
@@ -79,7 +79,7 @@ function sync({ our }: Watched): AlarmSpec {
         `${orZero('incomplete')} > 0`,
         `${orZero('lag')} > ${LAG_MINUTES * MINUTE_MS}`,
       ]),
-      of: {
+      metrics: {
         runs: our('SyncRuns', OVERALL, 'Sum'),
         incomplete: our('SyncsIncomplete', OVERALL, 'Minimum'),
         lag: our('SyncLag', OVERALL, 'Maximum'),
@@ -92,7 +92,7 @@ function sync({ our }: Watched): AlarmSpec {
   }
 }
 
-function suspense({ our }: Watched): AlarmSpec {
+function suspenseFlood({ our }: Watched): AlarmSpec {
   return {
     id: 'suspense-flood',
     page: 'page-settlements',

@@ -3,10 +3,9 @@ import { type Measure, type Statistic, serviceOf } from '../alarms/metric-ref.ts
 
 export type Line =
   | { readonly label: string; readonly measure: Measure }
-  /** Our metrics of one name: one line for each set of dimension values that CloudWatch finds. */
+  /** Our metrics of one name, with a line for each set of dimension values that CloudWatch finds. */
   | { readonly searchOver: (periodMinutes: number) => string }
 
-/** One graph. It shows its unit, so that a reader does not guess. */
 export type Graph = {
   readonly title: string
   readonly unit: string
@@ -14,7 +13,6 @@ export type Graph = {
   /** Bars that add up, for counts by kind; lines otherwise. */
   readonly stacked?: boolean
   readonly periodMinutes?: number
-  /** The threshold of its alarm. */
   readonly threshold?: number
 }
 
@@ -32,10 +30,10 @@ export type DashboardRow = { readonly heading: string; readonly graphs: readonly
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
 /**
- * Every metric of a name in one of its dimension sets, such as method and channel. `where` narrows it. The dimensions
- * are in the catalogue's order, because a search finds one exact set.
+ * Every metric of a name in one of its dimension sets, such as method and channel. `where` narrows the search. The
+ * dimensions are in the catalogue's order, because a search finds one exact set.
  */
-export function search<const Name extends MetricName, const Set extends SetOf<Name>>(
+export function searchLine<const Name extends MetricName, const Set extends SetOf<Name>>(
   stage: string,
   name: Name,
   dimensionSet: Set,
@@ -46,24 +44,24 @@ export function search<const Name extends MetricName, const Set extends SetOf<Na
     ([key, value]) => `${key}="${value}"`,
   )
   const schema = [METRIC_NAMESPACE, 'service', ...dimensionSet].join(',')
-  const found = `'{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}'`
-  return { searchOver: (periodMinutes) => `SEARCH(${found}, ${periodMinutes * 60})` }
+  const terms = `'{${schema}} MetricName="${name}" ${values.join(' ')}', '${statistic}'`
+  return { searchOver: (periodMinutes) => `SEARCH(${terms}, ${periodMinutes * 60})` }
 }
 
 export function line(label: string, measure: Measure): Line {
   return { label, measure }
 }
 
-/** Names in a formula are shared by the whole graph, so each line's names get its number. */
-export function numbered(measure: Measure, at: number): Measure {
+/** All lines of a graph share the names in formulas, so each line's names get its number. */
+export function numberedMeasure(measure: Measure, at: number): Measure {
   return 'formula' in measure
     ? {
-        formula: Object.keys(measure.of).reduce(
+        formula: Object.keys(measure.metrics).reduce(
           (formula, id) => formula.replaceAll(new RegExp(`\\b${id}\\b`, 'g'), `${id}_${at}`),
           measure.formula,
         ),
-        of: Object.fromEntries(
-          Object.entries(measure.of).map(([id, metric]) => [`${id}_${at}`, metric]),
+        metrics: Object.fromEntries(
+          Object.entries(measure.metrics).map(([id, metric]) => [`${id}_${at}`, metric]),
         ),
       }
     : measure

@@ -8,28 +8,28 @@ import { TABLE_OPERATIONS, throttlesByPart } from '../alarms/platform-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
 import { type DashboardRow, type Graph, graph, line } from './graph.ts'
 
-/** Functions that work for the same people, one line each on the dashboard. */
+/** Functions that work for the same people. Each group is a line on the dashboard. */
 type FunctionGroup = { readonly id: string; readonly has: (spec: FunctionSpec) => boolean }
 
 /** The machines that move money, for a reader whose first row shows that money does not move. */
 export function machineRows(watched: Watched): readonly DashboardRow[] {
   return [
-    { heading: 'API', graphs: [...api(watched), ...own(watched)] },
-    { heading: 'Queues', graphs: queues(watched) },
+    { heading: 'API', graphs: [...apiGraphs(watched), ...gatewayGraphs(watched)] },
+    { heading: 'Queues', graphs: queueGraphs(watched) },
     { heading: 'Functions', graphs: functionGraphs(watched) },
-    { heading: 'Table', graphs: table(watched) },
+    { heading: 'Table', graphs: tableGraphs(watched) },
   ]
 }
 
-function api({ apiId }: Watched): readonly Graph[] {
-  const of = (name: '5xx' | '4xx' | 'Count') =>
+function apiGraphs({ apiId }: Watched): readonly Graph[] {
+  const count = (name: '5xx' | '4xx' | 'Count') =>
     awsMetric('AWS/ApiGateway', name, { ApiId: apiId }, 'Sum')
   const latency = (statistic: 'p50' | 'p99') =>
     awsMetric('AWS/ApiGateway', 'Latency', { ApiId: apiId }, statistic)
   const requests = [
-    line('all', of('Count')),
-    line('refused (4xx)', of('4xx')),
-    line('failed (5xx)', of('5xx')),
+    line('all', count('Count')),
+    line('refused (4xx)', count('4xx')),
+    line('failed (5xx)', count('5xx')),
   ]
   return [
     graph('API: requests', 'per minute', requests),
@@ -40,7 +40,7 @@ function api({ apiId }: Watched): readonly Graph[] {
   ]
 }
 
-function own(watched: Watched): readonly Graph[] {
+function gatewayGraphs(watched: Watched): readonly Graph[] {
   const { our } = watched
   const failures = [
     line('our 5xx answers', our('RequestFailures', OVERALL, 'Sum')),
@@ -62,7 +62,7 @@ function own(watched: Watched): readonly Graph[] {
   ]
 }
 
-function queues({ queues: byName }: Watched): readonly Graph[] {
+function queueGraphs({ queues: byName }: Watched): readonly Graph[] {
   const byQueue = (name: 'ApproximateAgeOfOldestMessage' | 'ApproximateNumberOfMessagesVisible') =>
     Object.entries(byName).map(([queue, QueueName]) =>
       line(queue, awsMetric('AWS/SQS', name, { QueueName }, 'Maximum')),
@@ -80,11 +80,11 @@ const FUNCTION_GROUPS: readonly FunctionGroup[] = [
   },
   { id: 'lookups', has: ({ lookup }) => lookup === true },
   { id: 'callbacks', has: (spec) => spec.trigger.kind === 'http' && !answersClients(spec) },
-  { id: 'deliveries', has: ofQueue('webhooks') },
-  { id: 'settlements', has: ofQueue('settlements') },
-  { id: 'audits', has: ofQueue('audits') },
-  { id: 'due-work', has: ofQueue('due-') },
-  { id: 'schedules', has: (spec) => spec.trigger.kind === 'schedule' || ofQueue('sync')(spec) },
+  { id: 'deliveries', has: readsQueue('webhooks') },
+  { id: 'settlements', has: readsQueue('settlements') },
+  { id: 'audits', has: readsQueue('audits') },
+  { id: 'due-work', has: readsQueue('due-') },
+  { id: 'schedules', has: (spec) => spec.trigger.kind === 'schedule' || readsQueue('sync')(spec) },
 ]
 
 function functionGraphs(watched: Watched): readonly Graph[] {
@@ -105,7 +105,6 @@ function functionGraphs(watched: Watched): readonly Graph[] {
   ]
 }
 
-/** A count of Lambda's over all functions of a group. */
 function groupSum(
   { functions }: Watched,
   { has }: FunctionGroup,
@@ -115,17 +114,17 @@ function groupSum(
   return sumOf(names.map((FunctionName) => awsMetric('AWS/Lambda', name, { FunctionName }, 'Sum')))
 }
 
-function ofQueue(prefix: string) {
+function readsQueue(prefix: string) {
   return ({ trigger }: FunctionSpec): boolean =>
     trigger.kind === 'queue' && trigger.queue.startsWith(prefix)
 }
 
-function table(watched: Watched): readonly Graph[] {
+function tableGraphs(watched: Watched): readonly Graph[] {
   const { our } = watched
   const TableName = watched.table.name
-  const used = (kind: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits') => ({
+  const unitRate = (kind: 'ConsumedReadCapacityUnits' | 'ConsumedWriteCapacityUnits') => ({
     formula: 'units / PERIOD(units)',
-    of: { units: awsMetric('AWS/DynamoDB', kind, { TableName }, 'Sum') },
+    metrics: { units: awsMetric('AWS/DynamoDB', kind, { TableName }, 'Sum') },
   })
   const throttled = (name: 'ReadThrottleEvents' | 'WriteThrottleEvents') =>
     [...throttlesByPart(watched, name)].map(([part, metric]) => line(part, metric))
@@ -137,8 +136,8 @@ function table(watched: Watched): readonly Graph[] {
   )
   return [
     graph('Table: units used', 'per second', [
-      line('read', used('ConsumedReadCapacityUnits')),
-      line('write', used('ConsumedWriteCapacityUnits')),
+      line('read', unitRate('ConsumedReadCapacityUnits')),
+      line('write', unitRate('ConsumedWriteCapacityUnits')),
     ]),
     graph('Reads refused', 'per minute', throttled('ReadThrottleEvents')),
     graph('Writes refused', 'per minute', throttled('WriteThrottleEvents')),

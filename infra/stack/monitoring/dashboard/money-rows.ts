@@ -1,24 +1,23 @@
 import { awsMetric, OVERALL } from '../alarms/metric-ref.ts'
 import { PROVIDER_OPERATIONS } from '../alarms/provider-alarms.ts'
 import type { Watched } from '../watched-stack.ts'
-import { type DashboardRow, type Graph, graph, line, search } from './graph.ts'
+import { type DashboardRow, type Graph, graph, line, searchLine } from './graph.ts'
 
 const HOURLY = { periodMinutes: 60 }
 const DAILY = { periodMinutes: 24 * 60 }
 const FIVE_MINUTES = { periodMinutes: 5 }
 
-/** Whether money moves, and the next questions about money. */
 export function moneyRows(watched: Watched): readonly DashboardRow[] {
   return [
     {
       heading: 'Is money moving?',
-      graphs: [...moving(watched), ...provider(watched), ...left(watched)],
+      graphs: [...movingGraphs(watched), ...providerGraphs(watched), ...unresolvedGraphs(watched)],
     },
-    { heading: 'Whose money', graphs: whose(watched) },
+    { heading: 'Whose money', graphs: breakdownGraphs(watched) },
   ]
 }
 
-function moving({ our }: Watched): readonly Graph[] {
+function movingGraphs({ our }: Watched): readonly Graph[] {
   return [
     graph('Payments', 'per minute', [
       line('created', our('Payments', { outcome: 'created' }, 'Sum')),
@@ -35,12 +34,12 @@ function moving({ our }: Watched): readonly Graph[] {
   ]
 }
 
-function provider({ our }: Watched): readonly Graph[] {
-  const wrong = (operation: string) => ({
+function providerGraphs({ our }: Watched): readonly Graph[] {
+  const errorRate = (operation: string) => ({
     formula: '100 * errors',
-    of: { errors: our('ProviderErrors', { operation }, 'Average') },
+    metrics: { errors: our('ProviderErrors', { operation }, 'Average') },
   })
-  const errors = PROVIDER_OPERATIONS.map((name) => line(name, wrong(name)))
+  const errors = PROVIDER_OPERATIONS.map((name) => line(name, errorRate(name)))
   const slowest = PROVIDER_OPERATIONS.map((name) =>
     line(name, our('ProviderLatency', { operation: name }, 'p99')),
   )
@@ -50,8 +49,8 @@ function provider({ our }: Watched): readonly Graph[] {
   ]
 }
 
-function left({ our, deadLetterQueues }: Watched): readonly Graph[] {
-  const waiting = (QueueName: string) =>
+function unresolvedGraphs({ our, deadLetterQueues }: Watched): readonly Graph[] {
+  const messages = (QueueName: string) =>
     awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum')
   const suspense = [
     line('money credited to no merchant', our('SuspenseItems', { kind: 'money' }, 'Sum')),
@@ -66,21 +65,21 @@ function left({ our, deadLetterQueues }: Watched): readonly Graph[] {
     graph(
       'Messages given up',
       'messages',
-      deadLetterQueues.map(({ id, queueName }) => line(id, waiting(queueName))),
+      deadLetterQueues.map(({ id, queueName }) => line(id, messages(queueName))),
     ),
     graph('Settled', 'IDR net per day', settled, { ...DAILY, stacked: true }),
   ]
 }
 
-function whose({ our, stage }: Watched): readonly Graph[] {
-  const succeeded = search(
+function breakdownGraphs({ our, stage }: Watched): readonly Graph[] {
+  const succeeded = searchLine(
     stage,
     'Payments',
     ['method', 'channel', 'outcome'],
     { outcome: 'succeeded' },
     'Sum',
   )
-  const heard = search(stage, 'SuccessHeard', ['source'], {}, 'Sum')
+  const heard = searchLine(stage, 'SuccessHeard', ['source'], {}, 'Sum')
   const ended = [
     line('expired', our('Payments', { outcome: 'expired' }, 'Sum')),
     line('cancelled', our('Payments', { outcome: 'cancelled' }, 'Sum')),
@@ -95,7 +94,7 @@ function whose({ our, stage }: Watched): readonly Graph[] {
   const settlements = [
     line('settlements by the sweep', our('Settlements', { triggered_by: 'auto' }, 'Sum')),
     line('settlements by an operator', our('Settlements', { triggered_by: 'manual' }, 'Sum')),
-    search(stage, 'SuspenseItems', ['kind', 'cause'], {}, 'Sum'),
+    searchLine(stage, 'SuspenseItems', ['kind', 'cause'], {}, 'Sum'),
   ]
   return [
     graph('Succeeded by method and channel', 'per 5 minutes', [succeeded], {

@@ -28,7 +28,7 @@ export function EntriesCard({ title, note, path }: EntriesCardProps) {
       <ReadResult read={read}>
         {({ data }) => (
           <Rows
-            of={data}
+            items={data}
             empty="No entry yet. A payment gets one after the provider has settled it."
           >
             {(entry) => <Row key={entry.id} entry={entry} />}
@@ -36,7 +36,7 @@ export function EntriesCard({ title, note, path }: EntriesCardProps) {
         )}
       </ReadResult>
       <Pager
-        of="entries"
+        noun="entries"
         labels={['Earlier', 'Later']}
         onNewer={cursors.length > 0 ? () => setCursors(cursors.slice(0, -1)) : undefined}
         onOlder={next ? () => setCursors([...cursors, next]) : undefined}

@@ -15,8 +15,8 @@ const DAY = 86_400
 const ENTRIES = 'entries'
 
 /** The balance, the settlements and the payouts; or the entries of one of these sums. */
-export function MoneyView({ selected }: { readonly selected: string | undefined }) {
-  return selected === undefined ? (
+export function MoneyView({ selectedId }: { readonly selectedId: string | undefined }) {
+  return selectedId === undefined ? (
     <>
       <Balance />
       <div class="split even">
@@ -30,7 +30,7 @@ export function MoneyView({ selected }: { readonly selected: string | undefined 
       </div>
     </>
   ) : (
-    <Entries key={selected} selected={selected} />
+    <Entries key={selectedId} selectedId={selectedId} />
   )
 }
 
@@ -49,7 +49,7 @@ function Balance() {
         <ActionButton
           label="Check the books"
           call={invoke('get-books', withClientId())}
-          after={({ body }) => {
+          onAnswer={({ body }) => {
             const checked = v.safeParse(BooksSchema, body)
             if (checked.success) setVerdict(verdictOf(checked.output))
           }}
@@ -87,7 +87,6 @@ function Equation({ balance }: { readonly balance: v.InferOutput<typeof BalanceS
   )
 }
 
-/** This month's figures from the journal, and whether the books balance. */
 function verdictOf({ figures, balanced }: v.InferOutput<typeof BooksSchema>): string {
   const amounts = figures.map(
     ({ name, amount_minor: amount }) => `${name.replaceAll(/[._]/g, ' ')} ${rupiah(amount)}`,
@@ -129,7 +128,7 @@ function Suspense() {
       schema={SuspenseListSchema}
     >
       {({ data }) => (
-        <Rows of={data} empty="Nothing is open.">
+        <Rows items={data} empty="Nothing is open.">
           {({ suspense_id: id, kind, cause, amount_minor: amount, payment_id: paymentId }) => (
             <li key={id} class="item">
               <p class="line">
@@ -154,11 +153,10 @@ function Suspense() {
   )
 }
 
-/** The entries of one settlement, or of the whole balance. */
-function Entries({ selected }: { readonly selected: string }) {
+function Entries({ selectedId }: { readonly selectedId: string }) {
   return (
     <Detail list="#money" label="All the money">
-      {selected === ENTRIES ? (
+      {selectedId === ENTRIES ? (
         <EntriesCard
           title="Entries"
           note="Every movement of the balance, settled or not."
@@ -168,7 +166,7 @@ function Entries({ selected }: { readonly selected: string }) {
         <>
           <ReadCard
             title="Settlement"
-            call={api(`settlements/${selected}`)}
+            call={api(`settlements/${selectedId}`)}
             schema={SettlementSchema}
           >
             {(settlement) => (
@@ -180,7 +178,7 @@ function Entries({ selected }: { readonly selected: string }) {
           <EntriesCard
             title="Its entries"
             note="Their sum is the net of the settlement."
-            path={`settlements/${selected}/payments`}
+            path={`settlements/${selectedId}/payments`}
           />
         </>
       )}

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import type * as v from 'valibot'
-import { counted, rupiah } from '../../activity/activity-line.ts'
+import { countOf, rupiah } from '../../activity/activity-line.ts'
 import { ActionButton, ActionForm } from '../action-button.tsx'
 import { api, jsonOrText, operate } from '../calls.ts'
 import { ReadCard, Rows, Status, TextField } from '../parts.tsx'
@@ -18,7 +18,7 @@ export function SettlementsCard() {
       schema={SettlementsSchema}
     >
       {({ data }) => (
-        <Rows of={data} empty="No settlement yet. The daily work records one.">
+        <Rows items={data} empty="No settlement yet. The daily work records one.">
           {(settlement) => <SettlementRow key={settlement.id} settlement={settlement} />}
         </Rows>
       )}
@@ -26,24 +26,23 @@ export function SettlementsCard() {
   )
 }
 
-/** A settlement with the operator's actions. */
 export function SettlementRow({ settlement }: { readonly settlement: Settlement }) {
   const {
     id,
     status,
     net_minor: net,
     payment_count: count,
-    period_start: from,
-    period_end: to,
+    period_start: start,
+    period_end: end,
   } = settlement
   return (
     <li class="item">
       <p class="line">
-        <strong>{rupiah(net)}</strong> <Status is={status} />{' '}
-        <span class="muted">{counted(count, 'payment')}</span>
+        <strong>{rupiah(net)}</strong> <Status status={status} />{' '}
+        <span class="muted">{countOf(count, 'payment')}</span>
       </p>
       <p class="line muted">
-        {from.slice(0, 16).replace('T', ' ')} to {to.slice(0, 16).replace('T', ' ')} UTC
+        {start.slice(0, 16).replace('T', ' ')} to {end.slice(0, 16).replace('T', ' ')} UTC
       </p>
       <p>
         <a href={`#money/${id}`} aria-label={`its entries, settlement of ${rupiah(net)}`}>
@@ -66,7 +65,7 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
   const [notes, setNotes] = useState('bank transfer')
   const [reference, setReference] = useState('')
   const [confirm, setConfirm] = useState('')
-  const paid = {
+  const payout = {
     settlement_id: id,
     notes,
     ...(reference !== '' && { bank_reference: reference }),
@@ -78,7 +77,7 @@ function RecordedActions({ settlement: { id } }: { readonly settlement: Settleme
         label="Mark paid"
         about={id}
         kind="main"
-        call={operate('mark-settlement-paid', paid)}
+        call={operate('mark-settlement-paid', payout)}
       >
         <TextField label="Notes" value={notes} onType={setNotes} />
         <TextField label="Bank reference" value={reference} onType={setReference} />

@@ -9,7 +9,7 @@ import { CreatedSchema } from '../shapes.ts'
 
 const KINDS = { virtual_account: 'Bank transfer', ewallet: 'Wallet', qris: 'QR code' } as const
 
-/** Every channel with its own terms. */
+/** Every channel that has terms of its own. */
 const CHANNEL_OPTIONS = CHANNELS.map(
   ({ method, code, push }) =>
     [
@@ -41,7 +41,7 @@ export function CreateForm() {
         label="Create payment"
         kind="main"
         call={apiPost('payments', body, key)}
-        after={({ status, body: answer }) => {
+        onAnswer={({ status, body: answer }) => {
           if (status > 0 && status < 500) setKey(newKey())
           const created = v.safeParse(CreatedSchema, answer)
           if (created.success) goTo('payments', created.output.id)

@@ -7,14 +7,16 @@ const [MODULE, MARGIN] = [4, 16]
 
 /** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
 export function HowToPay({ payment }: { readonly payment: Timeline }) {
-  const { method, payment_destination: destination, expires_at: until } = payment
+  const { method, payment_destination: destination, expires_at: deadline } = payment
   return (
     <div class="pay">
       {method === 'qris' && <QrCode text={destination} label="QR code of this payment" />}
       <div>
         <PaymentInstructions payment={payment} />
-        {until && (
-          <p class="note">The customer can pay until {until.slice(0, 16).replace('T', ' ')} UTC.</p>
+        {deadline && (
+          <p class="note">
+            The customer can pay until {deadline.slice(0, 16).replace('T', ' ')} UTC.
+          </p>
         )}
       </div>
     </div>
@@ -36,7 +38,7 @@ function PaymentInstructions({ payment }: { readonly payment: Timeline }) {
   if (method === 'qris') return <QrInstructions text={destination} />
   // No other text may become a link.
   if (/^https?:\/\//.test(destination)) return <LinkInstructions link={destination} />
-  return <TransferInstructions to={destination} bank={code ?? method} />
+  return <TransferInstructions account={destination} bank={code ?? method} />
 }
 
 function QrInstructions({ text }: { readonly text: string }) {
@@ -44,7 +46,7 @@ function QrInstructions({ text }: { readonly text: string }) {
     <>
       <p>The customer scans the code with the app of a bank or a wallet.</p>
       <p>
-        <code class="long">{text}</code> <CopyButton what="QR text" text={text} />
+        <code class="long">{text}</code> <CopyButton noun="QR text" text={text} />
       </p>
     </>
   )
@@ -58,19 +60,25 @@ function LinkInstructions({ link }: { readonly link: string }) {
         <a href={link} target="_blank" rel="noreferrer">
           Open the checkout
         </a>{' '}
-        <CopyButton what="checkout link" text={link} />
+        <CopyButton noun="checkout link" text={link} />
       </p>
     </>
   )
 }
 
-function TransferInstructions({ to, bank }: { readonly to: string; readonly bank: string }) {
+function TransferInstructions({
+  account,
+  bank,
+}: {
+  readonly account: string
+  readonly bank: string
+}) {
   return (
     <>
       <p>The customer transfers to this account at {bank}:</p>
       <p class="account">
-        <output aria-label="Account number">{groupedByFour(to)}</output>{' '}
-        <CopyButton what="account number" text={to} />
+        <output aria-label="Account number">{groupedByFour(account)}</output>{' '}
+        <CopyButton noun="account number" text={account} />
       </p>
     </>
   )

@@ -47,8 +47,9 @@ function About({ payment }: { readonly payment: Timeline }) {
   return (
     <>
       <p class="line">
-        <Status is={status} /> <span class="muted">{payment.channel_code ?? payment.method}</span>
-        <code>{id}</code> <CopyButton what="payment id" text={id} />
+        <Status status={status} />{' '}
+        <span class="muted">{payment.channel_code ?? payment.method}</span>
+        <code>{id}</code> <CopyButton noun="payment id" text={id} />
       </p>
       {reference && (
         <p class="line">
@@ -113,8 +114,8 @@ function Figures({ payment }: { readonly payment: Timeline }) {
   ]
   return (
     <dl class="figures">
-      {rows.map(([name, figure], at) => (
-        <div key={name} class={at === rows.length - 1 ? 'sum' : ''}>
+      {rows.map(([name, figure], index) => (
+        <div key={name} class={index === rows.length - 1 ? 'sum' : ''}>
           <dt>{name}</dt>
           <dd>{figure}</dd>
         </div>

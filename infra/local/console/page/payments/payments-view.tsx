@@ -14,34 +14,33 @@ type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 const ONE_COLUMN = '(max-width: 860px)'
 
 /** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
-export function PaymentsView({ selected }: { readonly selected: string | undefined }) {
+export function PaymentsView({ selectedId }: { readonly selectedId: string | undefined }) {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {
-    if (selected !== undefined && matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView()
-  }, [selected])
+    if (selectedId !== undefined && matchMedia(ONE_COLUMN).matches) detail.current?.scrollIntoView()
+  }, [selectedId])
   return (
     <div class="split">
       <div>
         <CreateForm />
-        <PaymentList selected={selected} />
+        <PaymentList selectedId={selectedId} />
       </div>
       <div ref={detail}>
-        {selected === undefined ? (
+        {selectedId === undefined ? (
           <Card title="Payment">
             <Empty>
               Create or select a payment. Its instructions, timeline and webhooks are shown here.
             </Empty>
           </Card>
         ) : (
-          <PaymentDetail key={selected} id={selected} />
+          <PaymentDetail key={selectedId} id={selectedId} />
         )}
       </div>
     </div>
   )
 }
 
-/** The merchant's payments, newest first, in pages: all, or the result of a search. */
-function PaymentList({ selected }: { readonly selected: string | undefined }) {
+function PaymentList({ selectedId }: { readonly selectedId: string | undefined }) {
   const [search, setSearch] = useState<Search>(EVERYTHING)
   /** The cursor of each page after the first. It is empty for numbered pages. */
   const [cursors, setCursors] = useState<readonly string[]>([])
@@ -53,27 +52,27 @@ function PaymentList({ selected }: { readonly selected: string | undefined }) {
   return (
     <Card title="Payments" call={call}>
       <SearchForm
-        onSearch={(wanted) => {
-          setSearch(wanted)
+        onSearch={(newSearch) => {
+          setSearch(newSearch)
           setCursors([])
         }}
       />
       <ReadResult read={read}>
         {({ data }) => (
           <Rows
-            of={data}
+            items={data}
             empty={
               search === EVERYTHING ? 'None yet. Create one above.' : 'The search found nothing.'
             }
           >
             {(payment) => (
-              <Row key={payment.id} payment={payment} isSelected={payment.id === selected} />
+              <Row key={payment.id} payment={payment} isSelected={payment.id === selectedId} />
             )}
           </Rows>
         )}
       </ReadResult>
       <Pager
-        of="payments"
+        noun="payments"
         text={
           total > PER_PAGE
             ? `page ${page} of ${Math.ceil(total / PER_PAGE)}, ${total} payments`
@@ -92,7 +91,7 @@ function Row({ payment, isSelected }: { readonly payment: Payment; readonly isSe
     <li>
       <a href={`#payments/${id}`} aria-current={isSelected ? 'true' : undefined}>
         <strong>{rupiah(amount)}</strong>
-        <Status is={status} />
+        <Status status={status} />
         <span class="muted">{code ?? method}</span>
         <span class="muted">
           <Time at={at} />

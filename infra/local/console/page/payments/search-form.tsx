@@ -23,11 +23,11 @@ const STATES = [
 
 /** Searches by reference, by status, or by amount and day. */
 export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) => void }) {
-  const [typed, setTyped] = useState(EVERYTHING)
+  const [typedSearch, setTyped] = useState(EVERYTHING)
   const [problem, setProblem] = useState<string>()
-  const typing = (name: 'reference' | 'amount' | 'day') => ({
-    value: typed[name],
-    onType: (text: string) => setTyped({ ...typed, [name]: text }),
+  const fieldProps = (name: 'reference' | 'amount' | 'day') => ({
+    value: typedSearch[name],
+    onType: (text: string) => setTyped({ ...typedSearch, [name]: text }),
   })
   const searchFor = (search: Search) => {
     setTyped(search)
@@ -37,17 +37,17 @@ export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) =
   return (
     <details>
       <summary>Search</summary>
-      <Form kind="form" onSubmit={() => searchFor(typed)}>
-        <TextField label="Reference" {...typing('reference')} />
+      <Form kind="form" onSubmit={() => searchFor(typedSearch)}>
+        <TextField label="Reference" {...fieldProps('reference')} />
         <div class="line">
-          <TextField label="Amount paid in IDR" type="number" {...typing('amount')} />
-          <TextField label="Its day in Jakarta" type="date" {...typing('day')} />
+          <TextField label="Amount paid in IDR" type="number" {...fieldProps('amount')} />
+          <TextField label="Its day in Jakarta" type="date" {...fieldProps('day')} />
         </div>
         <SelectField
           label="State"
-          value={typed.status}
+          value={typedSearch.status}
           options={STATES}
-          onChoose={(status) => setTyped({ ...typed, status })}
+          onChoose={(status) => setTyped({ ...typedSearch, status })}
         />
         <p class="line">
           <span class="action">
@@ -75,22 +75,22 @@ function problemOf({ reference, amount, day }: Search): string | undefined {
   return undefined
 }
 
-/** The call for one page of the search: by `page` if its pages have numbers, else by `cursor`. */
+/** The call for one page of the search: by `page` if the pages have numbers, else by `cursor`. */
 export function searchCall(
   { reference, amount, day, status }: Search,
   page: number,
   cursor: string,
 ): ConsoleCall {
   if (amount !== '') {
-    const found = Object.fromEntries(given({ status, cursor }))
-    return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...found }))
+    const filter = Object.fromEntries(filledFields({ status, cursor }))
+    return invoke('find-payments', withClientId({ amount_minor: Number(amount), day, ...filter }))
   }
-  const query = new URLSearchParams(given({ external_reference: reference, status }))
+  const query = new URLSearchParams(filledFields({ external_reference: reference, status }))
   query.set('page', String(page))
   query.set('per_page', String(PER_PAGE))
   return api(`payments?${query.toString()}`)
 }
 
-function given(fields: Readonly<Record<string, string>>) {
+function filledFields(fields: Readonly<Record<string, string>>) {
   return Object.entries(fields).filter(([, text]) => text !== '')
 }

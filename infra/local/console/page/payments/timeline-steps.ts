@@ -1,8 +1,8 @@
-import { counted, rupiah, words } from '../../activity/activity-line.ts'
+import { countOf, rupiah, words } from '../../activity/activity-line.ts'
 import type { Delivery, Timeline } from '../shapes.ts'
 
 type Step = {
-  /** Missing if the time is unknown. */
+  /** Missing if the step's time is unknown. */
   readonly at?: string
   readonly tone: 'good' | 'bad' | 'plain'
   readonly text: string
@@ -21,11 +21,11 @@ export function timelineSteps({ timeline, reversal, ...payment }: Timeline): rea
       if (status === 'pending')
         return step(at, 'plain', `Created: ${rupiah(payment.notional_minor)}`)
       if (status === 'succeeded') return step(at, 'good', 'Paid and credited', reportedBy(source))
-      const why = reason === undefined ? '' : `, ${words(reason)}`
-      return step(at, 'bad', `Ended: ${status}${why}`, reportedBy(source))
+      const reasonText = reason === undefined ? '' : `, ${words(reason)}`
+      return step(at, 'bad', `Ended: ${status}${reasonText}`, reportedBy(source))
     }),
     ...timeline.events.flatMap(({ event, fired_at: at, deliveries }) => [
-      step(at, 'plain', `Event ${event}`, `to ${counted(deliveries.length, 'endpoint')}`),
+      step(at, 'plain', `Event ${event}`, `to ${countOf(deliveries.length, 'endpoint')}`),
       ...deliveries.flatMap(deliverySteps),
     ]),
     ...timeline.settlements.flatMap(({ settlement_id: id, status, settled_at: at }) =>
@@ -42,13 +42,15 @@ export function timelineSteps({ timeline, reversal, ...payment }: Timeline): rea
   ]
   const { status, fee_status: fee, xendit_fee_minor: minor } = payment
   const isFinal = status === 'succeeded' && fee !== 'estimated'
-  const waiting = timeline.settlements.filter(({ settled_at: settled }) => settled === null)
+  const openSettlements = timeline.settlements.filter(
+    ({ settled_at: settledAt }) => settledAt === null,
+  )
   return [
     ...steps.toSorted(({ at: a = '' }, { at: b = '' }) => (a < b ? -1 : Number(a > b))),
     ...(isFinal
       ? [{ tone: 'good' as const, text: 'The fee is final', detail: `${rupiah(minor)}, ${fee}` }]
       : []),
-    ...waiting.map(({ settlement_id: id }) => ({
+    ...openSettlements.map(({ settlement_id: id }) => ({
       tone: 'good' as const,
       text: 'Settlement recorded',
       detail: id,
@@ -66,13 +68,13 @@ function reportedBy(source: string) {
 
 function deliverySteps({ url, attempts, status, next_attempt_at: next }: Delivery): Step[] {
   return [
-    ...attempts.map(({ at, number, http_status: answer, error, duration_ms: took }) => {
+    ...attempts.map(({ at, number, http_status: answer, error, duration_ms: durationMs }) => {
       const result = answer === null ? (error ?? 'no answer') : `answered ${answer}`
       return step(
         at,
         error === null ? 'good' : 'bad',
         `Webhook, attempt ${number}: ${result}`,
-        `in ${took} ms · ${url}`,
+        `in ${durationMs} ms · ${url}`,
       )
     }),
     ...(status === 'scheduled' && next !== null ? [step(next, 'plain', 'Next attempt', url)] : []),

@@ -8,11 +8,11 @@ import { Card, Empty, ReadResult, TextField } from '../parts.tsx'
 import { ArmedSchema, FaultMenuSchema } from '../shapes.ts'
 
 const MENU = simulator('', undefined, 'GET')
-const ARMED = simulator('/faults', undefined, 'GET')
+const ARMED_FAULTS = simulator('/faults', undefined, 'GET')
 const CLEAR = simulator('/faults', undefined, 'DELETE')
 
 type Fault = v.InferOutput<typeof FaultMenuSchema>['faults'][number]
-type Armed = v.InferOutput<typeof ArmedSchema>[number]
+type ArmedFault = v.InferOutput<typeof ArmedSchema>[number]
 
 const TARGETS: Readonly<Record<string, string>> = {
   create: 'When a payment is created',
@@ -23,8 +23,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   payment: 'When a customer pays',
 }
 
-/** The effect of each call fault. */
-const OF_A_CALL = {
+const CALL_EFFECTS = {
   timeout_after_commit: 'The call has its effect, but the answer is lost.',
   timeout: 'The call has no effect and no answer.',
   http_500: 'The call has no effect. The answer is 500.',
@@ -34,13 +33,12 @@ const OF_A_CALL = {
   refuse: 'The call has no effect. The answer has this error code.',
 }
 
-/** The effect of every fault. */
 const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  create: OF_A_CALL,
-  get: OF_A_CALL,
-  cancel: OF_A_CALL,
+  create: CALL_EFFECTS,
+  get: CALL_EFFECTS,
+  cancel: CALL_EFFECTS,
   transactions: {
-    ...OF_A_CALL,
+    ...CALL_EFFECTS,
     missing: 'A row is not in the list.',
     duplicate: 'A row is in the list twice.',
     wrong_amount: 'A row has another amount.',
@@ -64,10 +62,10 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** Every fault of the provider as a switch. While it is on, it affects the next calls or events. */
+/** Every fault of the provider as a switch. A switched-on fault affects the next calls or events. */
 export function ProviderView() {
   const menu = useRead(FaultMenuSchema, MENU)
-  const { value: armed = [] } = useRead(ArmedSchema, ARMED)
+  const { value: armedFaults = [] } = useRead(ArmedSchema, ARMED_FAULTS)
   const byTarget = [...Map.groupBy(menu.value?.faults ?? [], ({ target }) => target)]
   return (
     <>
@@ -78,8 +76,8 @@ export function ProviderView() {
       >
         <ReadResult read={menu}>{() => null}</ReadResult>
         <p class="line">
-          <ActionButton label="Switch all off" call={CLEAR} disabled={armed.length === 0} />
-          {armed.length === 0 && <Empty>No fault is on.</Empty>}
+          <ActionButton label="Switch all off" call={CLEAR} disabled={armedFaults.length === 0} />
+          {armedFaults.length === 0 && <Empty>No fault is on.</Empty>}
         </p>
       </Card>
       <div class="split even faults">
@@ -87,7 +85,7 @@ export function ProviderView() {
           <Card key={target} title={TARGETS[target] ?? target}>
             <ul class="rows">
               {faults.map((fault) => (
-                <FaultRow key={fault.fault} fault={fault} armed={armed} />
+                <FaultRow key={fault.fault} fault={fault} armedFaults={armedFaults} />
               ))}
             </ul>
           </Card>
@@ -97,15 +95,21 @@ export function ProviderView() {
   )
 }
 
-function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: readonly Armed[] }) {
+function FaultRow({
+  fault,
+  armedFaults,
+}: {
+  readonly fault: Fault
+  readonly armedFaults: readonly ArmedFault[]
+}) {
   const { target, fault: name, value: example } = fault
   const [value, setValue] = useState(
     typeof example === 'string' ? example : JSON.stringify(example),
   )
   const [times, setTimes] = useState('1')
-  const left = armed
-    .filter((one) => one.target === target && one.fault === name)
-    .reduce((sum, one) => sum + one.times, 0)
+  const timesLeft = armedFaults
+    .filter((entry) => entry.target === target && entry.fault === name)
+    .reduce((sum, entry) => sum + entry.times, 0)
   const order = {
     target,
     fault: name,
@@ -113,22 +117,23 @@ function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: rea
     ...(value !== undefined && { value: jsonOrText(value) }),
   }
   const call = simulator('/faults', order)
-  const off = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
+  const clearCall = simulator(`/faults?target=${target}&fault=${name}`, undefined, 'DELETE')
   const label = `${words(name)} ${TARGETS[target]?.toLowerCase() ?? target}`
-  const { isBusy, run } = useAction({ label: words(name), call: left > 0 ? off : call })
+  const { isBusy, run } = useAction({ label: words(name), call: timesLeft > 0 ? clearCall : call })
   return (
     <li>
       <Form kind="fault" onSubmit={run}>
         <button
           type="submit"
           role="switch"
-          aria-checked={left > 0}
+          aria-checked={timesLeft > 0}
           aria-label={label}
           aria-busy={isBusy}
           aria-disabled={isBusy}
         />
         <div>
-          <strong>{words(name)}</strong> <span class="left">{left > 0 ? `${left} left` : ''}</span>
+          <strong>{words(name)}</strong>{' '}
+          <span class="left">{timesLeft > 0 ? `${timesLeft} left` : ''}</span>
           <p class="note">{EFFECTS[target]?.[name]}</p>
         </div>
         {value !== undefined && (
@@ -147,7 +152,7 @@ function FaultRow({ fault, armed }: { readonly fault: Fault; readonly armed: rea
           value={times}
           onType={setTimes}
         />
-        <CurlButton of={label} call={call} />
+        <CurlButton name={label} call={call} />
       </Form>
     </li>
   )

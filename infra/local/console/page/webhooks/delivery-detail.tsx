@@ -28,9 +28,9 @@ function DeliveryCards({ delivery }: { readonly delivery: OwnDelivery }) {
     <>
       <Card title={`Delivery of ${event}`} call={api(`webhook_deliveries/${id}`)}>
         <p class="line">
-          <Status is={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
+          <Status status={status} /> <Time at={delivery.created_at} /> <code>{id}</code>
         </p>
-        <DeliveryState id={id} of={delivery} about={event}>
+        <DeliveryState id={id} delivery={delivery} about={event}>
           {paymentId !== undefined && <a href={`#payments/${paymentId}`}>its payment</a>}
         </DeliveryState>
       </Card>
@@ -45,8 +45,10 @@ const NOT_STORED = 'new for each attempt, and not stored'
 function Request({ delivery }: { readonly delivery: OwnDelivery }) {
   const body = useBody(delivery)
   const { value: received } = useReceived()
-  const got = received?.findLast(({ headers }) => headers['x-gateway-delivery-id'] === delivery.id)
-  const headers = got?.headers ?? {
+  const latest = received?.findLast(
+    ({ headers }) => headers['x-gateway-delivery-id'] === delivery.id,
+  )
+  const headers = latest?.headers ?? {
     'content-type': 'application/json',
     'x-gateway-event': delivery.event,
     'x-gateway-delivery-id': delivery.id,
@@ -59,7 +61,7 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
     <Card
       title="The request"
       note={
-        got
+        latest
           ? 'The latest request that the inbox received.'
           : 'Each attempt sends this. The inbox did not receive it.'
       }
@@ -75,7 +77,7 @@ function Request({ delivery }: { readonly delivery: OwnDelivery }) {
       </dl>
       <h3>Body</h3>
       <code class="long">
-        {got?.body ?? body ?? 'The gateway does not keep the body of a test event.'}
+        {latest?.body ?? body ?? 'The gateway does not keep the body of a test event.'}
       </code>
     </Card>
   )
@@ -92,12 +94,12 @@ function useBody({
     paymentId === undefined ? undefined : invoke('get-payment', { payment_id: paymentId }),
   )
   const event = payment?.timeline.events.find(({ deliveries }) =>
-    deliveries.some((one) => one.delivery_id === id),
+    deliveries.some((delivery) => delivery.delivery_id === id),
   )
   const { value: events } = useRead(
     EventsSchema,
     event && api(`events?since=${event.fired_at}&limit=100`),
   )
-  const found = events?.data.find((one) => one.event_id === eventId)
-  return found && JSON.stringify(found)
+  const feedEvent = events?.data.find((entry) => entry.event_id === eventId)
+  return feedEvent && JSON.stringify(feedEvent)
 }

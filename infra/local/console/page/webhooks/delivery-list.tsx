@@ -4,7 +4,7 @@ import { ActionButton } from '../action-button.tsx'
 import { invoke, operate, withClientId } from '../calls.ts'
 import { useRead } from '../gateway.ts'
 import { Card, ReadResult, Rows, SelectField, Status, Time } from '../parts.tsx'
-import { DeliveriesSchema, type Delivery, type Sent } from '../shapes.ts'
+import { DeliveriesSchema, type Delivery, type DeliveryFields } from '../shapes.ts'
 
 const STATUSES = [
   ['', 'all'] as const,
@@ -28,7 +28,7 @@ export function DeliveryList() {
       <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
       <ReadResult read={read}>
         {({ data }) => (
-          <Rows of={data} empty="No delivery. A paid payment creates one for each endpoint.">
+          <Rows items={data} empty="No delivery. A paid payment creates one for each endpoint.">
             {(delivery) => <Row key={delivery.delivery_id} delivery={delivery} />}
           </Rows>
         )}
@@ -42,55 +42,60 @@ function Row({ delivery }: { readonly delivery: Delivery }) {
   return (
     <li class="item">
       <p class="line">
-        <a href={`#webhooks/${id}`}>{event}</a> <Status is={status} /> <Time at={at} />
+        <a href={`#webhooks/${id}`}>{event}</a> <Status status={status} /> <Time at={at} />
       </p>
-      <DeliveryState id={id} of={delivery} about={`${event} of ${at}`} />
+      <DeliveryState id={id} delivery={delivery} about={`${event} of ${at}`} />
     </li>
   )
 }
 
 type DeliveryStateProps = {
   readonly id: string
-  readonly of: Sent
-  /** Names the delivery to screen readers, because a page has several. */
+  readonly delivery: DeliveryFields
+  /** Names the delivery to screen readers, because a page has several deliveries. */
   readonly about: string
   readonly children?: ComponentChildren
 }
 
-/** The address of a delivery, its attempts, and the button for a new round. */
-export function DeliveryState({ id, of, about, children }: DeliveryStateProps) {
+export function DeliveryState({ id, delivery, about, children }: DeliveryStateProps) {
   return (
     <>
       <p class="line muted">
-        <code>{of.url}</code>
+        <code>{delivery.url}</code>
         {children}
-        {of.next_attempt_at !== null && (
+        {delivery.next_attempt_at !== null && (
           <span>
-            next attempt <Time at={of.next_attempt_at} />
+            next attempt <Time at={delivery.next_attempt_at} />
           </span>
         )}
       </p>
-      <Attempts attempts={of.attempts} />
+      <Attempts attempts={delivery.attempts} />
       <ActionButton
         label="Redeliver"
         about={about}
-        disabled={of.status === 'scheduled'}
+        disabled={delivery.status === 'scheduled'}
         call={operate('redeliver', withClientId({ delivery_id: id }))}
       />
     </>
   )
 }
 
-/** Each attempt with its result. */
-function Attempts({ attempts }: Pick<Sent, 'attempts'>) {
+function Attempts({ attempts }: Pick<DeliveryFields, 'attempts'>) {
   return (
     <ol class="attempts">
       {attempts.map(
-        ({ number, at, http_status: answer, error, duration_ms: took, response_body: body }) => (
+        ({
+          number,
+          at,
+          http_status: answer,
+          error,
+          duration_ms: durationMs,
+          response_body: body,
+        }) => (
           <li key={number} class={error === null ? 'good' : 'bad'}>
             <Time at={at} />{' '}
             {answer === null ? error : `${answer}${error === null ? '' : ` (${error})`}`}{' '}
-            <span class="muted">in {took} ms</span>
+            <span class="muted">in {durationMs} ms</span>
             {body !== null && body !== '' && <code class="long">{body}</code>}
           </li>
         ),

@@ -15,10 +15,10 @@ const BEHAVIOURS: Readonly<Record<string, readonly [label: string, body: object]
 
 const OPTIONS = Object.entries(BEHAVIOURS).map(([value, [label]]) => [value, label] as const)
 
-const RECEIVED: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' }
-const SHOWN = 6
+const RECEIVED_CALL: ConsoleCall = { port: 'inbox', method: 'GET', path: '/received' }
+const SHOWN_WEBHOOKS = 6
 
-/** The sample merchant: the webhooks it has received, and how it answers the next ones. */
+/** The sample merchant: the webhooks it has received, and how it answers the next webhooks. */
 export function InboxCard() {
   const [behaviour, setBehaviour] = useState('good')
   const [, body] = BEHAVIOURS[behaviour] ?? ['', {}]
@@ -27,7 +27,7 @@ export function InboxCard() {
     <Card
       title="The merchant’s server"
       note="The sample inbox checks each signature with the endpoint’s secret."
-      call={RECEIVED}
+      call={RECEIVED_CALL}
     >
       <div class="line">
         <SelectField
@@ -38,17 +38,17 @@ export function InboxCard() {
         />
         <ActionButton label="Set" about="how webhooks are answered" call={call} />
       </div>
-      <Received />
+      <ReceivedWebhooks />
     </Card>
   )
 }
 
-function Received() {
+function ReceivedWebhooks() {
   return (
     <ReadResult read={useReceived()}>
       {(received) => (
         <Rows
-          of={[...received.entries()].toReversed().slice(0, SHOWN)}
+          items={[...received.entries()].toReversed().slice(0, SHOWN_WEBHOOKS)}
           empty="No webhook received yet."
         >
           {([place, { at, headers, body, signature_valid: valid }]) => (
@@ -70,9 +70,8 @@ function Received() {
   )
 }
 
-/** The webhooks that the sample merchant's server has received. */
 export function useReceived() {
-  return useRead(ReceivedSchema, RECEIVED)
+  return useRead(ReceivedSchema, RECEIVED_CALL)
 }
 
 function verdict(valid: boolean | null) {

@@ -7,8 +7,8 @@ import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
 /** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
-export function WebhooksView({ selected }: { readonly selected: string | undefined }) {
-  return selected === undefined ? (
+export function WebhooksView({ selectedId }: { readonly selectedId: string | undefined }) {
+  return selectedId === undefined ? (
     <div class="split even">
       <div>
         <Endpoints />
@@ -19,7 +19,7 @@ export function WebhooksView({ selected }: { readonly selected: string | undefin
       </div>
     </div>
   ) : (
-    <DeliveryDetail key={selected} id={selected} />
+    <DeliveryDetail key={selectedId} id={selectedId} />
   )
 }
 
@@ -32,11 +32,14 @@ function Endpoints() {
       schema={EndpointsSchema}
     >
       {({ data }) => (
-        <Rows of={data} empty="No endpoint. Register one with npm run admin -- register-endpoint.">
+        <Rows
+          items={data}
+          empty="No endpoint. Register one with npm run admin -- register-endpoint."
+        >
           {({ endpoint_id: id, url, enabled, event_types: types }) => (
             <li key={id} class="item">
               <p class="line">
-                <code>{url}</code> <Status is={enabled ? 'enabled' : 'disabled'} />
+                <code>{url}</code> <Status status={enabled ? 'enabled' : 'disabled'} />
                 <span class="muted">{types.includes('*') ? 'all events' : types.join(', ')}</span>
               </p>
               <p class="line">

@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as listSettlements } from '../../../functions/admin/list-settlements.ts'
 import type { ClientId } from '../../../shared/ids.ts'
-import { closeStep } from '../../../shared/settlement/settlement-store.ts'
+import { markClosed } from '../../../shared/settlement/settlement-store.ts'
 import { clientKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
@@ -10,12 +10,19 @@ import {
   changeClientVerdict,
   readClientVerdict,
 } from '../../../shared/verdict/client-verdict-store.ts'
-import { adjusted } from '../../support/money-rows.ts'
-import { invokeAdmin } from '../../support/operator-actions.ts'
-import { auditedNow, sweptNow, withoutFloor } from '../../support/settlement-builders.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { invokeAdmin, shownSettlement } from '../../support/operator-actions.ts'
+import {
+  aSettledClient,
+  auditedNow,
+  fail,
+  payOut,
+  sweptNow,
+  withoutFloor,
+} from '../../support/settlement-builders.ts'
 import { type MemoryDeps, memoryDeps, queriesIn, recordTable } from '../../support/test-deps.ts'
 
-function asked(deps: MemoryDeps, input: object) {
+function listReply(deps: MemoryDeps, input: object) {
   return invokeAdmin(listSettlements, deps, input)
 }
 
@@ -28,7 +35,7 @@ async function aSettlement(
   kind: Kind = 'recovered',
 ) {
   deps.clock.advance(1)
-  await adjusted(deps, { clientId }, kind, amount)
+  await adjustBalance(deps, { clientId }, kind, amount)
   return sweptNow(deps, { clientId })
 }
 type Kind = 'recovered' | 'written_off'
@@ -40,8 +47,11 @@ type Waiting = {
   readonly isYoung?: true
 }
 
-/** One that waits for its payout: audited, unless it is young; without bank details if it names no bank. */
-async function aWaiting(deps: MemoryDeps, { bankName, amount = 95_900, kind, isYoung }: Waiting) {
+/** A settlement that waits for its payout. A young settlement is not audited yet. Without a bank name it has no bank details. */
+async function aWaitingSettlement(
+  deps: MemoryDeps,
+  { bankName, amount = 95_900, kind, isYoung }: Waiting,
+) {
   deps.clock.advance(1)
   const account = { bankAccountNo: '0012345678', bankAccountName: 'PT Warung Kopi Satu' }
   const bank =
@@ -59,7 +69,7 @@ async function aWaiting(deps: MemoryDeps, { bankName, amount = 95_900, kind, isY
 }
 
 function fileOf(deps: MemoryDeps, more: object = {}) {
-  return asked(deps, { status: 'recorded', format: 'csv', ...more })
+  return listReply(deps, { status: 'recorded', format: 'csv', ...more })
 }
 function cursorOf(position: object) {
   return Buffer.from(JSON.stringify(position)).toString('base64url')
@@ -71,13 +81,13 @@ const BCA = { bankName: 'BCA' }
 
 type Change = (deps: MemoryDeps, clientId: ClientId) => Promise<unknown>
 
-function hold(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
+function holdPayouts(deps: MemoryDeps, clientId: ClientId): Promise<unknown> {
   return deps.table.write(
     update(clientKey(clientId), { set: { payoutHold: 'police report' } }, exists),
   )
 }
 
-async function standing(deps: MemoryDeps, clientId: ClientId): Promise<void> {
+async function recordDifference(deps: MemoryDeps, clientId: ClientId): Promise<void> {
   const before = await readClientVerdict(deps, clientId)
   const difference = { what: 'window', id: 'window', expected: 1, found: 2, part: 'kept' }
   await deps.table.write(
@@ -85,12 +95,33 @@ async function standing(deps: MemoryDeps, clientId: ClientId): Promise<void> {
   )
 }
 
+it('list-settlements lists the recorded settlements of all clients, newest first', async () => {
+  const deps = memoryDeps()
+  const settleLater = async () => {
+    deps.clock.advance(60)
+    return (await aSettledClient(deps)).settlement
+  }
+  const [first, second, third] = [await settleLater(), await settleLater(), await settleLater()]
+  const listRecorded = async () =>
+    (await invokeAdmin(listSettlements, deps, { status: 'recorded', per_page: 3 })).body
+  const pagination = { page: 1, per_page: 3 }
+
+  const data = [third, second, first].map((settlement) => shownSettlement(settlement))
+  expect(await listRecorded()).toStrictEqual({ data, pagination })
+  await payOut(deps, third)
+  await fail(deps, first)
+
+  expect(await listRecorded()).toMatchObject({ data: [{ id: second.settlementId }], pagination })
+})
+
 describe('list-settlements --status recorded --format csv', () => {
-  it('is the bank’s file: one line for each recorded settlement, oldest first; the log has no bank details', async () => {
+  it('answers the bank’s file, with one line for each recorded settlement, oldest first, and logs no bank details', async () => {
     const deps = memoryDeps()
-    await deps.table.write(closeStep({ ...(await aWaiting(deps, BCA)), status: 'failed' }))
-    const first = await aWaiting(deps, BCA)
-    const second = await aWaiting(deps, { bankName: 'MANDIRI', amount: 12_345 })
+    await deps.table.write(
+      markClosed({ ...(await aWaitingSettlement(deps, BCA)), status: 'failed' }),
+    )
+    const first = await aWaitingSettlement(deps, BCA)
+    const second = await aWaitingSettlement(deps, { bankName: 'MANDIRI', amount: 12_345 })
     const { deps: recorded, calls } = recordTable(deps)
 
     const reply = await invokeAdmin(listSettlements, recorded, {
@@ -110,40 +141,40 @@ describe('list-settlements --status recorded --format csv', () => {
   it.each<[string, Waiting, Change?]>([
     ['no bank details', {}],
     ['mark-settlement-paid needs confirm {"unproven":95900}', { ...BCA, kind: 'written_off' }],
-    ['payouts of this client are on hold: police report', BCA, hold],
+    ['payouts of this client are on hold: police report', BCA, holdPayouts],
     ['not audited yet', { ...BCA, isYoung: true }],
-    ['the books of this client do not balance: see audit-ledger', BCA, standing],
+    ['the books of this client do not balance: see audit-ledger', BCA, recordDifference],
   ])('leaves a settlement out, with the reason: %s', async (reason, waiting, change) => {
     const deps = memoryDeps()
-    const { settlementId: settlement_id, clientId } = await aWaiting(deps, waiting)
+    const { settlementId: settlement_id, clientId } = await aWaitingSettlement(deps, waiting)
     await change?.(deps, clientId)
 
     const body = { csv: HEAD, left_out: [{ settlement_id, reason }] }
     expect(await fileOf(deps)).toStrictEqual({ status: 200, body })
   })
 
-  it('continues at a cursor when one answer cannot hold all', async () => {
+  it('continues at a cursor when one answer cannot hold all settlements', async () => {
     const deps = memoryDeps()
     const settlements = []
-    for (let one = 0; one < 3; one++) settlements.push(await aWaiting(deps, BCA))
+    for (let count = 0; count < 3; count++) settlements.push(await aWaitingSettlement(deps, BCA))
     const { settlementId: id, createdAt } = settlements[0] ?? { settlementId: '', createdAt: '' }
     const cursor = cursorOf({ id, due_at: createdAt })
 
     const { csv } = v.parse(Csv, (await fileOf(deps, { cursor })).body)
 
-    const left = settlements.slice(1).map(({ settlementId }) => settlementId)
-    expect(csv.split('\n').map((line) => line.slice(1, 37))).toStrictEqual([...left, ''])
+    const leftIds = settlements.slice(1).map(({ settlementId }) => settlementId)
+    expect(csv.split('\n').map((line) => line.slice(1, 37))).toStrictEqual([...leftIds, ''])
   })
 })
 
-const UNANSWERED = /^must be the cursor of an earlier answer to the same request$/
+const FOREIGN_CURSOR = /^must be the cursor of an earlier answer to the same request$/
 
 it.each<[object, string, RegExp]>([
-  [{ format: 'csv', cursor: cursorOf({}) }, 'cursor', UNANSWERED],
+  [{ format: 'csv', cursor: cursorOf({}) }, 'cursor', FOREIGN_CURSOR],
   [
     { format: 'csv', cursor: cursorOf({ id: NO_ID, due_at: '2026-13-01T00:00:00.000Z' }) },
     'cursor',
-    UNANSWERED,
+    FOREIGN_CURSOR,
   ],
   ...[
     {
@@ -157,7 +188,7 @@ it.each<[object, string, RegExp]>([
   ].map((position): [object, string, RegExp] => [
     { from: DAY, cursor: cursorOf(position) },
     'cursor',
-    UNANSWERED,
+    FOREIGN_CURSOR,
   ]),
   [{ status: 'failed', page: 2 }, 'page', /^use cursor instead/],
   [{ format: 'csv', page: 2 }, 'page', /^use cursor instead/],
@@ -167,14 +198,14 @@ it.each<[object, string, RegExp]>([
   [{ status: 'swept' }, 'status', /./],
   [{ status: undefined, from: '2026-02-30' }, 'from', /./],
 ])('list-settlements refuses %j with a reason', async (input, field, reason) => {
-  const { status, body } = await asked(memoryDeps(), { status: 'recorded', ...input })
+  const { status, body } = await listReply(memoryDeps(), { status: 'recorded', ...input })
 
   const field_errors = { [field]: [expect.stringMatching(reason) as unknown] }
   expect([status, body]).toMatchObject([422, { code: 'validation', field_errors }])
 })
 
-async function listed(deps: MemoryDeps, input: object) {
-  return (await asked(deps, input)).body as {
+async function listBody(deps: MemoryDeps, input: object) {
+  return (await listReply(deps, input)).body as {
     data: { id: string }[]
     continuing?: true
     cursor?: string
@@ -182,7 +213,7 @@ async function listed(deps: MemoryDeps, input: object) {
 }
 
 async function idsOf(deps: MemoryDeps, input: object) {
-  return (await listed(deps, input)).data.map(({ id }) => id)
+  return (await listBody(deps, input)).data.map(({ id }) => id)
 }
 
 async function aClient(deps: MemoryDeps) {
@@ -194,38 +225,42 @@ async function aClient(deps: MemoryDeps) {
 async function aMonth() {
   const deps = memoryDeps()
   const [first, second] = [await aClient(deps), await aClient(deps)]
-  const failed = await aSettlement(deps, first)
-  await deps.table.write(closeStep({ ...failed, status: 'failed', settledAt: deps.now() }))
-  const { settlementId: old } = failed
+  const failedSettlement = await aSettlement(deps, first)
+  await deps.table.write(
+    markClosed({ ...failedSettlement, status: 'failed', settledAt: deps.now() }),
+  )
+  const { settlementId: oldId } = failedSettlement
   deps.clock.advance(DAY_MS / 1_000)
-  const { settlementId: young } = await aSettlement(deps, first)
-  const { settlementId: other } = await aSettlement(deps, second)
+  const { settlementId: youngId } = await aSettlement(deps, first)
+  const { settlementId: otherId } = await aSettlement(deps, second)
   const day = (daysAgo: number) =>
     new Date(Date.parse(deps.now()) + 7 * 3_600_000 - daysAgo * DAY_MS).toISOString().slice(0, 10)
-  return { deps, first, second, old, young, other, day }
+  return { deps, first, second, oldId, youngId, otherId, day }
 }
 
 describe('list-settlements by status and days', () => {
   it('lists settlements whose period ends on the given days in Jakarta, of one client or all, also as CSV', async () => {
-    const { deps, first, second, old, young, other, day } = await aMonth()
+    const { deps, first, second, oldId, youngId, otherId, day } = await aMonth()
     const from = day(30)
 
-    expect(await idsOf(deps, { from, to: day(2) })).toStrictEqual([old])
-    expect(await idsOf(deps, { from: day(1), to: day(0) })).toStrictEqual([young, other])
-    expect(await idsOf(deps, { from })).toStrictEqual([old, young, other])
-    expect(await idsOf(deps, { status: 'failed', from })).toStrictEqual([old])
-    expect(await idsOf(deps, { status: 'recorded', from })).toStrictEqual([young, other])
-    expect(await idsOf(deps, { status: 'recorded', from, client_id: first })).toStrictEqual([young])
+    expect(await idsOf(deps, { from, to: day(2) })).toStrictEqual([oldId])
+    expect(await idsOf(deps, { from: day(1), to: day(0) })).toStrictEqual([youngId, otherId])
+    expect(await idsOf(deps, { from })).toStrictEqual([oldId, youngId, otherId])
+    expect(await idsOf(deps, { status: 'failed', from })).toStrictEqual([oldId])
+    expect(await idsOf(deps, { status: 'recorded', from })).toStrictEqual([youngId, otherId])
+    expect(await idsOf(deps, { status: 'recorded', from, client_id: first })).toStrictEqual([
+      youngId,
+    ])
     expect(await idsOf(deps, { status: 'manual_paid', from, client_id: second })).toStrictEqual([])
 
-    const { body } = await asked(deps, { status: 'failed', from, format: 'csv' })
-    const [head, line, rest] = v.parse(Csv, body).csv.split('\n')
+    const { body } = await listReply(deps, { status: 'failed', from, format: 'csv' })
+    const [head, line, end] = v.parse(Csv, body).csv.split('\n')
     expect(head).toBe(
       'id,client_id,period_start,period_end,status,gross_minor,xendit_fees_minor,hexolus_markup_minor,net_minor,' +
         'payment_count,created_at,settled_at,bank_reference,recredited_at',
     )
-    expect(line).toContain(`"${old}","${first}",`)
-    expect([line?.includes('"failed"'), rest]).toStrictEqual([true, ''])
+    expect(line).toContain(`"${oldId}","${first}",`)
+    expect([line?.includes('"failed"'), end]).toStrictEqual([true, ''])
   })
 
   it('continues at the cursor when a run has no more time', async () => {
@@ -235,10 +270,11 @@ describe('list-settlements by status and days', () => {
     const input = { status: 'recorded', from: day(30) }
     let readMs = 0
 
-    const first = await listed({ ...deps, monotonicMs: () => (readMs += 200_000) }, input)
-    const rest = await listed(deps, { ...input, cursor: first.cursor })
+    const firstRun = await listBody({ ...deps, monotonicMs: () => (readMs += 200_000) }, input)
+    const secondRun = await listBody(deps, { ...input, cursor: firstRun.cursor })
 
-    const found = [first.data.length, first.continuing, rest.data.map(({ id }) => id), rest.cursor]
-    expect(found).toStrictEqual([2, true, [last.settlementId], undefined])
+    const ids = secondRun.data.map(({ id }) => id)
+    expect([firstRun.data.length, firstRun.continuing]).toStrictEqual([2, true])
+    expect([ids, secondRun.cursor]).toStrictEqual([[last.settlementId], undefined])
   })
 })

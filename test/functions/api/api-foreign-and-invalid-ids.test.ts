@@ -1,0 +1,164 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey, SettlementIdSchema } from '../../../shared/ids.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findPayment, findStoredPayment } from '../../../shared/payment/payment-store.ts'
+import {
+  API,
+  type ApiClient,
+  anApi,
+  anApiClient,
+  aPaymentBody,
+  call,
+} from '../../support/api-event.ts'
+import { storedSettlement } from '../../support/settlement-builders.ts'
+import { recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { ABANDONED, storedDelivery, storedEndpoint } from '../../support/webhook-builders.ts'
+
+type Name = keyof typeof API
+type MakeOwned = (deps: TestDeps, owner: ApiClient) => Promise<string>
+
+async function aPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+  const { body } = await call(deps, API.createPayment, { caller, body: aPaymentBody() })
+  return String(body['id'])
+}
+
+async function aClosedPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+  const id = await aPayment(deps, caller)
+  await closePayment(deps, await findPayment(deps, caller.clientId, id), {
+    status: 'expired',
+    source: 'due_work',
+  })
+  return id
+}
+
+/** A payment whose create died, so that only its claim exists. */
+async function aCreatingPayment(deps: TestDeps, caller: ApiClient): Promise<string> {
+  deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+  await call(deps, API.createPayment, {
+    caller,
+    body: aPaymentBody(),
+    headers: { 'idempotency-key': 'k' },
+  })
+  return paymentIdForKey(caller.clientId, 'k')
+}
+
+async function aSettlementId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+  return (await storedSettlement(deps, { clientId })).settlementId
+}
+
+async function aDeliveryId(deps: TestDeps, { clientId }: ApiClient): Promise<string> {
+  return (await storedDelivery(deps, await storedEndpoint(deps, { clientId }), ABANDONED))
+    .deliveryId
+}
+
+const CASES: readonly (readonly [Name, what: string, MakeOwned])[] = [
+  ['getPayment', 'payment', aPayment],
+  ['getPayment', 'closed payment', aClosedPayment],
+  ['getPayment', 'payment in creation', aCreatingPayment],
+  ['cancelPayment', 'payment', aPayment],
+  ['cancelPayment', 'closed payment', aClosedPayment],
+  ['cancelPayment', 'payment in creation', aCreatingPayment],
+  ['getSettlement', 'settlement', aSettlementId],
+  ['listSettlementPayments', 'settlement', aSettlementId],
+  ['getWebhookDelivery', 'delivery', aDeliveryId],
+  ['redeliverWebhook', 'delivery', aDeliveryId],
+  [
+    'redeliverToEndpoint',
+    'endpoint',
+    async (deps, owner) => (await storedEndpoint(deps, { clientId: owner.clientId })).endpointId,
+  ],
+]
+
+const LISTS = [
+  'listPayments',
+  'listSettlements',
+  'listWebhookEndpoints',
+  'listWebhookDeliveries',
+] as const
+
+describe('an id of another client (spec 1, 7: like an id that does not exist)', () => {
+  it.each(CASES)(
+    '%s answers a foreign %s like an unknown id, and changes nothing',
+    async (name, what, makeOwned) => {
+      const { deps, caller } = await anApi()
+      const foreignId = await makeOwned(deps, await anApiClient(deps))
+      const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
+
+      const answer = await call(watched.deps, API[name], { caller, id: foreignId })
+      const commands = watched.calls.map((request) => request.name)
+      const absentAnswer = await call(watched.deps, API[name], { caller, id: deps.newId() })
+
+      const headers = { ...absentAnswer.headers, 'x-request-id': answer.requestId }
+      expect(answer).toStrictEqual({ ...absentAnswer, headers, requestId: answer.requestId })
+      const body = {
+        message: `${what.replace(/closed | in creation/, '')} not found`,
+        code: 'not_found',
+      }
+      expect([answer.status, answer.body]).toStrictEqual([404, body])
+      expect(commands).toStrictEqual(['batchGet', 'get'])
+      expect(deps.provider.calls).toHaveLength(callsBefore)
+    },
+  )
+
+  it('hides a payment that is being created from its owner too', async () => {
+    const { deps, caller, ask } = await anApi()
+    const id = await aCreatingPayment(deps, caller)
+
+    const answers = [await ask('getPayment', { id }), await ask('cancelPayment', { id })]
+    const { body } = await ask('listPayments')
+
+    expect((await findStoredPayment(deps, paymentIdForKey(caller.clientId, 'k')))?.status).toBe(
+      'creating',
+    )
+    expect(answers.map(({ status }) => status)).toStrictEqual([404, 404])
+    expect(body).toMatchObject({ data: [], pagination: { total: 0 } })
+  })
+
+  it('shows no data of another client in lists and in the balance', async () => {
+    const { deps, caller, ask } = await anApi()
+    const owner = await anApiClient(deps)
+    for (const makeOwned of [aPayment, aSettlementId, aDeliveryId]) await makeOwned(deps, owner)
+
+    const lists = await Promise.all(LISTS.map((name) => ask(name)))
+    const balance = await ask('getBalance')
+
+    expect(lists.map(({ body }) => body['data'])).toStrictEqual(LISTS.map(() => []))
+    expect(balance.body['client_id']).toBe(caller.clientId)
+    expect([balance, ...lists].map(({ text }) => text).join()).not.toContain(owner.clientId)
+  })
+})
+
+describe('an id of a wrong shape (design section 5: 404 without a read)', () => {
+  const settlementId = v.parse(SettlementIdSchema, 'abcdef00-0000-4000-8000-00000000abcd')
+  const changedIds = [
+    settlementId.toUpperCase(),
+    settlementId.replaceAll('-', ''),
+    `${settlementId}#PAYMENT`,
+  ]
+  const SHAPES = [
+    '',
+    ...changedIds,
+    `${settlementId}\n`,
+    '../balance',
+    '\u0000',
+    '٠'.repeat(36),
+    'a'.repeat(10_000),
+  ]
+
+  const NAMES = [...new Set(CASES.map(([name]) => name))]
+  it.each(NAMES.flatMap((name) => SHAPES.map((id) => [name, id] as const)))(
+    '%s answers 404 to %j',
+    async (name, id) => {
+      const { deps, caller } = await anApi()
+      const watched = recordTable(deps)
+
+      const { status } = await call(watched.deps, API[name], { caller, id })
+
+      expect([status, watched.calls.map((request) => request.name)]).toStrictEqual([
+        404,
+        ['batchGet'],
+      ])
+    },
+  )
+})

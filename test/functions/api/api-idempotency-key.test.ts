@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { paymentIdForKey } from '../../../shared/ids.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { ledgerView } from '../../support/payment-builders.ts'
+import { recordTable, testDeps } from '../../support/test-deps.ts'
+
+async function aMerchant(deps = testDeps()) {
+  const { caller, ask } = await anApi({}, deps)
+  const create = (key?: string, body: unknown = aPaymentBody()) =>
+    ask('createPayment', { body, headers: key === undefined ? {} : { 'Idempotency-Key': key } })
+  const list = (query: Readonly<Record<string, string>>) => ask('listPayments', { query })
+  return { deps, caller, create, list, ledger: () => ledgerView(deps, caller.clientId) }
+}
+
+const REPLAYED = { 'idempotency-replayed': 'true' }
+
+describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
+  it('answers 201 first, then 200 with the same bytes and a header that marks the replay', async () => {
+    const { deps, caller, create, ledger } = await aMerchant()
+
+    const first = await create('order-1')
+    deps.clock.advance(3_600)
+    const repeated = await create('order-1')
+
+    expect([first.status, repeated.status]).toStrictEqual([201, 200])
+    expect(repeated.text).toBe(first.text)
+    expect(first.body['id']).toBe(paymentIdForKey(caller.clientId, 'order-1'))
+    expect(first.headers).not.toHaveProperty('idempotency-replayed')
+    expect(repeated.headers).toMatchObject(REPLAYED)
+    expect(deps.provider.countOf('createRequest')).toBe(1)
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
+  it.each([
+    ['another amount', aPaymentBody({ amount: 5 })],
+    ['a value that is refused', aPaymentBody({ amount: 0 })],
+    ['an unknown field', aPaymentBody({ colour: 'red' })],
+    ['no JSON at all', 'nonsense'],
+    ['more than 64 KB', 'x'.repeat(70_000)],
+  ])('answers the original payment when the new body has %s', async (_, body) => {
+    const { deps, create } = await aMerchant()
+    const first = await create('order-1')
+
+    const repeated = await create('order-1', body)
+
+    expect([repeated.status, repeated.text]).toStrictEqual([200, first.text])
+    expect(repeated.headers).toMatchObject(REPLAYED)
+    expect(deps.provider.countOf('createRequest')).toBe(1)
+  })
+
+  it('makes a payment for every request without a key or with an empty key', async () => {
+    const { deps, create } = await aMerchant()
+
+    const answers = [await create(), await create(), await create(''), await create('')]
+
+    expect(answers.map(({ status }) => status)).toStrictEqual([201, 201, 201, 201])
+    expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(4)
+    expect(deps.provider.countOf('createRequest')).toBe(4)
+  })
+
+  it('accepts 255 characters and refuses 256, even if the key is used already', async () => {
+    const { create, ledger } = await aMerchant()
+
+    const answers = [
+      await create('k'.repeat(255)),
+      await create('k'.repeat(255)),
+      await create('k'.repeat(256)),
+    ]
+
+    const refusal = {
+      message: 'Idempotency-Key must have at most 255 characters',
+      code: 'validation',
+    }
+    expect(answers).toMatchObject([
+      { status: 201 },
+      { status: 200 },
+      { status: 422, body: refusal },
+    ])
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+})
+
+describe('GET /v1/payments?idempotency_key=… (design section 8)', () => {
+  const page = { page: 1, per_page: 25 }
+  const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
+
+  it('lists the one payment of the key as fetch shows it, with a single read', async () => {
+    const { deps, caller, create, list } = await aMerchant()
+    const { body } = await create('order 1/é')
+    await create('order-2')
+    const watched = recordTable(deps)
+
+    const answer = await call(watched.deps, API.listPayments, {
+      caller,
+      query: { idempotency_key: 'order 1/é' },
+    })
+    const second = await list({ idempotency_key: 'order 1/é', page: '2', per_page: '1' })
+
+    const totals = { total: 1, total_pages: 1 }
+    expect(answer.body).toStrictEqual({ data: [body], pagination: { ...page, ...totals } })
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual(['batchGet', 'get'])
+    expect(second.body).toStrictEqual({ data: [], pagination: { page: 2, per_page: 1, ...totals } })
+  })
+
+  it('is empty for an unknown key, another client’s key, and a key whose payment is still being created', async () => {
+    const { deps, create, list } = await aMerchant()
+    const otherMerchant = await aMerchant(deps)
+    await otherMerchant.create('theirs')
+    deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+    await create('unanswered')
+
+    const answers = []
+    for (const key of ['absent', 'theirs', 'unanswered'])
+      answers.push(await list({ idempotency_key: key }))
+    deps.provider.heal('createRequest')
+    const retry = await create('unanswered')
+
+    expect(answers.map(({ status, body }) => [status, body])).toStrictEqual(
+      answers.map(() => [200, NONE]),
+    )
+    expect((await list({ idempotency_key: 'unanswered' })).body['data']).toStrictEqual([retry.body])
+  })
+})

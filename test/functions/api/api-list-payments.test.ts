@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { writePointers } from '../../../shared/payment/creating-store.ts'
+import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
+import { closePayment } from '../../../shared/payment/news/close-payment.ts'
+import { findPayment } from '../../../shared/payment/payment-store.ts'
+import { referencePk } from '../../../shared/table/keys.ts'
+import { addMs } from '../../../shared/time.ts'
+import { API, anApi, aPaymentBody, call } from '../../support/api-event.ts'
+import { aSucceededPayment, storeOpen, succeededPayment } from '../../support/paid-builders.ts'
+import { aPendingPayment, paidWhileCreating } from '../../support/payment-builders.ts'
+import {
+  memoryDeps,
+  queriesIn,
+  recordTable,
+  type TestDeps,
+  testDeps,
+} from '../../support/test-deps.ts'
+
+type Query = Readonly<Record<string, string>>
+
+/** The longest reference that a create takes, in characters. */
+const REFERENCE = `order 1042/é ${'😀'.repeat(242)}`
+
+async function aMerchant(deps?: TestDeps) {
+  const api = await anApi({}, deps)
+  const list = (query: Query = {}) =>
+    api.ask('listPayments', { query: { external_reference: REFERENCE, ...query } })
+  const create = async (fieldsOfBody: object = {}) => {
+    const body = aPaymentBody({ external_reference: REFERENCE, ...fieldsOfBody })
+    const answer = await api.ask('createPayment', { body })
+    api.deps.clock.advance(1)
+    return answer.body
+  }
+  return { ...api, list, create }
+}
+
+const page = { page: 1, per_page: 25 }
+const NONE = { data: [], pagination: { ...page, total: 0, total_pages: 0 } }
+
+/* Pages and totals over one part or several parts, and their cost: client-parts.test.ts. */
+
+it('GET /v1/payments (spec 4.2) lists each payment as fetch shows it, newest first', async () => {
+  const { deps, caller, ask, create } = await aMerchant()
+  const ids = [await create(), await create(), await create()].map(({ id }) => String(id))
+  const watched = recordTable(deps)
+
+  const { body } = await ask('listPayments')
+  const secondPage = await call(watched.deps, API.listPayments, {
+    caller,
+    query: { page: '2', per_page: '1' },
+  })
+
+  const fetched = await Promise.all(ids.toReversed().map((id) => ask('getPayment', { id })))
+  const data = fetched.map((answer) => answer.body)
+  expect(body).toStrictEqual({ data, pagination: { ...page, total: 3, total_pages: 1 } })
+  const pagination = { page: 2, per_page: 1, total: 3, total_pages: 3 }
+  expect(secondPage.body).toStrictEqual({ data: data.slice(1, 2), pagination })
+  // The first query reads the ledger, the second query the keys up to the end of the page.
+  const queries = queriesIn(watched.calls).map(({ index, limit }) => [index, limit])
+  expect(queries.slice(1)).toStrictEqual([['by-owner', 2]])
+})
+
+describe('GET /v1/payments?external_reference=… (design section 8)', () => {
+  it('lists exactly the payments with the reference as fetch shows them, newest first, in pages with the true total', async () => {
+    const { deps, caller, create, list } = await aMerchant()
+    const newestFirst = [await create(), await create(), await create()].toReversed()
+    await create({ external_reference: REFERENCE.slice(0, -2) })
+    await create({ external_reference: undefined })
+    const watched = recordTable(deps)
+
+    const answer = await call(watched.deps, API.listPayments, {
+      caller,
+      query: { external_reference: REFERENCE },
+    })
+    const secondPage = await list({ per_page: '2', page: '2' })
+
+    expect(answer.body).toStrictEqual({
+      data: newestFirst,
+      pagination: { ...page, total: 3, total_pages: 1 },
+    })
+    // API key and client, parts, references, and payments. All reads are consistent.
+    expect(watched.calls.map(({ name }) => name)).toStrictEqual([
+      'batchGet',
+      'get',
+      'query',
+      'batchGet',
+    ])
+    expect(watched.calls.at(-1)).toMatchObject({ reads: 'consistent' })
+    const pagination = { page: 2, per_page: 2, total: 3, total_pages: 2 }
+    expect(secondPage.body).toStrictEqual({ data: newestFirst.slice(2), pagination })
+    expect((await list({ page: '9' })).body).toMatchObject({ data: [], pagination: { total: 3 } })
+  })
+
+  it('accepts a status too, and counts the payments that match reference and status', async () => {
+    const { deps, caller, create, list } = await aMerchant()
+    const ids = []
+    for (let number = 0; number < 4; number++) ids.push(String((await create())['id']))
+    for (const id of ids.slice(1, 3))
+      await closePayment(deps, await findPayment(deps, caller.clientId, id), {
+        status: 'expired',
+        source: 'due_work',
+      })
+
+    const { body } = await list({ status: 'expired', per_page: '1', page: '2' })
+
+    const pagination = { page: 2, per_page: 1, total: 2, total_pages: 2 }
+    expect(body).toMatchObject({ data: [{ id: ids[1], status: 'expired' }], pagination })
+    expect((await list({ status: 'pending' })).body).toMatchObject({ pagination: { total: 2 } })
+    expect((await list({ status: 'failed' })).body).toStrictEqual(NONE)
+  })
+
+  it('lists a payment only once if it was paid before its create was answered', async () => {
+    const { deps, caller, list } = await aMerchant()
+    const fields = { externalReference: REFERENCE }
+    const { creating, answer, providerPaymentId } = await paidWhileCreating(deps, caller, fields)
+    // The lease of the create has expired, so the customer's payment is credited without its answer.
+    deps.clock.advance(60)
+    await applyProviderNews(deps, { providerPaymentId }, 'callback')
+    answer.resolve()
+    const { payment } = await creating
+
+    const shown = {
+      id: payment.paymentId,
+      status: 'succeeded',
+      payment_destination: '381652390000001',
+    }
+    expect((await list()).body).toMatchObject({ data: [shown] })
+    const { items } = await deps.table.query({
+      partition: [referencePk(caller.clientId, REFERENCE)],
+      limit: 10,
+    })
+    expect(items).toMatchObject([{ sk: payment.paymentId }])
+  })
+
+  it('ignores a pointer with another client or reference than its payment', async () => {
+    const deps = testDeps()
+    const [owner, stranger] = [await aMerchant(deps), await aMerchant(deps)]
+    const foreign = await aPendingPayment(deps, owner.caller, { externalReference: REFERENCE })
+    const misnamed = await aPendingPayment(deps, stranger.caller, { externalReference: 'another' })
+    await writePointers(deps, { ...foreign, clientId: stranger.caller.clientId })
+    await writePointers(deps, { ...misnamed, externalReference: REFERENCE })
+
+    for (const query of [undefined, { status: 'pending' }])
+      expect((await stranger.list(query)).body).toStrictEqual(NONE)
+  })
+
+  it('lists up to 1,000 payments of a reference, and refuses more with a hint', async () => {
+    const { deps, caller, list } = await aMerchant(memoryDeps())
+    const payments = Array.from({ length: 1_000 }, (_, at) =>
+      succeededPayment(caller, { paidAt: addMs(deps.now(), at), externalReference: REFERENCE }),
+    )
+    await storeOpen(deps, payments)
+    const lastPage = await list({ status: 'succeeded', page: '10', per_page: '100' })
+    await aSucceededPayment(deps, caller, { externalReference: REFERENCE })
+
+    const refusals = [await list(), await list({ status: 'failed' })]
+
+    const oldest = payments.slice(0, 100).toReversed()
+    expect(lastPage.body['data']).toMatchObject(oldest.map(({ paymentId: id }) => ({ id })))
+    expect(lastPage.body['pagination']).toStrictEqual({
+      page: 10,
+      per_page: 100,
+      total: 1_000,
+      total_pages: 10,
+    })
+    const refusal = {
+      message: 'external_reference: more than 1000 payments have it',
+      code: 'validation',
+      field_errors: { external_reference: ['too many payments'] },
+      action_hint:
+        'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
+    }
+    expect(refusals.map(({ status, body }) => [status, body])).toStrictEqual(
+      refusals.map(() => [422, refusal]),
+    )
+  })
+})

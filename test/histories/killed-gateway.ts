@@ -1,0 +1,46 @@
+import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
+
+/** A gateway starts within this time even on a busy machine. */
+const START_WITHIN_MS = 120_000
+
+/** The local gateway on a data directory. It can be killed at any moment, and starts again on the data it has stored. */
+export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
+  let process: ReturnType<typeof startGatewayProcess>
+  let ready: Promise<Banner>
+  let kills = 0
+  let ranMs = 0
+  let upSince: number | undefined
+  const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
+  const start = async (): Promise<Banner> => {
+    process = startGatewayProcess({ args: ['--data', data], nodeArgs })
+    const banner = await process.ready(START_WITHIN_MS)
+    upSince = performance.now()
+    return banner
+  }
+  /** Callers wait for this start from now on. If no caller waits, its rejection must not become an unhandled error. */
+  const waitFor = (starting: Promise<Banner>) => {
+    ready = starting
+    starting.catch(() => undefined)
+  }
+  waitFor(start())
+  return {
+    /** The gateway's addresses, as soon as it runs. Rejects with its output when it does not start. */
+    up: (): Promise<Banner> => ready,
+    kills: () => kills,
+    /** How long the gateway has been ready, over all its starts. */
+    upMs,
+    /** Kills the gateway with SIGKILL; resolves when it runs again. */
+    kill: async (): Promise<void> => {
+      kills++
+      ranMs = upMs()
+      upSince = undefined
+      waitFor(process.end('SIGKILL').then(start))
+      await ready
+    },
+    end: async (): Promise<void> => {
+      await process.end('SIGKILL')
+    },
+  }
+}
+
+export type KilledGateway = ReturnType<typeof startKilledGateway>

@@ -1,0 +1,51 @@
+import { exists, remove } from '../../../shared/table/step.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
+import { history, keyOf, type Place, type Row } from './audited-history.ts'
+
+/**
+ * A change of rows past every condition, as a person with access to the table makes it. Answers how
+ * to undo the change.
+ */
+export type Corruption = () => Promise<() => Promise<void>>
+
+export function change(place: Place, changes: (before: Row) => Row): Corruption {
+  return replace(place, (before) => [{ ...before, ...changes(before) }])
+}
+
+/** Replaces a row by other rows, under the same key or other keys. */
+function replace(place: Place, alter: (before: Row) => readonly Row[]): Corruption {
+  return async () => {
+    const before = await rawItem(history.deps, await place())
+    const rows = alter(before)
+    await erase(before)
+    for (const row of rows) await write(row)
+    return async () => {
+      for (const row of rows) await erase(row)
+      await write(before)
+    }
+  }
+}
+
+async function erase(row: Row) {
+  return void (await history.deps.table.write(remove(keyOf(row), exists)))
+}
+
+async function write(row: Row) {
+  return void (await putRaw(history.deps, row))
+}
+
+export function set(place: Place, changes: Row): Corruption {
+  return change(place, () => changes)
+}
+
+export function add(place: Place, attribute: string): Corruption {
+  return change(place, ({ [attribute]: before = 0 }) => ({ [attribute]: Number(before) + 1 }))
+}
+
+export function lose(place: Place): Corruption {
+  return replace(place, () => [])
+}
+
+export function copy(place: Place, changes: (before: Row) => Row): Corruption {
+  return replace(place, (before) => [before, { ...before, ...changes(before) }])
+}

@@ -1,0 +1,210 @@
+import { describe, expect } from 'vitest'
+import type { HouseEntryType } from '../../../shared/journal/house-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { findAuditRecordsOfClient } from '../../../shared/operator/audit-record-store.ts'
+import {
+  bookSuspense,
+  bookSuspenseRefund,
+  bookSuspenseVoid,
+} from '../../../shared/posting/house-journal.ts'
+import { finding, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import { type Suspense, toSuspenseDto } from '../../../shared/suspense/suspense.ts'
+import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { houseEntryKey } from '../../../shared/table/keys.ts'
+import type { Timestamp } from '../../../shared/time.ts'
+import { beforeFirst, recordTable, type TestDeps } from '../../support/test-deps.ts'
+import { heldMoneyItem, it, resolve } from './suspense-test.ts'
+
+function houseEntryOf(
+  deps: TestDeps,
+  transactionId: string,
+  type: HouseEntryType,
+  rowAt: Timestamp,
+) {
+  return deps.table.get(houseEntryKey(rowAt.slice(0, 10), transactionId, type))
+}
+
+function refund(deps: TestDeps, item: Suspense, transactionId: string, amount: number) {
+  const row = { transactionId, rowAt: deps.now(), providerMinor: minor(-amount) }
+  return bookSuspenseRefund(deps, item, row, minor(amount))
+}
+
+describe('resolveSuspense (design section 7)', () => {
+  it('resolves once for three concurrent operators, with one audit record', async ({
+    deps,
+    clientId,
+    item,
+  }) => {
+    const results = await Promise.allSettled([1, 2, 3].map(() => resolve(deps, item)))
+
+    expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    await expect(resolve(deps, item)).rejects.toMatchObject({ code: 'validation' })
+    const resolution = { status: 'resolved', resolution: 'refunded_by_bank', notes: 'BCA 17' }
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject(resolution)
+    const record = { subject: item.suspenseId, before: { status: 'open' }, after: resolution }
+    expect(await findAuditRecordsOfClient(deps, clientId, { page: 1, perPage: 9 })).toMatchObject([
+      record,
+    ])
+  })
+
+  it.for([
+    [
+      'refunded_by_bank',
+      'suspense_refunded',
+      { suspenseMinor: -5_000, bankMinor: -5_000, houseMinor: 0 },
+    ],
+    [
+      'written_off',
+      'suspense_resolved',
+      { suspenseMinor: -5_000, bankMinor: 0, houseMinor: 5_000 },
+    ],
+  ] as const)('books money that is %s as %s', async ([resolution, type, legs], { deps, item }) => {
+    const { suspenseId, createdAt } = item
+
+    await resolve(deps, item, resolution)
+
+    const bookedLegs = { providerMinor: 4_900, suspenseMinor: 5_000, houseMinor: -100 }
+    expect(await houseEntryOf(deps, `txn_${suspenseId}`, 'suspense', createdAt)).toMatchObject(
+      bookedLegs,
+    )
+    expect(await houseEntryOf(deps, suspenseId, type, createdAt)).toMatchObject({
+      suspenseId,
+      ...legs,
+    })
+  })
+
+  it('resolves the remaining amount after a partial refund', async ({ deps, item }) => {
+    for (let times = 0; times < 2; times++) await refund(deps, item, 'txn_part', 2_000)
+    const remainder = await findSuspense(deps, item.suspenseId)
+    expect(remainder).toMatchObject({ status: 'open', postedMinor: 5_000 })
+    expect(remainder && toSuspenseDto(remainder)).toMatchObject({
+      amount_minor: 5_000,
+      refunded_minor: 2_000,
+    })
+
+    await resolve(deps, item)
+
+    const entry = await houseEntryOf(deps, item.suspenseId, 'suspense_refunded', item.createdAt)
+    expect(entry).toMatchObject({ suspenseMinor: -3_000, bankMinor: -3_000 })
+  })
+
+  it('is final: a later refund is a loss of the house, and a void changes no resolution', async ({
+    deps,
+    item,
+  }) => {
+    const resolvedItem = await resolve(deps, item)
+
+    await refund(deps, item, 'txn_late', 2_000)
+    await bookSuspenseVoid(deps, resolvedItem, {
+      transactionId: 'txn_own',
+      rowAt: deps.now(),
+      providerMinor: minor(4_900),
+    })
+
+    expect(await findSuspense(deps, item.suspenseId)).toEqual({ ...resolvedItem, isVoid: true })
+    const entry = await houseEntryOf(deps, 'txn_late', 'suspense_refunded', deps.now())
+    expect(entry).toMatchObject({ suspenseMinor: 0, providerMinor: -2_000, houseMinor: -2_000 })
+  })
+
+  it('is refused when the provider refunds a part between read and write', async ({
+    deps,
+    item,
+  }) => {
+    const raced = beforeFirst(deps, 'transact', () => refund(deps, item, 'txn_between', 2_000))
+
+    await expect(resolve(raced, item)).rejects.toMatchObject({ code: 'conflict' })
+
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
+      status: 'open',
+      refundedMinor: 2_000,
+    })
+  })
+
+  it('a full refund resolves an item, even before its row settles', async ({
+    deps,
+    unstoredItem: item,
+  }) => {
+    await recordSuspense(deps, item)
+    const { suspenseId: suspense_id, cause, kind } = item
+    const logLine = {
+      level: 'warn',
+      code: 'suspense.recorded',
+      fields: { suspense_id, cause, kind },
+    }
+    expect(deps.lines).toMatchObject([logLine, { code: 'alert.published' }])
+    await refund(deps, item, 'txn_all', 5_000)
+    expect(await findSuspense(deps, item.suspenseId)).toMatchObject({
+      status: 'resolved',
+      resolution: 'refunded',
+    })
+
+    await bookSuspense(deps, item, {
+      transactionId: 'txn_own',
+      rowAt: deps.now(),
+      providerMinor: minor(4_900),
+    })
+
+    const entry = await houseEntryOf(deps, 'txn_own', 'suspense', item.createdAt)
+    expect(entry).toMatchObject({ providerMinor: 4_900, suspenseMinor: 0 })
+  })
+
+  it('an item is voided once, and a booking that read it earlier writes nothing', async ({
+    deps,
+    unstoredItem,
+  }) => {
+    await recordSuspense(deps, unstoredItem)
+    await refund(deps, unstoredItem, crypto.randomUUID(), 5_000)
+    const readItem = (await findSuspense(deps, unstoredItem.suspenseId)) ?? unstoredItem
+    const row = {
+      transactionId: crypto.randomUUID(),
+      rowAt: deps.now(),
+      providerMinor: minor(4_900),
+    }
+    const raced = beforeFirst(deps, 'transact', () => bookSuspenseVoid(deps, readItem, row))
+
+    const booking = await bookSuspense(raced, readItem, row)
+    const secondVoid = await bookSuspenseVoid(deps, readItem, {
+      ...row,
+      transactionId: 'txn_again',
+    })
+
+    expect([booking.isVoid, secondVoid.isVoid]).toStrictEqual([true, true])
+    expect(await houseEntryOf(deps, row.transactionId, 'suspense', row.rowAt)).toBeUndefined()
+    expect(await houseEntryOf(deps, 'txn_again', 'suspense_refunded', row.rowAt)).toBeUndefined()
+  })
+
+  it('refuses money before its row settles, and a resolution of the wrong kind', async ({
+    deps,
+    unstoredItem: item,
+  }) => {
+    await recordSuspense(deps, item)
+    const openFinding = finding({
+      subject: crypto.randomUUID(),
+      cause: 'fee_assumed',
+      payment: undefined,
+      now: deps.now(),
+    })
+    await recordSuspense(deps, openFinding)
+
+    await expect(resolve(deps, item)).rejects.toThrow('has not settled this money yet')
+    await expect(resolve(deps, item, 'explained')).rejects.toMatchObject({ code: 'validation' })
+    await expect(resolve(deps, openFinding, 'written_off')).rejects.toMatchObject({
+      code: 'validation',
+    })
+    expect(await resolve(deps, openFinding, 'explained')).toMatchObject({
+      status: 'resolved',
+      resolution: 'explained',
+    })
+    await expect(resolve(deps, openFinding, 'explained')).rejects.toThrow('already resolved')
+  })
+
+  it('answers 404 for an item that does not exist', async ({ deps }) => {
+    await expect(resolve(deps, heldMoneyItem(deps))).rejects.toMatchObject({ code: 'not_found' })
+    const { deps: recorded, calls } = recordTable(deps)
+    // This id is too long for a key, so it is not looked up.
+    await expect(resolve(recorded, { suspenseId: 'x'.repeat(2_049) })).rejects.toMatchObject({
+      code: 'not_found',
+    })
+    expect(calls).toStrictEqual([])
+  })
+})

@@ -1,0 +1,47 @@
+import type { ClientId } from '../../../shared/ids.ts'
+import { minor } from '../../../shared/money.ts'
+import { bookSuspense } from '../../../shared/posting/house-journal.ts'
+import { heldMoney, recordSuspense } from '../../../shared/suspense/record-suspense.ts'
+import {
+  type OperatorResolution,
+  resolveSuspense,
+} from '../../../shared/suspense/resolve-suspense.ts'
+import type { Suspense } from '../../../shared/suspense/suspense.ts'
+import { aClientId } from '../../support/payment-builders.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { paymentTest } from './payment-test.ts'
+
+export function heldMoneyItem(deps: TestDeps) {
+  const capture = { providerPaymentId: `py-${crypto.randomUUID()}`, capturedMinor: minor(5_000) }
+  return heldMoney({ capture, cause: 'unknown_reference', payment: undefined, now: deps.now() })
+}
+
+/** Money in suspense. Its provider row has settled, and its house entry is written. */
+export async function bookedItem(deps: TestDeps, clientId?: ClientId) {
+  const item = { ...heldMoneyItem(deps), clientId }
+  await recordSuspense(deps, item)
+  const row = {
+    transactionId: `txn_${item.suspenseId}`,
+    rowAt: deps.now(),
+    providerMinor: minor(4_900),
+  }
+  await bookSuspense(deps, item, row)
+  return { ...item, postedMinor: minor(5_000) }
+}
+
+/**
+ * `item`: booked money of a client. `unstoredItem`: money whose suspense item is not stored yet.
+ */
+export const it = paymentTest
+  .extend('clientId', () => aClientId())
+  .extend('item', ({ deps, clientId }) => bookedItem(deps, clientId))
+  .extend('unstoredItem', ({ deps }) => heldMoneyItem(deps))
+
+type Item = Pick<Suspense, 'suspenseId'>
+export function resolve(
+  deps: TestDeps,
+  { suspenseId }: Item,
+  resolution: OperatorResolution = 'refunded_by_bank',
+) {
+  return resolveSuspense(deps, { suspenseId, operator: 'ayu', resolution, notes: 'BCA 17' })
+}

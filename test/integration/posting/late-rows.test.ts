@@ -1,0 +1,117 @@
+import { describe, expect } from 'vitest'
+import { minor } from '../../../shared/money.ts'
+import type { Payment } from '../../../shared/payment/payment.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { reconcileTransaction } from '../../../shared/sync/reconcile-transaction.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  aTransaction,
+  entriesIn,
+  feeOf,
+} from '../../support/paid-builders.ts'
+import { aStoredClient } from '../../support/payment-builders.ts'
+import { expectBalanced } from '../../support/recount/expect-balanced.ts'
+import { inSteps, sweep, sweptNow } from '../../support/settlement-builders.ts'
+import { findingAbout, paymentOf } from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { it } from './overdue-test.ts'
+
+const ASK = { isAllowed: async () => false, noteUnanswered: async () => undefined }
+
+async function notify(deps: TestDeps, payment: Payment, row: ProviderTransaction) {
+  return reconcileTransaction(
+    deps,
+    { transaction: row, payment: await paymentOf(deps, { payment }) },
+    ASK,
+  )
+}
+
+describe('the row of a payment whose fee was assumed (design section 12)', () => {
+  const assumed = it.extend('payment', async ({ deps, client, overdue }) => {
+    await sweptNow(deps, client)
+    deps.clock.advance(3_600)
+    return paymentOf(deps, { payment: overdue })
+  })
+
+  assumed.for([
+    ['with the same fee', 4_000, 100, []],
+    [
+      'with another fee at the cost of the house, with a finding',
+      4_440,
+      -340,
+      [{ kind: 'suspense.finding' }],
+    ],
+  ] as const)(
+    'is booked once, with only a provider leg: %s',
+    async (example, { deps, client, payment }) => {
+      const [, keptMinor, house, alerts] = example
+      deps.published.length = 0
+      const row = aTransaction(payment, { keptMinor, settledAt: deps.now() })
+
+      await notify(deps, payment, row)
+      await notify(deps, payment, row)
+
+      const [ownEntry, lateEntry, ...otherEntries] = await entriesIn(deps, client)
+      expect(otherEntries).toStrictEqual([])
+      const providerMinor = 100_000 - keptMinor
+      const legs = { grossMinor: 0, netMinor: 0, providerMinor, houseMinor: providerMinor }
+      const proof = { provenMinor: 95_900, provenEligibleAt: ownEntry?.eligibleAt }
+      expect(lateEntry).toMatchObject({
+        type: 'late_row',
+        providerTransactionId: row.transactionId,
+        ...legs,
+        ...proof,
+      })
+      expect((ownEntry?.houseMinor ?? 0) + (lateEntry?.houseMinor ?? 0)).toBe(house)
+      expect(await feeOf(deps, payment)).toStrictEqual([4_000, 95_900, 'assumed'])
+      expect(deps.published).toMatchObject(alerts)
+      expect((await findingAbout(deps, payment.paymentId, 'fee_changed'))?.amountMinor).toBe(
+        alerts[0] && keptMinor,
+      )
+    },
+  )
+
+  assumed(
+    'proves nothing for a later settlement, and changes none of that settlement’s sums',
+    async ({ deps, client, payment }) => {
+      await notify(
+        deps,
+        payment,
+        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
+      )
+      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.clock.advance(60)
+
+      const sums = { netMinor: 95_900, paymentCount: 1, entryCount: 2, unprovenMinor: 0 }
+      expect(await sweep(deps, client)).toMatchObject(sums)
+    },
+  )
+
+  it.for([10, 1])(
+    'proves its payment if the sync reads it before the settlement: blocks of %i',
+    async (block, { deps: outerDeps }) => {
+      const deps = inSteps(outerDeps, 10, 10, block)
+      const client = await aStoredClient(deps, { settlementFloorMinor: minor(100_000) })
+      const payment = await anOpenPayment(deps, client)
+      deps.clock.set(addMs(deps.now(), 7 * DAY_MS))
+      expect(await sweep(deps, client)).toBeUndefined()
+      await notify(
+        deps,
+        payment,
+        aTransaction(payment, { keptMinor: 4_000, settledAt: deps.now() }),
+      )
+      await aSucceededPayment(deps, client, { paidAt: addMs(deps.now(), -DAY_MS) })
+      deps.clock.advance(600)
+
+      expect(await sweep(deps, client)).toMatchObject({
+        netMinor: 191_800,
+        unprovenMinor: 0,
+        entryCount: 3,
+      })
+
+      await expectBalanced(deps, client.clientId)
+    },
+  )
+})

@@ -1,0 +1,118 @@
+import { describe, expect } from 'vitest'
+import { changeClient } from '../../../shared/client/client-store.ts'
+import { paymentTimeline } from '../../../shared/inquiry/payment-timeline.ts'
+import { getBalance } from '../../../shared/ledger/ledger-store.ts'
+import { minor } from '../../../shared/money.ts'
+import { figuresToConfirm } from '../../../shared/payout/mark-settlement-paid.ts'
+import { recreditEntry } from '../../../shared/settlement/close-settlement.ts'
+import { finding } from '../../../shared/suspense/record-suspense.ts'
+import { writeSuspense } from '../../../shared/suspense/suspense-store.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { OPERATOR } from '../../support/operator-actions.ts'
+import {
+  anOpenPayment,
+  aSucceededPayment,
+  entriesIn,
+  postAssumed,
+} from '../../support/paid-builders.ts'
+import {
+  aDayLater,
+  BANK,
+  fail,
+  recredit,
+  settlementsOf,
+  sweptADayLater,
+  sweptNow,
+  trigger,
+} from '../../support/settlement-builders.ts'
+import { clientTest as it } from './client-test.ts'
+
+describe('a re-credit', () => {
+  it('is one line of the next settlement, with the current bank details', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
+    const changes = { bank: { ...BANK, bankAccountNo: '7777777777' } }
+    await changeClient(deps, { clientId: client.clientId, operator: OPERATOR, changes })
+    deps.clock.advance(60)
+
+    const settlement = await trigger(deps, client)
+
+    const sums = { grossMinor: 100_000, feeMinor: 4_000, markupMinor: 100, netMinor: 95_900 }
+    const counts = { paymentCount: 1, entryCount: 1, recreditedMinor: 95_900, unprovenMinor: 0 }
+    const triggerFields = {
+      triggeredBy: 'manual',
+      bank: { bankAccountNo: '7777777777', isChange: true },
+    }
+    expect(settlement).toMatchObject({
+      ...sums,
+      ...counts,
+      previousId: recredited.settlementId,
+      ...triggerFields,
+    })
+    expect(await settlementsOf(deps, client)).toEqual([settlement, recredited])
+    expect(await entriesIn(deps, client)).toMatchObject([
+      { type: 'payment' },
+      { type: 'recredit', netMinor: 95_900 },
+    ])
+    expect(await getBalance(deps, client.clientId)).toMatchObject({
+      availableMinor: 0,
+      pendingMinor: 0,
+    })
+  })
+
+  it('refuses altered sums, and reduces the debt that a payout must confirm', async ({
+    deps,
+    client,
+    recredited,
+  }) => {
+    expect(() => recreditEntry({ ...recredited, netMinor: minor(95_901) }, deps.now())).toThrow(
+      'figures do not add up',
+    )
+    await adjustBalance(deps, client, 'recovered', -100_000)
+
+    expect(await figuresToConfirm(deps, recredited)).toStrictEqual({ owed: 100_000 - 95_900 })
+  })
+
+  it('carries over the unproven amount and the findings of failed settlements', async ({
+    deps,
+    client,
+  }) => {
+    const payment = await aSucceededPayment(deps, client)
+    await writeSuspense(
+      deps,
+      finding({ cause: 'amount_differs', subject: 'txn', payment, now: deps.now() }),
+    )
+    await postAssumed(deps, await anOpenPayment(deps, client, { notionalMinor: 50_000 }))
+    let settlement = await sweptADayLater(deps, client)
+
+    for (let time = 0; time < 3; time++) {
+      expect(settlement).toMatchObject({ netMinor: 141_850, unprovenMinor: 45_950 })
+      await recredit(deps, await fail(deps, settlement))
+      deps.clock.advance(60)
+      settlement = await sweptNow(deps, client)
+    }
+
+    expect(await figuresToConfirm(deps, settlement)).toStrictEqual({
+      unproven: 45_950,
+      findings: 1,
+    })
+  })
+
+  it('adds the next settlement to the timelines of its payments', async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    aDayLater(deps)
+    const payment = await aSucceededPayment(deps, client)
+    await sweptNow(deps, client)
+    const failedSettlement = await sweptADayLater(deps, client)
+    await recredit(deps, await fail(deps, failedSettlement))
+    deps.clock.advance(60)
+    const nextSettlement = await sweptNow(deps, client)
+
+    expect((await paymentTimeline(deps, payment)).timeline.settlements).toMatchObject([
+      { settlement_id: failedSettlement.settlementId, status: 'failed' },
+      { settlement_id: nextSettlement.settlementId, status: 'recorded' },
+    ])
+  })
+})

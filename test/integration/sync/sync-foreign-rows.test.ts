@@ -1,0 +1,214 @@
+import { describe, expect } from 'vitest'
+import { findUnclaimedRow } from '../../../shared/journal/house-store.ts'
+import { minor } from '../../../shared/money.ts'
+import type { ProviderTransaction } from '../../../shared/provider/provider.ts'
+import { settledRow } from '../../support/fake-provider.ts'
+import { findingAbout, paymentOf, pendingOf, rowNow } from '../../support/synced-payment.ts'
+import { foreignIds, syncTest as it } from './sync-test.ts'
+
+describe('sync: rows that are no payments, and unknown rows', () => {
+  it.for<[string, Partial<ProviderTransaction>]>([
+    ['an adjustment', { type: 'correction' }],
+    ['a withdrawal', { type: 'account' }],
+    ['a row of an unknown type', { type: 'unknown', status: 'pending' }],
+    ['a row of an unknown status', { status: 'unknown' }],
+  ])(
+    '%s of a payment is one finding and no movement',
+    async ([, fields], { deps, client, credited, sync, syncAfter }) => {
+      const row = rowNow(deps, credited, {
+        ...fields,
+        keptMinor: undefined,
+        amountMinor: minor(25_000),
+      })
+
+      await sync(row)
+
+      expect((await syncAfter(3_600)).complete).toBe(true)
+      const about = { paymentId: credited.payment.paymentId, clientId: client.clientId }
+      const finding = await findingAbout(deps, row.transactionId, 'transaction_unexplained')
+      expect(finding).toMatchObject({ amountMinor: 25_000, ...about })
+      expect(deps.published).toHaveLength(1)
+      expect(await paymentOf(deps, credited)).toStrictEqual(credited.payment)
+    },
+  )
+
+  it('a won dispute that names no payment is not reported as money taken back', async ({
+    deps,
+    sync,
+  }) => {
+    await sync(
+      settledRow(foreignIds, deps.now(), {
+        type: 'correction',
+        isDisputeWon: true,
+        providerPaymentId: '',
+      }),
+    )
+
+    const message = expect.stringMatching(
+      /^A reversal or dispute of 100000 IDR concerns money/,
+    ) as unknown
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding', message }])
+  })
+
+  const unmatched = { type: 'unmatched', providerMinor: 95_560, houseMinor: 95_560 } as const
+  const fromAccount = { type: 'account', providerMinor: minor(-102_500) } as const
+
+  it.for([
+    ['', { type: 'return' }, 1, unmatched],
+    ['', { type: 'correction' }, 1, unmatched],
+    [
+      ', although its unknown status was a finding before',
+      { type: 'correction' },
+      1,
+      unmatched,
+      { status: 'unknown' },
+    ],
+    ['', { type: 'unknown' }, 1, unmatched],
+    [
+      '',
+      fromAccount,
+      0,
+      { type: 'unmatched', providerMinor: -102_500, bankMinor: 0, houseMinor: -102_500 },
+    ],
+    [
+      '',
+      { ...fromAccount, isWithdrawal: true },
+      0,
+      { type: 'withdrawal', bankMinor: 100_000, houseMinor: -2_500 },
+    ],
+  ] as const)(
+    'a foreign row is booked to the house%s: %o %d %o',
+    async ([, fields, findings, houseEntry, earlierFields], { deps, sync }) => {
+      const row = settledRow(foreignIds, deps.now(), fields)
+
+      await sync(...(earlierFields ? [{ ...row, ...earlierFields }] : []), row)
+
+      expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject(houseEntry)
+      expect(deps.published).toHaveLength(findings)
+      expect(deps.provider.countOf('getPayment')).toBe(0)
+    },
+  )
+
+  const types = ['return', 'account', 'correction'] as const
+  const changes = types.flatMap((type) =>
+    (['reversed', 'failed'] as const).map((status) => [type, status] as const),
+  )
+
+  it.for(changes)(
+    'a booked %s is a finding when it is %s',
+    async ([type, status], { deps, rows, sync, syncAfter }) => {
+      const row = settledRow(foreignIds, deps.now(), { type })
+      await sync(row)
+      deps.published.length = 0
+      deps.clock.advance(600)
+      rows.splice(0, rows.length, { ...row, status, updatedAt: deps.now() })
+
+      await syncAfter(300)
+      await syncAfter(60)
+
+      expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+    },
+  )
+
+  it('a refund that fails after it was deducted becomes a finding', async ({
+    deps,
+    credited,
+    rows,
+    syncAfter,
+  }) => {
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: '' })
+    await syncAfter(300, row)
+    const movedPayment = await paymentOf(deps, credited)
+    rows.splice(rows.indexOf(row), 1, { ...row, status: 'failed', updatedAt: deps.now() })
+
+    await syncAfter(300)
+
+    expect(movedPayment.movements).toHaveLength(1)
+    expect(await paymentOf(deps, credited)).toStrictEqual(movedPayment)
+    const finding = await findingAbout(
+      deps,
+      `${row.transactionId}#failure`,
+      'transaction_unexplained',
+    )
+    expect(finding).toMatchObject({ status: 'open', paymentId: credited.payment.paymentId })
+  })
+
+  it('rows of the account itself are not findings, and the log counts them', async ({
+    deps,
+    sync,
+  }) => {
+    const aRow = (fields: Partial<ProviderTransaction>) =>
+      settledRow(foreignIds, deps.now(), fields)
+    const rows = [aRow({ type: 'account' }), aRow({ type: 'account', status: 'reversed' })]
+
+    const summary = await sync(...rows, aRow({ type: 'return', status: 'failed' }))
+
+    // Two passes read the reversed row.
+    expect(summary).toMatchObject({ transactions: 4, unanswered: 0, complete: true })
+    expect(deps.published).toStrictEqual([])
+    expect(deps.lines.filter(({ code }) => code === 'sync.completed')).toMatchObject([
+      { fields: { passed_over: 4 } },
+    ])
+  })
+
+  it.for([
+    [
+      'but another capture is not booked on it',
+      { providerPaymentId: 'py-other' },
+      95_900,
+      'reversed_upstream',
+    ],
+    ['and no capture is booked on it', { providerPaymentId: '' }, 0, 'refund#money_went_back'],
+    [
+      'but is void from the start moves no money',
+      { status: 'reversed' },
+      95_900,
+      'reversal#money_went_back',
+    ],
+  ] as const)(
+    'a refund that names a payment %s',
+    async ([, fields, pending, reported], { deps, client, credited, sync, syncAfter }) => {
+      const row = rowNow(deps, credited, { type: 'return', ...fields })
+
+      await sync(row)
+      await syncAfter(3_600)
+
+      expect(await pendingOf(deps, client.clientId)).toBe(pending)
+      expect(deps.published).toMatchObject([{ subject: `${row.transactionId}#${reported}` }])
+    },
+  )
+
+  it('a refund whose id the provider refuses to look up is booked to the house', async ({
+    deps,
+    credited,
+    sync,
+  }) => {
+    deps.provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'refused' }))
+    const row = rowNow(deps, credited, { type: 'return', providerPaymentId: 'rfd-17' })
+
+    expect(await sync(row)).toMatchObject({ unanswered: 0, complete: true })
+    expect(await findUnclaimedRow(deps, row.transactionId)).toMatchObject({ type: 'unmatched' })
+    expect(await findingAbout(deps, row.transactionId, 'reversed_upstream')).toMatchObject({
+      status: 'open',
+    })
+  })
+
+  it.for([
+    ['waits for its payment’s credit', 0],
+    ['comes after its payment’s credit on a page of old rows', 3 * 86_400],
+  ] as const)(
+    'a refund that names no capture %s',
+    async ([, lateSeconds], { deps, client, paid, rows, sync, syncAfter }) => {
+      await sync()
+      const row = rowNow(deps, paid, { type: 'return', providerPaymentId: '' })
+      rows.push(row, rowNow(deps, paid))
+
+      await syncAfter(lateSeconds)
+      await syncAfter(600)
+
+      expect(await findUnclaimedRow(deps, row.transactionId)).toBeUndefined()
+      expect((await paymentOf(deps, paid)).movements).toHaveLength(1)
+      expect(await pendingOf(deps, client.clientId)).toBe(0)
+    },
+  )
+})

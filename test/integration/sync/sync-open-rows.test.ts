@@ -1,0 +1,177 @@
+import { describe, expect } from 'vitest'
+import {
+  claimJob,
+  findDueJobs,
+  finishJob,
+  noteOpenTransaction,
+  retryOpenTransaction,
+} from '../../../shared/sync/job-store.ts'
+import { runSyncJobs } from '../../../shared/sync/sync-run.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { NOT_SETTLED } from '../../support/fake-provider.ts'
+import {
+  findingAbout,
+  paidUpstream,
+  paymentOf,
+  rowNow,
+  rowOfOtherAttempt,
+} from '../../support/synced-payment.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import { foreignRow, syncTest as it } from './sync-test.ts'
+
+function failGetPayment({ provider }: TestDeps) {
+  return provider.script('getPayment', async () => ({ kind: 'unanswered', reason: 'server_error' }))
+}
+
+describe('sync: an unbooked row whose payment the provider does not answer', () => {
+  it('is checked again with a doubled wait until the provider answers', async ({
+    deps,
+    paid,
+    sync,
+  }) => {
+    failGetPayment(deps)
+    await sync(rowOfOtherAttempt(deps, paid))
+    const getPaymentCalls = () => deps.provider.countOf('getPayment')
+    const askedAfterMinutes: number[] = []
+
+    for (let minutes = 1; minutes <= 300; minutes++) {
+      const callsBefore = getPaymentCalls()
+      deps.clock.advance(60)
+      if (minutes === 182) deps.provider.heal('getPayment')
+      await runSyncJobs(deps, { woken: false })
+      if (getPaymentCalls() > callsBefore) askedAfterMinutes.push(minutes)
+    }
+
+    expect(askedAfterMinutes).toStrictEqual([2, 6, 14, 30, 62, 122, 182])
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(await findDueJobs(deps, 10)).toStrictEqual([])
+  })
+
+  it('is checked by its page, not by due jobs after a failed call', async ({
+    deps,
+    client,
+    paid,
+    sync,
+    syncAfter,
+  }) => {
+    const openRows = [
+      rowOfOtherAttempt(deps, paid),
+      rowOfOtherAttempt(deps, await paidUpstream(deps, client)),
+    ]
+    deps.clock.advance(90)
+    failGetPayment(deps)
+    const first = await sync(...openRows)
+
+    const summary = await syncAfter(40 * 3_600)
+    const getPaymentCalls = deps.provider.countOf('getPayment')
+    deps.provider.heal('getPayment')
+    await syncAfter(3_600)
+
+    expect(first).toMatchObject({ unanswered: 2, complete: true })
+    expect(summary).toMatchObject({ unanswered: 4, complete: true })
+    // Each run's page checks both rows. The due jobs of the second run then make no call.
+    expect(getPaymentCalls).toBe(4)
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+    expect(deps.published).toStrictEqual([])
+  })
+
+  it.for([
+    ['does not answer', { kind: 'unanswered', reason: 'server_error' }],
+    ['shows the request as paid, and no payment', { kind: 'not_found' }],
+  ] as const)(
+    'is a finding after two days if the provider %s',
+    async ([, answer], { deps, paid, sync, syncAfter }) => {
+      deps.provider.script('getPayment', async () => answer)
+      const finding = () => findingAbout(deps, paid.providerPaymentId, 'transaction_unexplained')
+      await sync({
+        ...rowOfOtherAttempt(deps, paid),
+        paymentRequestId: paid.payment.paymentRequestId,
+      })
+      const findingBefore = await finding()
+
+      deps.clock.set(addMs(deps.now(), 2 * DAY_MS))
+      const summary = await sync()
+      const listCalls = deps.provider.countOf('listTransactions')
+      await sync()
+      const readAgain = deps.provider.countOf('listTransactions') - listCalls
+      deps.provider.heal('getPayment')
+      await syncAfter(3_600)
+
+      expect(findingBefore).toBeUndefined()
+      // The page, which lists the row again, counts the row. So does the row's job.
+      expect(summary).toMatchObject({ unanswered: 2, complete: true })
+      expect(await finding()).toMatchObject({ status: 'open' })
+      // Only the overlap is read again.
+      expect(readAgain).toBe(1)
+      expect(await paymentOf(deps, paid)).toMatchObject({ status: 'succeeded' })
+      expect(await findDueJobs(deps, 10)).toStrictEqual([])
+    },
+  )
+
+  it('is still checked after the provider refuses the call of another row', async ({
+    deps,
+    client,
+    paid,
+    sync,
+  }) => {
+    failGetPayment(deps)
+    const otherPayment = await paidUpstream(deps, client)
+    await sync(rowOfOtherAttempt(deps, otherPayment), rowOfOtherAttempt(deps, paid))
+    deps.provider.script('getPayment', async (id, timeoutMs) =>
+      id === paid.providerPaymentId
+        ? { kind: 'unanswered', reason: 'refused' }
+        : deps.provider.healthy.getPayment(id, timeoutMs),
+    )
+
+    deps.clock.advance(180)
+    await runSyncJobs(deps, { woken: false })
+
+    expect(await paymentOf(deps, paid)).toMatchObject({ status: 'pending' })
+    expect(await paymentOf(deps, otherPayment)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('is not checked while the quota is used up, and is a finding later', async ({
+    deps,
+    sync,
+    syncAfter,
+  }) => {
+    deps.provider.script('pauseMs', (operation) => (operation === 'getPayment' ? 60_000 : 0))
+    const updatedAt = addMs(deps.now(), -3 * DAY_MS)
+
+    await sync({ ...foreignRow(updatedAt), updatedAt })
+    const earlyCounts = [deps.provider.countOf('getPayment'), deps.published.length]
+    deps.provider.heal('pauseMs')
+    await syncAfter(600)
+
+    expect(earlyCounts).toStrictEqual([0, 0])
+    expect(deps.published).toMatchObject([{ kind: 'suspense.finding' }])
+  })
+
+  it('stays due when a worker finishes an older version of its transaction', async ({
+    deps,
+    paid,
+  }) => {
+    const earlyRow = { ...rowNow(deps, paid), ...NOT_SETTLED }
+    const dueNow = { id: `open#${earlyRow.transactionId}`, dueAt: deps.now() }
+    await noteOpenTransaction(deps, earlyRow, dueNow.dueAt)
+    const job = await claimJob(deps, dueNow)
+    if (job?.kind !== 'open') throw new Error('the transaction was not claimed')
+    const lateRow = { ...rowNow(deps, paid), transactionId: earlyRow.transactionId }
+
+    await noteOpenTransaction(deps, lateRow, job.dueAt)
+    await noteOpenTransaction(
+      deps,
+      { ...earlyRow, updatedAt: addMs(earlyRow.updatedAt, -1) },
+      deps.now(),
+    )
+
+    expect((await finishJob(deps, job)).applied).toBe(false)
+    expect((await retryOpenTransaction(deps, job, deps.now())).applied).toBe(false)
+    deps.clock.advance(301)
+    const [due] = await findDueJobs(deps, 10)
+    expect(due && (await claimJob(deps, due))).toMatchObject({
+      tries: 0,
+      transaction: { settledAt: lateRow.settledAt },
+    })
+  })
+})

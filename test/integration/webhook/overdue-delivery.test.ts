@@ -1,0 +1,94 @@
+import { describe, expect } from 'vitest'
+import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
+import { findDelivery, overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
+import { deliveriesOfEvent } from '../../../shared/webhook/delivery/list-deliveries.ts'
+import { redeliver, redeliverToEndpoint } from '../../../shared/webhook/delivery/redeliver.ts'
+import { deliverWebhook } from '../../../shared/webhook/send/deliver-webhook.ts'
+import type { TestDeps } from '../../support/test-deps.ts'
+import {
+  attemptRows,
+  deliverNextMessage,
+  dueAtOf,
+  dueDelivery,
+  messageFor,
+  rowOf,
+  sentFor,
+} from '../../support/webhook-builders.ts'
+import { webhookTest as it, withoutQueue } from './webhook-test.ts'
+
+describe('checkOverdueDelivery (due work)', () => {
+  it('sends the message of an attempt that is a minute overdue; a worker makes the attempt', async () => {
+    const { deps, delivery } = await dueDelivery({ resends: 1 })
+    deps.clock.advance(59)
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(false)
+    deps.clock.advance(1)
+
+    expect(await checkOverdueDelivery(deps, delivery.deliveryId)).toBe(true)
+
+    expect(deps.sent).toStrictEqual([sentFor(delivery)])
+    expect(await rowOf(deps, delivery)).toMatchObject({
+      resends: 2,
+      dueAt: addMs(deps.now(), 240_000),
+    })
+    await deliverNextMessage(deps)
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('is due again in a minute, and counts no resend, when the queue fails', async ({
+    deps,
+    delivery,
+  }) => {
+    deps.clock.advance(60)
+
+    await expect(checkOverdueDelivery(withoutQueue(deps), delivery.deliveryId)).rejects.toThrow(
+      'no queue',
+    )
+
+    expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(addMs(deps.now(), 60_000))
+    expect(await rowOf(deps, delivery)).toMatchObject({ resends: 0 })
+  })
+
+  it('waits a minute, then twice as long each time, at most an hour', () => {
+    const minutes = [0, 1, 2, 3, 4, 5, 6, 50].map((resends) => overdueAfterMs(resends) / 60_000)
+
+    expect(minutes).toStrictEqual([1, 2, 4, 8, 16, 32, 60, 60])
+  })
+})
+
+function passDays(deps: TestDeps, count: number) {
+  return deps.clock.set(addMs(deps.now(), count * DAY_MS))
+}
+
+/* redeliver.test.ts tests the retention of redelivered events. */
+it('an expired delivery counts as deleted; its event is kept longer (section 9)', async ({
+  deps,
+  event,
+  delivery,
+}) => {
+  const { clientId, endpointId, deliveryId } = delivery
+  await deliverWebhook(deps, messageFor(delivery))
+  expect(await rowOf(deps, delivery)).toMatchObject({ status: 'succeeded' })
+
+  passDays(deps, 91)
+
+  await expect(redeliver(deps, { clientId, deliveryId, operator: 'ayu' })).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  expect(await findDelivery(deps, deliveryId)).toBeUndefined()
+  expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
+  expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
+  expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
+  passDays(deps, 30)
+  expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
+  const bulk = {
+    clientId,
+    endpointId,
+    operator: 'ayu',
+    since: event.firedAt,
+    status: undefined,
+    cursor: undefined,
+  }
+  expect(await redeliverToEndpoint(deps, bulk)).toMatchObject({ count: 0 })
+})

@@ -1,0 +1,145 @@
+import { describe, expect } from 'vitest'
+import { handler as registerEndpoint } from '../../../functions/admin/register-endpoint.ts'
+import type { EndpointId } from '../../../shared/ids.ts'
+import { endpointKey } from '../../../shared/table/keys.ts'
+import type { Endpoint } from '../../../shared/webhook/endpoint/endpoint.ts'
+import { liveEndpoints } from '../../../shared/webhook/endpoint/endpoint-store.ts'
+import {
+  auditRecordsOf,
+  invokeAdmin,
+  OPERATOR,
+  withClient,
+} from '../../support/operator-actions.ts'
+import { beforeFirst, type TestDeps } from '../../support/test-deps.ts'
+import { FAILED, remove, update } from './endpoint-operations.ts'
+import { webhookTest as it } from './webhook-test.ts'
+
+const LOOPBACK = 'http://127.0.0.1:3003/hooks'
+const URL_OF_MERCHANT = 'https://merchant.example/hooks'
+
+function register(deps: TestDeps, clientId: string, payload: object = {}) {
+  const request = {
+    operator: OPERATOR,
+    client_id: clientId,
+    url: URL_OF_MERCHANT,
+    event_types: ['*'],
+    ...payload,
+  }
+  return invokeAdmin(registerEndpoint, deps, request)
+}
+
+describe('register-endpoint (spec 2.4)', () => {
+  it('answers the endpoint with its secret, and stores the secret sealed', async () => {
+    const { deps, clientId } = await withClient()
+    const event_types = ['payment.succeeded', FAILED]
+
+    const { status, body } = await register(deps, clientId, { event_types })
+
+    const { signing_secret: signingSecret, ...after } = body as Record<string, unknown>
+    const [firstEndpoint] = await liveEndpoints(deps, clientId)
+    const { endpointId = '' as EndpointId, ...endpoint } = firstEndpoint ?? {}
+    const [url, createdAt] = [URL_OF_MERCHANT, deps.now()]
+    expect(status).toBe(200)
+    const shown = { client_id: clientId, url, event_types, enabled: true, created_at: createdAt }
+    expect(after).toStrictEqual({ endpoint_id: endpointId, ...shown })
+    expect(endpoint).toStrictEqual({
+      clientId,
+      url,
+      eventTypes: event_types,
+      enabled: true,
+      createdAt,
+    })
+    expect(signingSecret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/)
+    const { sealedSecret } = (await deps.table.get(endpointKey({ clientId, endpointId }))) ?? {}
+    expect(await deps.sealer.unseal(String(sealedSecret), { clientId, endpointId })).toBe(
+      signingSecret,
+    )
+    expect(await auditRecordsOf(deps, endpointId)).toStrictEqual([
+      { operator: OPERATOR, action: 'register-endpoint', before: undefined, after },
+    ])
+    expect(JSON.stringify(deps.lines)).not.toContain(signingSecret)
+  })
+
+  const UNKNOWN_NAME =
+    'must be ("payment.succeeded" | "payment.failed" | "payment.expired" | "payment.reversed" | "*")'
+  const MIXED_NAMES = 'must be ["*"] alone or with payment.reversed, or a list of names'
+  it.each([
+    ['an http URL', { url: 'http://merchant.example/' }, 'url', 'must be an https URL'],
+    [
+      'a long URL',
+      { url: `https://m.example/${'x'.repeat(2_048)}` },
+      'url',
+      'at most 2048 characters',
+    ],
+    ['a loopback URL', { url: LOOPBACK }, 'url', 'must be an https URL'],
+    [
+      'a name that leads to a private address',
+      {},
+      'url',
+      'resolves to a private or special address',
+    ],
+    ['no event types', { event_types: [] }, 'event_types', 'must name at least one event type'],
+    [
+      'an event type twice',
+      { event_types: [FAILED, FAILED] },
+      'event_types',
+      'must not name an event type twice',
+    ],
+    ['all event types and one of them', { event_types: ['*', FAILED] }, 'event_types', MIXED_NAMES],
+    [
+      'an unknown event type',
+      { event_types: ['payment.cancelled'] },
+      'event_types.0',
+      UNKNOWN_NAME,
+    ],
+  ])('refuses %s with a reason and a hint', async (_case, payload, field, reason) => {
+    const { deps, clientId } = await withClient({
+      resolveHost: async () => [{ address: '10.1.2.3', family: 4 }],
+    })
+
+    const { status, body } = await register(deps, clientId, payload)
+
+    const refusal = {
+      message: `${field}: ${reason}`,
+      code: 'validation',
+      field_errors: { [field]: [reason] },
+    }
+    expect({ status, body }).toStrictEqual({
+      status: 422,
+      body: { ...refusal, action_hint: expect.any(String) },
+    })
+    expect(await liveEndpoints(deps, clientId)).toStrictEqual([])
+  })
+
+  it('accepts loopback in stage local', async () => {
+    const { deps, clientId } = await withClient({ stage: { allowLoopbackWebhooks: true } })
+
+    expect(await register(deps, clientId, { url: LOOPBACK })).toMatchObject({
+      status: 200,
+      body: { url: LOOPBACK },
+    })
+  })
+
+  it('allows twenty endpoints, also for concurrent calls: disabled endpoints count, deleted endpoints do not', async () => {
+    const { deps, clientId } = await withClient()
+    for (let made = 0; made < 19; made++) await register(deps, clientId)
+    const raced = beforeFirst(deps, 'transact', () => register(deps, clientId))
+    const body = {
+      message: 'a client has at most 20 endpoints',
+      action_hint: 'Delete one that is not used.',
+    }
+
+    expect(await register(raced, clientId)).toMatchObject({ status: 422, body })
+    const [last, ...others] = (await liveEndpoints(deps, clientId)) as readonly [
+      Endpoint,
+      ...Endpoint[],
+    ]
+    expect(others).toHaveLength(19)
+    await update(deps, last, { enabled: false })
+    expect(await register(deps, clientId)).toMatchObject({ status: 422, body })
+
+    for (let tried = 0; tried < 2; tried++) await remove(deps, last)
+    expect(await register(deps, clientId)).toMatchObject({ status: 200 })
+    expect(await register(deps, clientId)).toMatchObject({ status: 422, body })
+  })
+})

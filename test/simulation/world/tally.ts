@@ -1,0 +1,10 @@
+/** How often each thing happened in a history. */
+export type Tally = Map<string, number>
+
+export function count(tally: Tally, what: string): void {
+  void tally.set(what, (tally.get(what) ?? 0) + 1)
+}
+
+export function addTally(into: Tally, from: Tally): void {
+  for (const [what, times] of from) into.set(what, (into.get(what) ?? 0) + times)
+}

@@ -1,0 +1,103 @@
+import { describe, expect } from 'vitest'
+import { CHANNEL_FACTS } from '../../support/provider-facts.ts'
+import { aRequestBody, FINAL, simulatorIt as it } from '../../support/provider-simulator-harness.ts'
+
+describe('a request of the provider simulator', () => {
+  it('is a new request for a used reference, and both are found by the reference, oldest first', ({
+    sim: { core },
+  }) => {
+    const bodies = [
+      aRequestBody(),
+      aRequestBody('QRIS', { reference_id: 'another' }),
+      aRequestBody(),
+    ]
+    const [first, , second] = bodies.map(core.createPaymentRequest)
+
+    expect(core.findPaymentRequests(first?.reference_id ?? '')).toStrictEqual([first, second])
+  })
+
+  it.for(CHANNEL_FACTS)(
+    'has an amount that the provider takes for $providerCode',
+    (channel, { sim: { core } }) => {
+      const [least, most] = channel.amounts
+      const ask = (request_amount: number) => () =>
+        core.createPaymentRequest(aRequestBody(channel.providerCode, { request_amount }))
+      const refusal = (errorCode: string) => expect.objectContaining({ status: 400, errorCode })
+
+      expect(ask(least - 1)).toThrow(
+        refusal(least === 1 ? 'API_VALIDATION_ERROR' : 'INVALID_VALUE_ERROR'),
+      )
+      expect(ask(most + 1)).toThrow(refusal('INVALID_VALUE_ERROR'))
+      expect([least, most].map((amount) => ask(amount)().request_amount)).toStrictEqual([
+        least,
+        most,
+      ])
+    },
+  )
+
+  it.for([
+    ['BNI_VIRTUAL_ACCOUNT', /^8808\d{12}$/],
+    // An EMVCo string that says the amount and ends with its checksum.
+    ['QRIS', /^000201010212.*53033605406150000.*6304[0-9A-F]{4}$/],
+  ] as const)(
+    'of %s has its own destination (spec 2.1.2)',
+    ([channel, form], { sim: { core } }) => {
+      const made = Array.from({ length: 200 }, () =>
+        core.createPaymentRequest(aRequestBody(channel)),
+      )
+      const destinations = made.map(({ actions }) => actions[0]?.value)
+
+      expect(new Set(destinations).size).toBe(200)
+      for (const destination of destinations) expect(destination).toMatch(form)
+    },
+  )
+
+  it.for(FINAL)(
+    'ends once: after %s it is not paid, cancelled, failed or expired, but by the fault after_expiry',
+    async (status, { sim }) => {
+      const id = sim.create()
+      sim.end(id, status)
+      const before = sim.core.getPaymentRequest(id)
+
+      for (const nextEnd of FINAL) {
+        const refusal = expect.objectContaining({
+          status: 400,
+          errorCode: 'INACTIVE_PAYMENT_REQUEST',
+        })
+        expect(() => sim.end(id, nextEnd)).toThrow(refusal)
+      }
+      expect(sim.core.getPaymentRequest(id)).toStrictEqual(before)
+      sim.order('payment', 'after_expiry')
+      sim.pay(id)
+      await sim.advance(0)
+
+      const payment = sim.paymentOf(id)
+      expect(sim.statusOf(id)).toBe(status)
+      expect(payment).toMatchObject({
+        status: 'SUCCEEDED',
+        captures: [{ capture_amount: 150_000 }],
+      })
+      expect(sim.rows({ product_id: payment.payment_id })).toHaveLength(1)
+      expect(sim.callbacks.at(-1)).toMatchObject({ event: 'payment.capture', data: payment })
+    },
+  )
+
+  it.for([
+    [undefined, 149_999],
+    [149_000, 149_000],
+  ] as const)(
+    'captures the amount of the fault %s, or else of the body: %i',
+    ([wrong, captured], { sim }) => {
+      if (wrong !== undefined) sim.order('payment', 'wrong_amount', wrong)
+      const id = sim.create()
+
+      sim.pay(id, { amount: 149_999 })
+
+      expect(sim.paymentOf(id)).toMatchObject({
+        captures: [{ capture_amount: captured }],
+        request_amount: 150_000,
+      })
+      expect(sim.rows()).toMatchObject([{ amount: captured }])
+    },
+  )
+})
