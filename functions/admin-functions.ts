@@ -25,19 +25,6 @@ import {
   TIMELINE,
 } from './table-access.ts'
 
-function actionOf(duty: Duty) {
-  return (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
-    ...DEFAULTS,
-    name: file,
-    entry: `functions/admin/${file}.ts`,
-    trigger: { kind: 'operator', duty },
-    table,
-    // An operator waits for the answer. Actions that read a client's books set a longer timeout.
-    timeoutSeconds: 60,
-    ...access,
-  })
-}
-
 const [look, support, finance, admin] = [
   actionOf('look'),
   actionOf('support'),
@@ -160,3 +147,16 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
     allAccess(changeOf('SUSPENSE'), { PutItem: ['JOURNAL'], UpdateItem: ['HOUSE'] }),
   ),
 ]
+
+function actionOf(duty: Duty) {
+  return (file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+    ...DEFAULTS,
+    name: file,
+    entry: `functions/admin/${file}.ts`,
+    trigger: { kind: 'operator', duty },
+    table,
+    // An operator waits for the answer. Actions that read a client's books set a longer timeout.
+    timeoutSeconds: 60,
+    ...access,
+  })
+}

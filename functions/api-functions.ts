@@ -21,18 +21,6 @@ import {
   ROUNDS,
 } from './table-access.ts'
 
-function routeOf(method: 'GET' | 'POST') {
-  return (path: string, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
-    ...DEFAULTS,
-    name: `api-${file}`,
-    entry: `functions/api/${file}.ts`,
-    trigger: { kind: 'http', method, path },
-    // Every request reads its key and its client once, and counts against the rate limit.
-    table: allAccess({ BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
-    ...access,
-  })
-}
-
 const [get, post] = [routeOf('GET'), routeOf('POST')]
 
 const LOOKUP = { lookup: true, reservedConcurrency: 5 } as const
@@ -104,3 +92,15 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     memoryMb: 256,
   },
 ]
+
+function routeOf(method: 'GET' | 'POST') {
+  return (path: string, file: string, table: TableAccess, access: Access = {}): FunctionSpec => ({
+    ...DEFAULTS,
+    name: `api-${file}`,
+    entry: `functions/api/${file}.ts`,
+    trigger: { kind: 'http', method, path },
+    // Every request reads its key and its client once, and counts against the rate limit.
+    table: allAccess({ BatchGetItem: ['APIKEY', 'CLIENT'], UpdateItem: ['RATE'] }, table),
+    ...access,
+  })
+}

@@ -23,41 +23,6 @@ import {
   SYNCING,
 } from './table-access.ts'
 
-function task(
-  file: `${'callback' | 'queue' | 'schedule'}/${string}`,
-  spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
-): FunctionSpec {
-  return {
-    ...DEFAULTS,
-    name: file.slice(file.indexOf('/') + 1),
-    entry: `functions/${file}.ts`,
-    ...spec,
-  }
-}
-
-/** A function for one kind of due work. A message of its queue names one slot. */
-function dueTask(
-  work: Parameters<typeof maxWorkers>[0],
-  plural: 'payments' | 'deliveries' | 'alerts',
-  access: Pick<FunctionSpec, 'table'> & Access,
-): FunctionSpec {
-  return task(`queue/check-due-${plural}`, {
-    trigger: {
-      kind: 'queue',
-      queue: `due-${plural}`,
-      batchSize: 1,
-      maxConcurrency: maxWorkers(work, 0),
-      runsAt: ({ callsPerMinute }) => maxWorkers(work, callsPerMinute),
-    },
-    // A worker starts no new work after 60 s. Calls in progress have the other 30 s.
-    timeoutSeconds: 90,
-    // One run more than the queue starts, so that a release can probe the function while all
-    // workers are busy.
-    reservedConcurrency: maxWorkers(work, 0) + 1,
-    ...access,
-  })
-}
-
 export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   task('callback/receive-provider-callback', {
     ...LOW_MEMORY,
@@ -76,7 +41,8 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       batchSize: 10,
       maxConcurrency: 100,
       runsAt: webhookRuns,
-      // 50 attempts can hang at the same time; about five end each second. They delay only other slow endpoints.
+      // 50 attempts can hang at the same time; about five end each second. They delay only other
+      // slow endpoints.
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
     // This function calls addresses that merchants choose, so it must not read bank details,
@@ -100,7 +66,8 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
   }),
   task('schedule/check-due-work', {
     ...LOW_MEMORY,
-    // An event may wait for the previous run, which ends within a minute. An older event is dropped.
+    // An event may wait for the previous run, which ends within a minute. An older event is
+    // dropped.
     trigger: { kind: 'schedule', schedule: { everyMinutes: 1, maxEventAgeSeconds: 180 } },
     table: { indexes: ['by-due'] },
     sends: ['audits', 'due-alerts', 'due-deliveries', 'due-payments'],
@@ -171,3 +138,38 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
     timeoutSeconds: 300,
   }),
 ]
+
+function task(
+  file: `${'callback' | 'queue' | 'schedule'}/${string}`,
+  spec: Pick<FunctionSpec, 'trigger' | 'table'> & Access,
+): FunctionSpec {
+  return {
+    ...DEFAULTS,
+    name: file.slice(file.indexOf('/') + 1),
+    entry: `functions/${file}.ts`,
+    ...spec,
+  }
+}
+
+/** A function for one kind of due work. A message of its queue names one slot. */
+function dueTask(
+  work: Parameters<typeof maxWorkers>[0],
+  plural: 'payments' | 'deliveries' | 'alerts',
+  access: Pick<FunctionSpec, 'table'> & Access,
+): FunctionSpec {
+  return task(`queue/check-due-${plural}`, {
+    trigger: {
+      kind: 'queue',
+      queue: `due-${plural}`,
+      batchSize: 1,
+      maxConcurrency: maxWorkers(work, 0),
+      runsAt: ({ callsPerMinute }) => maxWorkers(work, callsPerMinute),
+    },
+    // A worker starts no new work after 60 s. Calls in progress have the other 30 s.
+    timeoutSeconds: 90,
+    // One run more than the queue starts, so that a release can probe the function while all
+    // workers are busy.
+    reservedConcurrency: maxWorkers(work, 0) + 1,
+    ...access,
+  })
+}

@@ -10,7 +10,10 @@ export type QueueSource = {
 
 /** The load that a stage must handle. It decides the concurrency of some queues. */
 export type Load = {
-  /** The provider's limit for each operation. It also limits how many payments are created each minute. */
+  /**
+   * The provider's limit for each operation. It also limits how many payments are created each
+   * minute.
+   */
   readonly callsPerMinute: number
   readonly endpointsAPayment: number
   /** The average duration of one webhook attempt, slow merchants included. */
@@ -30,7 +33,10 @@ export type Trigger =
   | { readonly kind: 'schedule'; readonly schedule: ScheduleSpec }
   | { readonly kind: 'operator'; readonly duty: Duty }
 
-/** Operators' duties. Each duty is one IAM policy. An operator may have several; an action belongs to one. */
+/**
+ * Operators' duties. Each duty is one IAM policy. An operator may have several; an action belongs
+ * to one.
+ */
 export const DUTIES = {
   look: 'reads everything and changes nothing',
   support: 'asks the provider again, sends webhooks again',
@@ -66,7 +72,10 @@ export type FunctionSpec = {
   /** Limits for calls to the table and the queues, if shorter than the default. */
   readonly calls?: CallLimits
   readonly memoryMb: number
-  /** Parallel runs, in a stage that reserves concurrency: 1 if a second run would only repeat the work. */
+  /**
+   * Parallel runs, in a stage that reserves concurrency: 1 if a second run would only repeat the
+   * work.
+   */
   readonly reservedConcurrency?: number
   /**
    * The function sends messages to the queue that triggers it. Rows of the table limit their
@@ -78,7 +87,10 @@ export type FunctionSpec = {
    * has them.
    */
   readonly callsMerchants?: boolean
-  /** A merchant's query of something other than payments, balance and settlements. No customer waits for it. */
+  /**
+   * A merchant's query of something other than payments, balance and settlements. No customer waits
+   * for it.
+   */
   readonly lookup?: true
 }
 
@@ -90,10 +102,14 @@ export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
 
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
-/** The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them. */
+/**
+ * The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them.
+ */
 export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
 
-/** The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time. */
+/**
+ * The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time.
+ */
 export const DAILY_TIMES: DailyTimes = {
   sweepAtUtc: { hour: 2, minute: 0 },
   auditAtUtc: { hour: 4, minute: 0 },
@@ -103,12 +119,18 @@ export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }
   | { readonly dailyAt: keyof DailyTimes; readonly maxEventAgeSeconds: number }
 
-/** The retries of a failed run. A daily run is retried, because its next run is a day later; it is safe to repeat. */
+/**
+ * The retries of a failed run. A daily run is retried, because its next run is a day later; it is
+ * safe to repeat.
+ */
 export function retriesOf(schedule: ScheduleSpec): number {
   return 'dailyAt' in schedule ? 2 : 0
 }
 
-/** The queues that trigger a function, its main queue first. With a `load`, some queues get more runs. */
+/**
+ * The queues that trigger a function, its main queue first. With a `load`, some queues get more
+ * runs.
+ */
 export function queuesOf(trigger: Trigger, load?: Load): readonly QueueSource[] {
   if (trigger.kind !== 'queue') return []
   const { queue, batchSize, slowLane, runsAt } = trigger
@@ -122,7 +144,10 @@ export function functionName(stage: string, spec: FunctionSpec): string {
   return `gateway-${stage}-${spec.name}`
 }
 
-/** The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP trigger. */
+/**
+ * The API Gateway route of a function, such as `POST /v1/payments`; undefined without an HTTP
+ * trigger.
+ */
 export function routeKeyOf({ trigger }: FunctionSpec): string | undefined {
   if (trigger.kind === 'http') return `${trigger.method} ${trigger.path}`
   return trigger.kind === 'http-default' ? '$default' : undefined
@@ -136,7 +161,10 @@ export function isHttp(spec: FunctionSpec): boolean {
   return routeKeyOf(spec) !== undefined
 }
 
-/** Whether clients call the function. Then it requires an API key, and a request counts against the rate limit. */
+/**
+ * Whether clients call the function. Then it requires an API key, and a request counts against the
+ * rate limit.
+ */
 export function answersClients({ name, trigger }: FunctionSpec): boolean {
   return trigger.kind === 'http' && name.startsWith('api-')
 }
@@ -144,8 +172,9 @@ export function answersClients({ name, trigger }: FunctionSpec): boolean {
 export type Access = Partial<Omit<FunctionSpec, 'name' | 'entry' | 'trigger' | 'table'>>
 
 /**
- * Lambda assigns CPU time by memory: 1,769 MB are one CPU. With 512 MB a request computes for less time than it waits
- * for the table. A timeout of 10 s is several times the SDK's limit for a table that does not answer.
+ * Lambda assigns CPU time by memory: 1,769 MB are one CPU. With 512 MB a request computes for less
+ * time than it waits for the table. A timeout of 10 s is several times the SDK's limit for a table
+ * that does not answer.
  */
 export const DEFAULTS = {
   sends: [],
@@ -155,10 +184,16 @@ export const DEFAULTS = {
   memoryMb: 512,
 } as const
 
-/** For functions that mostly wait for merchants, queues or the provider. Cold starts are not slower with it. */
+/**
+ * For functions that mostly wait for merchants, queues or the provider. Cold starts are not slower
+ * with it.
+ */
 export const LOW_MEMORY = { memoryMb: 256 } as const
 
-/** More than a request's own deadline of 22 s (design: create), and less than API Gateway's timeout of 29 s. */
+/**
+ * More than a request's own deadline of 22 s (design: create), and less than API Gateway's timeout
+ * of 29 s.
+ */
 export const CALLS_PROVIDER_SECONDS = 25
 
 /** For functions that apply provider news: they call the provider, and may alert the operators. */

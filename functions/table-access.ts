@@ -2,7 +2,10 @@ import { allAccess, type TableAccess } from '../shared/table/access.ts'
 import type { Partition } from '../shared/table/keys.ts'
 import type { IndexName } from '../shared/table/schema.ts'
 
-/** Applies news of a visible payment: writes its money, its event with deliveries, and suspense with its alert. */
+/**
+ * Applies news of a visible payment: writes its money, its event with deliveries, and suspense with
+ * its alert.
+ */
 export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
@@ -11,7 +14,10 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   UpdateFields: ['LEDGER'],
 }
 
-/** Applies any news. A payment that becomes visible also gets search pointers from its destination and reference. */
+/**
+ * Applies any news. A payment that becomes visible also gets search pointers from its destination
+ * and reference.
+ */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
   PutItem: ['DESTINATION', 'REFERENCE'],
 })
@@ -19,7 +25,10 @@ export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
 export const RECORDING: TableAccess = { GetItem: ['AUDIT'], PutItem: ['AUDIT'] }
 
-/** Posts a payment or moves its money: payment, shard, entries. No function may update or delete an entry. */
+/**
+ * Posts a payment or moves its money: payment, shard, entries. No function may update or delete an
+ * entry.
+ */
 const POSTING: TableAccess = {
   GetItem: ['LEDGER', 'PAYMENT'],
   PutItem: ['JOURNAL'],
@@ -66,7 +75,9 @@ export function changeOf(kind: Partition): TableAccess {
 
 export const PAYMENT_SEARCH: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
 
-/** Erases customer data of a payment and its events, after a check that no delivery is in progress. */
+/**
+ * Erases customer data of a payment and its events, after a check that no delivery is in progress.
+ */
 export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
@@ -98,7 +109,10 @@ const ALERTING: TableAccess = {
   indexes: ['by-owner', 'by-status'],
 }
 
-/** Starts a new round of a delivery, and extends the retention of its event, which is in the payment's partition. */
+/**
+ * Starts a new round of a delivery, and extends the retention of its event, which is in the
+ * payment's partition.
+ */
 export const ROUNDS: TableAccess = allAccess(ALERTING, {
   GetFields: ['PAYMENT'],
   UpdateItem: ['DELIVERY', 'PAYMENT'],
@@ -112,7 +126,10 @@ export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
 
 export const PAUSES: TableAccess = { GetItem: ['QUOTA'], UpdateItem: ['QUOTA'] }
 
-/** Compares the provider's transactions with the books, one time slice after the other, and books the movements. */
+/**
+ * Compares the provider's transactions with the books, one time slice after the other, and books
+ * the movements.
+ */
 export const SYNCING: TableAccess = allAccess(NEWS, PAUSES, POSTING, {
   GetItem: ['SUSPENSE', 'SYNC'],
   BatchGetItem: ['JOURNAL', 'PAYMENT'],
@@ -131,7 +148,10 @@ export const DUE_ALERTS: TableAccess = allAccess(ALERTING, DUE_DELIVERIES, {
   UpdateItem: ['SUSPENSE'],
 })
 
-/** Compares a settlement with its entries, their payments, its audit records and its client's settlements. */
+/**
+ * Compares a settlement with its entries, their payments, its audit records and its client's
+ * settlements.
+ */
 const SETTLEMENT_AUDIT: TableAccess = {
   GetItem: ['AUDIT', 'CLIENT', 'JOURNAL', 'VERDICT'],
   BatchGetItem: ['PAYMENT', 'SETTLEMENT'],

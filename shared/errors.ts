@@ -39,7 +39,10 @@ export class GatewayError extends Error {
   }
 }
 
-/** One text for an absent id and another client's id, so that a caller cannot distinguish them (spec section 7). */
+/**
+ * One text for an absent id and another client's id, so that a caller cannot distinguish them (spec
+ * section 7).
+ */
 export function notFound(what: string) {
   return new GatewayError('not_found', `${what} not found`)
 }
@@ -59,8 +62,8 @@ const UNKNOWN = new GatewayError(
 )
 
 /**
- * Makes the reply to any thrown error. Details of unknown errors go only to the log. `expected`: false for an internal
- * failure, which is logged with its cause.
+ * Makes the reply to any thrown error. Details of unknown errors go only to the log. `expected`:
+ * false for an internal failure, which is logged with its cause.
  */
 export function toErrorReply(error: unknown) {
   const { message, code, details } = error instanceof GatewayError ? error : UNKNOWN

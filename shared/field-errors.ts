@@ -27,7 +27,10 @@ export function errorOf(issue: v.BaseIssue<unknown>): FieldError {
   return { field: v.getDotPath(issue) ?? 'body', message: describeIssue(issue) }
 }
 
-/** Describes the expected value. Never quotes the given value, which may be a secret or a phone number. */
+/**
+ * Describes the expected value. Never quotes the given value, which may be a secret or a phone
+ * number.
+ */
 function describeIssue(issue: v.BaseIssue<unknown>): string {
   if (issue.kind === 'schema' && issue.expected === 'never') return 'unknown field'
   if (issue.kind === 'schema' && issue.input === undefined) return 'required'
@@ -38,7 +41,9 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 
-/** Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty. */
+/**
+ * Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty.
+ */
 export function parseInput<const Schema extends v.GenericSchema>(
   schema: Schema,
   input: unknown,
@@ -47,7 +52,8 @@ export function parseInput<const Schema extends v.GenericSchema>(
   const result = v.safeParse(schema, input)
   if (result.success) return result.output
   const { field, message } = errorOf(result.issues[0])
-  // A message that names its field needs no prefix, because the spec's messages are whole sentences.
+  // A message that names its field needs no prefix, because the spec's messages are whole
+  // sentences.
   const text = message.includes(field) ? message : `${field}: ${message}`
   throw invalid(text, errorsByField(result.issues.map(errorOf), 20), actionHint)
 }

@@ -4,7 +4,10 @@ import { ifValid } from './if-valid.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The gateway's own ids: lower-case UUIDs. Any other form is answered 404 without a read (design section 5). */
+/**
+ * The gateway's own ids: lower-case UUIDs. Any other form is answered 404 without a read (design
+ * section 5).
+ */
 export const UuidSchema = v.pipe(v.string(), v.regex(UUID, 'must be a lower-case UUID'))
 
 export const PaymentIdSchema = v.pipe(UuidSchema, v.brand('PaymentId'))
@@ -26,7 +29,10 @@ export type DeliveryId = v.InferOutput<typeof DeliveryIdSchema>
 export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
-/** A UUID (version 8) of `parts`. The length of each part is hashed too, so that ("ab","c") and ("a","bc") differ. */
+/**
+ * A UUID (version 8) of `parts`. The length of each part is hashed too, so that ("ab","c") and
+ * ("a","bc") differ.
+ */
 export function derivedUuid(...parts: readonly string[]): string {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part)
@@ -44,12 +50,17 @@ export function paymentIdForKey(clientId: ClientId, idempotencyKey: string): Pay
   return v.parse(PaymentIdSchema, derivedUuid('payment', clientId, idempotencyKey))
 }
 
-/** The event id of a payment and an event name: the type, and a suffix if several events have this type. */
+/**
+ * The event id of a payment and an event name: the type, and a suffix if several events have this
+ * type.
+ */
 export function eventIdFor(paymentId: PaymentId, name: string): EventId {
   return v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
 }
 
-/** The delivery id of an event and an endpoint, so that an event has one delivery to each endpoint. */
+/**
+ * The delivery id of an event and an endpoint, so that an event has one delivery to each endpoint.
+ */
 export function deliveryIdFor(eventId: EventId, endpointId: EndpointId): DeliveryId {
   return v.parse(DeliveryIdSchema, derivedUuid('delivery', eventId, endpointId))
 }
@@ -75,7 +86,10 @@ function hashOf(id: string): Buffer {
   return createHash('sha256').update(id).digest()
 }
 
-/** The part of an id. It uses other bits of the hash than the slot, so that each part has ids of every slot. */
+/**
+ * The part of an id. It uses other bits of the hash than the slot, so that each part has ids of
+ * every slot.
+ */
 export function partOf(id: string, parts: number): number {
   return hashOf(id).readUInt32BE(4) % parts
 }

@@ -36,7 +36,10 @@ function isContainer(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !isLosslessNumber(value)
 }
 
-/** Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside strings. */
+/**
+ * Counts the nesting of a JSON text and the members of its objects, by brackets and colons outside
+ * strings.
+ */
 export function scanJson(text: string): { readonly depth: number; readonly members: number } {
   let depth = 0
   let deepest = 0
@@ -60,7 +63,10 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return isContainer(value) && !Array.isArray(value)
 }
 
-/** Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the text. */
+/**
+ * Reads strict JSON. Numbers keep their digits as `LosslessNumber`. A refusal never quotes the
+ * text.
+ */
 export function readJson(bytes: Buffer): JsonRead {
   if (!isUtf8(bytes)) return { ok: false, reason: 'the body is not UTF-8' }
   const text = bytes.toString('utf8')
@@ -70,7 +76,8 @@ export function readJson(bytes: Buffer): JsonRead {
   if (depth > 2_000) return { ok: false, reason: 'nested too deeply' }
   try {
     const value = parse(text, undefined, { onDuplicateKey: ({ oldValue }) => oldValue })
-    // The parser accepts a duplicate key with equal values. Fewer members than colons reveal every duplicate.
+    // The parser accepts a duplicate key with equal values. Fewer members than colons reveal every
+    // duplicate.
     return membersOf(value) === members
       ? { ok: true, value, text }
       : { ok: false, reason: 'a key appears twice' }
@@ -102,7 +109,10 @@ export function readBody(rawBody: Buffer): JsonRead<Readonly<Record<string, unkn
     : { ok: false, reason: 'expected an object' }
 }
 
-/** The members of a JSON object, or elements of an array, as texts. Parsing would reorder integer-like keys. */
+/**
+ * The members of a JSON object, or elements of an array, as texts. Parsing would reorder
+ * integer-like keys.
+ */
 export function partTexts(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0
@@ -124,14 +134,20 @@ export function memberText(text: string, name: string): string | undefined {
   })[0]
 }
 
-/** The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out of range. */
+/**
+ * The integer value of a number in any notation (`1e3`, `1.0`). NaN for a fraction or a number out
+ * of range.
+ */
 export function toInteger(value: LosslessNumber): number {
   const { digits, exponent } = splitNumber(value.value)
   const number = Number(value.value)
   return exponent >= digits.length - 1 && Number.isFinite(number) ? number : Number.NaN
 }
 
-/** Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same digits. */
+/**
+ * Parses JSON text that the gateway has written. `JSON.stringify` writes its numbers with the same
+ * digits.
+ */
 export function parseOwnJson(text: string): unknown {
   return parse(text, undefined, {
     // JavaScript would write a number with other digits differently.
@@ -140,7 +156,10 @@ export function parseOwnJson(text: string): unknown {
   })
 }
 
-/** A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like keys to the front. */
+/**
+ * A value that is known by its text. `toJson` writes that text; `JSON.stringify` moves integer-like
+ * keys to the front.
+ */
 export function jsonText(text: string) {
   return { [TEXT]: text, toJSON: () => parseOwnJson(text) }
 }

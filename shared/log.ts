@@ -1,4 +1,7 @@
-/** The closed set of log codes: one line per outcome, with ids. Never bodies, headers, keys, secrets, names or phones. */
+/**
+ * The closed set of log codes: one line per outcome, with ids. Never bodies, headers, keys,
+ * secrets, names or phones.
+ */
 export type LogCode =
   | 'request.completed'
   | 'request.failed'
@@ -60,7 +63,10 @@ export type LogFields = Readonly<Record<string, string | number | boolean | unde
 export type Log = {
   info(code: LogCode, fields?: LogFields): void
   warn(code: LogCode, fields?: LogFields): void
-  /** Only the class name and stack of `cause` are logged, because messages of foreign errors may quote data. */
+  /**
+   * Only the class name and stack of `cause` are logged, because messages of foreign errors may
+   * quote data.
+   */
   error(code: LogCode, fields?: LogFields, cause?: unknown): void
 }
 
@@ -71,7 +77,10 @@ type LoggedPayment = {
   readonly channelCode?: string | undefined
 }
 
-/** A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics read them. */
+/**
+ * A payment's fields for log lines: ids and channel, nothing about its customer. Payment metrics
+ * read them.
+ */
 export function loggedPayment({ paymentId, clientId, method, channelCode }: LoggedPayment) {
   return { payment_id: paymentId, client_id: clientId, method, channel: channelCode }
 }

@@ -1,7 +1,10 @@
 import * as v from 'valibot'
 import { assertInvariant } from './errors.ts'
 
-/** An amount in IDR minor units: a safe integer. An amount may be negative, as the net of a tiny payment. */
+/**
+ * An amount in IDR minor units: a safe integer. An amount may be negative, as the net of a tiny
+ * payment.
+ */
 export const MinorSchema = v.pipe(v.number(), v.safeInteger(), v.brand('Minor'))
 export type Minor = v.InferOutput<typeof MinorSchema>
 
@@ -39,7 +42,10 @@ export function bpsFloor(amount: Minor, bps: number): Minor {
   return minor(Number((BigInt(amount) * BigInt(bps)) / 10_000n))
 }
 
-/** What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts; credited as is. */
+/**
+ * What the client gets once a fee is known: notional - fee - markup. Negative for tiny amounts;
+ * credited as is.
+ */
 export function netOf(notionalMinor: Minor, providerFeeMinor: Minor, markupMinor: Minor): Minor {
   return less(less(notionalMinor, providerFeeMinor), markupMinor)
 }

@@ -13,7 +13,10 @@ export function pageOf(params: { readonly page: number; readonly per_page: numbe
   return { page: params.page, perPage: params.per_page }
 }
 
-/** `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53 are refused. */
+/**
+ * `page` and `per_page` of a query: out of range is clamped; a non-integer and a page above 2^53
+ * are refused.
+ */
 export const pageParams = {
   page: v.pipe(
     integerParam('page', 1),
@@ -72,7 +75,10 @@ export const CursorTime = v.pipe(
   v.check((time) => parseForeignTime(time) === time),
 )
 
-/** The position in the cursor of a request's `field`. Throws 422 for a text that is no such position. */
+/**
+ * The position in the cursor of a request's `field`. Throws 422 for a text that is no such
+ * position.
+ */
 export function readCursor<const Schema extends v.GenericSchema>(
   schema: Schema,
   cursor: string | undefined,

@@ -37,7 +37,10 @@ export type QueueMessage = {
 }
 
 export type Queues = {
-  /** Sends messages independently. Throws if a message was not accepted. The caller may send all messages again. */
+  /**
+   * Sends messages independently. Throws if a message was not accepted. The caller may send all
+   * messages again.
+   */
   send(queue: QueueName, ...messages: readonly QueueMessage[]): Promise<void>
 }
 

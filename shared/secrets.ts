@@ -15,23 +15,34 @@ export function providerSecretName(stage: string) {
   return `gateway/${stage}/provider`
 }
 
-/** JSON `{"callback_tokens": [one, or two during a rotation]}`: authenticates the provider's callbacks. */
+/**
+ * JSON `{"callback_tokens": [one, or two during a rotation]}`: authenticates the provider's
+ * callbacks.
+ */
 export function callbackSecretName(stage: string) {
   return `gateway/${stage}/provider-callback`
 }
 
-/** JSON `{"current", "previous"}`: the front adds the value to requests. `previous` only during a rotation. */
+/**
+ * JSON `{"current", "previous"}`: the front adds the value to requests. `previous` only during a
+ * rotation.
+ */
 export function originSecretName(stage: string) {
   return `gateway/${stage}/origin`
 }
 
-/** The owner of a sealed secret. The secret can be unsealed only for this client and endpoint, in the same stage. */
+/**
+ * The owner of a sealed secret. The secret can be unsealed only for this client and endpoint, in
+ * the same stage.
+ */
 export type SealedFor = { readonly clientId: string; readonly endpointId: string }
 
 /** Encrypts the signing secrets of endpoints, so that the table has no readable secret. */
 export type Sealer = {
   seal(secret: string, owner: SealedFor): Promise<string>
-  /** The secret, cached for five minutes. Undefined if this stage did not seal it for this owner. */
+  /**
+   * The secret, cached for five minutes. Undefined if this stage did not seal it for this owner.
+   */
   unseal(sealed: string, owner: SealedFor): Promise<string | undefined>
 }
 
@@ -63,9 +74,9 @@ export async function readSecret<Schema extends v.GenericSchema>(
 }
 
 /**
- * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time reveals neither a
- * partial match nor which secret matched. After a mismatch the secrets are read again, because an operator may have
- * rotated them.
+ * Whether a value is one of the known secrets. Hashes are compared in constant time, so the time
+ * reveals neither a partial match nor which secret matched. After a mismatch the secrets are read
+ * again, because an operator may have rotated them.
  */
 export async function isKnownSecret(
   read: (fresh?: 'fresh') => Promise<readonly string[]>,

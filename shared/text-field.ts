@@ -1,6 +1,9 @@
 import * as v from 'valibot'
 
-/** The table may store half of a surrogate pair as another character, which breaks the digest of an audit record. */
+/**
+ * The table may store half of a surrogate pair as another character, which breaks the digest of an
+ * audit record.
+ */
 const isWellFormed = v.check<string, string>(
   (text) => text.isWellFormed(),
   'must be well-formed Unicode',
@@ -25,7 +28,10 @@ export function maxCharacters(characters: number) {
   )
 }
 
-/** Control characters, line breaks, halves of a character, and characters that change the text direction. */
+/**
+ * Control characters, line breaks, halves of a character, and characters that change the text
+ * direction.
+ */
 const HIDDEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u
 
 const REFUSED = ['must not contain control characters or line breaks']

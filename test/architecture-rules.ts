@@ -9,6 +9,7 @@ import {
   layerOf,
   type Rule,
 } from './import-rules.ts'
+import { SHAPE_RULES } from './shape-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
 /** The files of the manifest are directly in functions/; handlers are in its folders. */
@@ -129,25 +130,6 @@ function filesHaveTheNameOfTheirExport(file: SourceFile): readonly string[] {
     : [`exports ${values[0]?.name}`]
 }
 
-function contains(outer: ESTree.Node, inner: ESTree.Node) {
-  return outer !== inner && outer.start <= inner.start && inner.end <= outer.end
-}
-
-/** Counts a function's own lines, without the functions inside it: each of those is measured by itself. */
-function functionsAreShort(file: SourceFile): readonly string[] {
-  if (!isCode(file)) return []
-  const functions = file.nodes.filter(({ type }) =>
-    /^(Arrow)?Function(Declaration|Expression)$/.test(type),
-  )
-  const breaks = ({ start, end }: ESTree.Node) => file.text.slice(start, end).split('\n').length - 1
-  return functions.flatMap((node) => {
-    const inner = functions.filter((other) => contains(node, other))
-    const direct = inner.filter((other) => !inner.some((between) => contains(between, other)))
-    const length = 1 + breaks(node) - direct.reduce((sum, other) => sum + breaks(other), 0)
-    return length > 50 ? [at(file, node, `a function of ${length} lines`)] : []
-  })
-}
-
 function noTodoComments({ comments }: SourceFile): readonly string[] {
   return comments.flatMap((comment) =>
     /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(
@@ -161,12 +143,12 @@ function noTodoComments({ comments }: SourceFile): readonly string[] {
 /** Rules that oxlint does not have. The key is the rule in words. */
 export const RULES = {
   ...IMPORT_RULES,
+  ...SHAPE_RULES,
   'time, random values and environment variables come from deps': noAmbientValues,
   'only table/keys.ts contains key texts': keysAreBuiltInOnePlace,
   'the domain contains no terms of one provider': domainHasNoProvidersWords,
   'file names are kebab-case and specific': namesAreSpecific,
   'a file has the name of its export': filesHaveTheNameOfTheirExport,
-  'a function has at most 50 lines': functionsAreShort,
   'no TODO comment, and no disabled check': noTodoComments,
 } as const satisfies Readonly<Record<string, Rule>>
 

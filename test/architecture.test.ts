@@ -226,8 +226,39 @@ const SAMPLES: Readonly<
     ],
     ['functions/api/get-one.ts', 'export const one = 1', 'export const handler = 1'],
   ],
-  'a function has at most 50 lines': [
-    ['shared/a.ts', `() => {${'\n'.repeat(50)}}`, `() => {${'\n'.repeat(49)}}`],
+  'no constant at the top level holds a function': [
+    ['shared/a.ts', 'export const a = (() => 1) as Answer', 'export function a() {}'],
+    ['test/a.test.ts', 'const a = async function* () {}', 'const a = [() => 1].map(run)'],
+  ],
+  'the main export stands first, and helpers below their first user': [
+    [
+      'shared/a.ts',
+      'function b() {}; export function a() { b() }',
+      'export function a() { b() }; function b() {}',
+    ],
+    [
+      'shared/a.ts',
+      'export function b() {}; export function a() {}',
+      'export function a() {}; export function b() {}',
+    ],
+    [
+      'infra/local/main.ts',
+      'function b() {}; function a() { b() }',
+      'function a() { b() }; function b() {}',
+    ],
+    [
+      'test/support/a.ts',
+      'function b() {}; export function a() { b() }',
+      'const b = 1; export function a() {}',
+    ],
+  ],
+  'a line has at most 100 columns, except for a text that cannot be broken': [
+    ['shared/a.ts', `// ${'a '.repeat(49)}`, `// ${'a '.repeat(48)}`],
+    ['shared/a.ts', `say('${'a '.repeat(48)}')`, `say(\`${'a '.repeat(48)}\`)`],
+    ['test/a.test.ts', `is('${'a '.repeat(48)}')`, `it.each([1])('${'a '.repeat(48)}')`],
+  ],
+  'a function has at most 60 lines': [
+    ['shared/a.ts', `() => {${'\n'.repeat(60)}}`, `() => {${'\n'.repeat(59)}}`],
   ],
   'no TODO comment, and no disabled check': [['shared/a.ts', '// TODO later', `'TODO'`]],
 }

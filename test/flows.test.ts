@@ -1,48 +1,57 @@
 /**
- * Goal: a reader can follow each flow of "The flows" in docs/changing.md from its first file to its last write. Method:
- * the table's rows are compared with the imports of the files that they name.
+ * Goal: a flow that a reader follows from its handler to its last write does not grow unnoticed. Method: each flow runs
+ * once under V8's precise coverage, and its figures are compared with the limits of docs/changing.md. A change
+ * that shortens a flow also lowers its limits.
  */
-import { describe, expect, it } from 'vitest'
-import { parseSource, projectText } from './support/source-file.ts'
+import { expect, it } from 'vitest'
+import { byGroup, type FlowFigures, GROUPS, type Group, problemsOf } from './flows/flow-figures.ts'
+import { runTool } from './support/run-tool.ts'
+import { projectText } from './support/source-file.ts'
+
+const { code, output, errors } = await runTool(process.execPath, ['test/flows/main.ts', '--json'], {
+  // The flows run on a table in memory.
+  env: { TEST_TABLE: 'memory' },
+})
+if (code !== 0) throw new Error(`npm run flows ended with ${code}: ${errors}`)
+const MEASURED = JSON.parse(output) as readonly {
+  readonly name: string
+  readonly figures: FlowFigures
+}[]
 
 const [, section = ''] = projectText('docs/changing.md').split('\n## The flows\n')
-const FLOWS = [
-  ...(section.split('\n## ')[0] ?? '').matchAll(/^\| ([^|]+) \| (`.+`) \| (\d+) \|$/gm),
-].map(([, name = '', files = '', lines = '']) => ({
-  name,
-  files: [...files.matchAll(/`([^`]+)`/g)].map(([, path = '']) =>
-    parseSource(path, projectText(path)),
+const LIMITS = new Map(
+  [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)`: .+? \| ([\d |]+) \|$/gm)].map(
+    ([, name = '', figures = '']) => [name, limitsIn(figures.split(' | ').map(Number))],
   ),
-  lines: Number(lines),
-}))
+)
 
-describe('the flows of docs/changing.md', () => {
-  it('are in the table', () => {
-    expect(FLOWS.length).toBeGreaterThanOrEqual(3)
+/** The limits of a row: the files and the lines of each group. */
+function limitsIn(cells: readonly number[]): FlowFigures {
+  const groups = Object.keys(GROUPS) as Group[]
+  return byGroup((group) => {
+    const [files = 0, lines = 0] = cells.slice(2 * groups.indexOf(group))
+    return { files, lines }
   })
+}
 
-  it.each(FLOWS)('$name: each file is imported by an earlier one', ({ files }) => {
-    const reached = files.map(({ imports }) =>
-      imports.flatMap(({ path, typeOnly }) => (typeOnly ? [] : [path])),
-    )
+it('measures eight flows, and docs/changing.md has the limits of each', () => {
+  const flows = [
+    'create',
+    'callback',
+    'webhook',
+    'posting',
+    'settle',
+    'payout',
+    'audit',
+    'reversal',
+  ]
 
-    const lost = files.filter(
-      ({ path }, at) => at > 0 && !reached.slice(0, at).flat().includes(path),
-    )
+  expect(MEASURED.map(({ name }) => name)).toStrictEqual(flows)
+  expect([...LIMITS.keys()]).toStrictEqual(flows)
+})
 
-    expect(lost.map(({ path }) => path)).toStrictEqual([])
-  })
+it.each(MEASURED)('$name: is within its limits, and close to them', ({ name, figures }) => {
+  const limits = LIMITS.get(name)
 
-  it.each(FLOWS)(
-    '$name: is short, and leaves out the table and the runtime',
-    ({ files, lines }) => {
-      const total = files.reduce((sum, { lineCount }) => sum + lineCount, 0)
-
-      expect(files.length).toBeLessThanOrEqual(12)
-      expect(total).toBeLessThanOrEqual(900)
-      // A row stays right after small edits.
-      expect(Math.abs(total - lines)).toBeLessThanOrEqual(40)
-      expect(files.filter(({ path }) => /^shared\/(runtime|table)\//.test(path))).toStrictEqual([])
-    },
-  )
+  expect(limits && problemsOf(name, figures, limits)).toStrictEqual([])
 })

@@ -5,7 +5,8 @@ import { ADJUSTMENT_KINDS } from '../../shared/posting/adjustment-store.ts'
 import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a write-off (written_off), or a " +
+  "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a " +
+  'write-off (written_off), or a ' +
   'correction. One entry for each reference; the next settlement shows it as a line.'
 
 const MAX_MINOR = 1_000_000_000_000
@@ -14,9 +15,7 @@ const ascii = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
-function isWithinLimit(amount: number) {
-  return Math.abs(amount) <= MAX_MINOR
-}
+
 const amount = v.pipe(
   v.number(),
   v.safeInteger(),
@@ -36,3 +35,7 @@ const input = v.strictObject({
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toAdjustmentDto(await adjustLedger(deps, request)),
 )
+
+function isWithinLimit(amount: number) {
+  return Math.abs(amount) <= MAX_MINOR
+}

@@ -6,7 +6,8 @@ import { ClientIdSchema } from '../../shared/ids.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets the default floor.'
+  'Registers a merchant. It can take payments after issue-api-key. Without a floor it gets ' +
+  'the default floor.'
 const { name, enabled, settlement_floor_minor, ...others } = ClientFields.entries
 const input = v.strictObject({
   operator: OPERATOR,

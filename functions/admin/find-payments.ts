@@ -2,7 +2,8 @@ import { paymentSearch, searchPayments } from '../../shared/inquiry/search-payme
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Finds payments by any known detail, newest first, with their suspense items; `complete` says whether all were read.'
+  'Finds payments by any known detail, newest first, with their suspense items; `complete` ' +
+  'says whether all were read.'
 
 export const handler = adminHandler({ summary, input: paymentSearch }, (search, deps) =>
   searchPayments(deps, search),

@@ -4,7 +4,8 @@ import { findAnyPayment } from '../../shared/payment/payment-store.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'One payment with its timeline: provider attempts, transitions, events, deliveries and their attempts.'
+  'One payment with its timeline: provider attempts, transitions, events, deliveries and ' +
+  'their attempts.'
 const input = v.strictObject({ payment_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async ({ paymentId }, deps) =>

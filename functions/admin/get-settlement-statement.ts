@@ -3,7 +3,8 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 import { settlementStatement } from '../../shared/settlement/statement/settlement-entries.ts'
 
 const summary =
-  'The payments of a settlement, in pages, with totals and with the part that the provider has settled to us.'
+  'The payments of a settlement, in pages, with totals and with the part that the provider ' +
+  'has settled to us.'
 const input = v.strictObject({
   settlement_id: v.string(),
   cursor: v.optional(v.string()),

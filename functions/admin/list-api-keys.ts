@@ -5,7 +5,8 @@ import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "A merchant's keys, without the secret texts, newest first; revoked and expired keys are included."
+  "A merchant's keys, without the secret texts, newest first; revoked and expired keys are " +
+  'included.'
 const input = v.strictObject({ client_id: v.string(), ...pageFields })
 
 export const handler = adminHandler({ summary, input }, async ({ clientId, ...page }, deps) => {

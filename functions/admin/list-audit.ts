@@ -9,7 +9,8 @@ import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Audit records (who changed what, and when), newest first: of one item by its id (subject), or of a merchant and ' +
+  'Audit records (who changed what, and when), newest first: of one item by its id (subject), ' +
+  'or of a merchant and ' +
   'everything that belongs to it.'
 const input = v.pipe(
   v.strictObject({

@@ -9,7 +9,8 @@ import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
-  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an endpoint or an event. " +
+  "A merchant's deliveries with their attempts, newest first: all, or those of a status, an " +
+  'endpoint or an event. ' +
   '`complete` says whether all were read.'
 const input = v.pipe(
   v.strictObject({

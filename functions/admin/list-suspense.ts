@@ -6,7 +6,8 @@ import { listSuspense, listSuspenseAbout } from '../../shared/suspense/list-susp
 import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
-  'Money that was not credited to any merchant, and findings that the books cannot explain, newest first. By status, ' +
+  'Money that was not credited to any merchant, and findings that the books cannot explain, ' +
+  'newest first. By status, ' +
   'merchant or payment; `complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),

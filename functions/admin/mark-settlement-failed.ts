@@ -4,7 +4,8 @@ import { markSettlementFailed } from '../../shared/settlement/close-settlement.t
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  'Records once that the bank refused the transfer, and why. Moves no funds; recredit-settlement does.'
+  'Records once that the bank refused the transfer, and why. Moves no funds; ' +
+  'recredit-settlement does.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>

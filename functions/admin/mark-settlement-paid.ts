@@ -4,10 +4,14 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  'Records once that the bank transfer was made, with its reference. It is refused while the settlement needs a check; ' +
+  'Records once that the bank transfer was made, with its reference. It is refused while the ' +
+  'settlement needs a check; ' +
   'then repeat the figures of the refusal in "confirm".'
 
-/** The reference of the transfer in the bank's file. Trimmed, because a second use must be the same text. */
+/**
+ * The reference of the transfer in the bank's file. Trimmed, because a second use must be the same
+ * text.
+ */
 const BANK_REFERENCE = v.pipe(
   v.string(),
   v.trim(),

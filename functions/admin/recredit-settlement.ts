@@ -4,7 +4,8 @@ import { recreditSettlement } from '../../shared/settlement/close-settlement.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  'Returns the net of a failed settlement to available, once; the next sweep or trigger settles it again.'
+  'Returns the net of a failed settlement to available, once; the next sweep or trigger ' +
+  'settles it again.'
 const input = v.strictObject({ operator: OPERATOR, settlement_id: v.string(), notes: NOTES })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) =>

@@ -4,7 +4,8 @@ import { OPERATOR_RESOLUTIONS, resolveSuspense } from '../../shared/suspense/res
 import { toSuspenseDto } from '../../shared/suspense/suspense.ts'
 
 const summary =
-  'Closes a suspense item once: money as refunded by bank or written off, a finding as explained. Moves no money.'
+  'Closes a suspense item once: money as refunded by bank or written off, a finding as ' +
+  'explained. Moves no money.'
 const input = v.strictObject({
   operator: OPERATOR,
   suspense_id: v.string(),

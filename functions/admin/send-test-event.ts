@@ -5,7 +5,8 @@ import { sendTestEvent } from '../../shared/webhook/delivery/send-test-event.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
-  'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows the result.'
+  'Sends a `gateway.test` event to one endpoint; list-deliveries with its event_id shows the ' +
+  'result.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string(), endpoint_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

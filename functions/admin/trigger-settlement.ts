@@ -4,7 +4,8 @@ import { triggerSettlement } from '../../shared/settlement/settle-client.ts'
 import { toOperatorSettlement } from '../../shared/settlement/settlement-dto.ts'
 
 const summary =
-  "Settles one merchant now, by the sweep's rules; refused if no money exceeds the floor. Safe to repeat."
+  "Settles one merchant now, by the sweep's rules; refused if no money exceeds the floor. " +
+  'Safe to repeat.'
 const input = v.strictObject({ operator: OPERATOR, client_id: v.string() })
 
 export const handler = adminHandler({ summary, input }, async (request, deps) => {

@@ -6,7 +6,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 const Changes = v.partial(ClientFields)
 
 const summary =
-  'Changes the fields given; null clears bank, return_url, rate_limit_per_second or payout_hold. Safe to repeat.'
+  'Changes the fields given; null clears bank, return_url, rate_limit_per_second or ' +
+  'payout_hold. Safe to repeat.'
 const input = v.pipe(
   v.strictObject({ operator: OPERATOR, client_id: v.string(), ...Changes.entries }),
   v.check(

@@ -8,7 +8,8 @@ import {
 } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
-  'Enables or disables an endpoint, or changes its event types. For another URL, register another endpoint.'
+  'Enables or disables an endpoint, or changes its event types. For another URL, register ' +
+  'another endpoint.'
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,

@@ -6,7 +6,9 @@ import {
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
 
-/** POST /v1/payments (spec 4.1). Safe to retry with the same Idempotency-Key: a replay answers 200. */
+/**
+ * POST /v1/payments (spec 4.1). Safe to retry with the same Idempotency-Key: a replay answers 200.
+ */
 export const handler = apiHandler({ creates: true }, async (request, deps) => {
   const { payment, replayed } = await createPayment(deps, {
     client: request.client,

@@ -8,7 +8,9 @@ import {
 import { toPaymentDto } from '../../shared/payment/payment-dto.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 
-/** GET /v1/payments (spec 4.2; by `idempotency_key` and by `external_reference`: design section 8). */
+/**
+ * GET /v1/payments (spec 4.2; by `idempotency_key` and by `external_reference`: design section 8).
+ */
 export const handler = apiHandler(
   { query: paymentsQuery, neverEmpty: NEVER_EMPTY },
   async ({ clientId, query }, deps) => {

@@ -9,7 +9,9 @@ import {
 
 const query = v.object({ after: v.optional(v.string()), limit: limitParamOf(100, 1_000) })
 
-/** GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV. */
+/**
+ * GET /v1/settlements/{id}/payments (design section 8): the settlement's entries, as JSON or CSV.
+ */
 export const handler = apiHandler(
   { query },
   async ({ clientId, id, query: params, accept }, deps) => {

@@ -13,7 +13,10 @@ const message = v.object({
   overdue_after: v.optional(OpenRowSchema),
 })
 
-/** Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer eligible. */
+/**
+ * Settles one client of the sweep (spec 3.2). Safe to repeat: settled entries are no longer
+ * eligible.
+ */
 export const handler = queueHandler(message, async ({ client_id, operator, ...from }, deps) => {
   await settleClient(deps, client_id, {
     operator,

@@ -62,7 +62,8 @@ export async function assembleCloud(
   parts.defer(() => clock.close())
   const log = localLog(clock, options.writeLog)
 
-  // The servers start first. So a port in use ends the start at once, and callbacks of an earlier run are received.
+  // The servers start first. So a port in use ends the start at once, and callbacks of an earlier
+  // run are received.
   const { promise: ready, resolve: open } = Promise.withResolvers<ReadyParts>()
   let demoClient: DemoClient | undefined
   const secrets: InboxSecrets = {
@@ -130,7 +131,10 @@ export async function assembleCloud(
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
-/** The gateway's clock. With a data directory it keeps its offset from the machine's clock across restarts. */
+/**
+ * The gateway's clock. With a data directory it keeps its offset from the machine's clock across
+ * restarts.
+ */
 function openClock(data: DataDirectory | undefined): LocalClock {
   if (!data) return startLocalClock()
   return startLocalClock({

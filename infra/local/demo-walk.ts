@@ -7,7 +7,10 @@ import { eventually } from './process/eventually.ts'
 const AMOUNT_MINOR = 150_000
 const DAY_SECONDS = 86_400
 
-/** Long enough for a settlement by the provider over a weekend, and for the 24 hours before the sweep. */
+/**
+ * Long enough for a settlement by the provider over a weekend, and for the 24 hours before the
+ * sweep.
+ */
 export const DAYS_TO_PAYOUT = 5
 
 const Payment = v.object({
@@ -37,8 +40,9 @@ const Settlements = v.object({ data: v.array(Settlement) })
 type Print = (line: string) => void
 
 /**
- * Takes one payment from its creation to the payout, by HTTP only, and prints each step. It acts as merchant, customer,
- * provider and operator. It throws at the first wrong result, with a message for a person. Every wait is bounded.
+ * Takes one payment from its creation to the payout, by HTTP only, and prints each step. It acts as
+ * merchant, customer, provider and operator. It throws at the first wrong result, with a message
+ * for a person. Every wait is bounded.
  */
 export async function demoWalk(
   cloud: Pick<LocalCloud, 'urls' | 'demoClient'>,

@@ -39,7 +39,8 @@ async function walk(table: TableKind | undefined): Promise<number> {
     const interrupted = lifecycle.exitCode.then(() => Promise.reject(new Error('interrupted')))
     await Promise.race([demoWalk(cloud, print), interrupted])
     console.log(
-      '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps a gateway running for you.',
+      '\nDone: created once, credited once, announced once, paid out once. `npm start` keeps ' +
+        'a gateway running for you.',
     )
     return 0
   } finally {

@@ -22,7 +22,10 @@ export type CallInput = {
 }
 
 const TIMEOUT_MS = 30_000
-/** A payout needs the audit of the settlement, which runs a minute after the settlement was recorded. */
+/**
+ * A payout needs the audit of the settlement, which runs a minute after the settlement was
+ * recorded.
+ */
 const AUDITED_AFTER_SECONDS = 120
 
 const Body = v.looseObject({})

@@ -20,8 +20,8 @@ export type LocalCloudOptions = {
 }
 
 /**
- * Starts the gateway on this machine: the manifest's functions, on emulators of the services they use (design section
- * 6). If the start fails, it ends the started parts in reverse order.
+ * Starts the gateway on this machine: the manifest's functions, on emulators of the services they
+ * use (design section 6). If the start fails, it ends the started parts in reverse order.
  */
 export async function startLocalCloud(options: LocalCloudOptions) {
   await using parts = new AsyncDisposableStack()
@@ -34,7 +34,8 @@ export async function startLocalCloud(options: LocalCloudOptions) {
   const controller = new AbortController()
   const signal = AbortSignal.any([controller.signal, ...(options.signal ? [options.signal] : [])])
   const tableOpening = openTable({ kind: options.table, data, onSpawn, signal })
-  // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection before that.
+  // The start sees a failure when it awaits the table. This catch prevents an unhandled rejection
+  // before that.
   tableOpening.catch(() => undefined)
   parts.defer(async () => {
     controller.abort()

@@ -31,6 +31,19 @@ const OPTIONS = { ...TABLE_OPTION, data: { type: 'string' }, verbose: { type: 'b
 /** The next start reads compiled modules from this directory. */
 const COMPILE_CACHE = join(import.meta.dirname, '../../node_modules/.cache/local-gateway')
 
+enableCompileCache(COMPILE_CACHE)
+const lifecycle = watchProcess()
+try {
+  process.exit(await runCommand(USAGE, process.argv.slice(2), start))
+} catch (error) {
+  // An interrupted start has already ended its parts.
+  if (lifecycle.signal.aborted) process.exit(await lifecycle.exitCode)
+  const { message, cause } = error instanceof Error ? error : new Error(String(error))
+  const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
+  console.error(printableLines(`The local gateway did not start: ${message}${reason}`))
+  process.exit(1)
+}
+
 async function start(argv: readonly string[]): Promise<number> {
   const { data, verbose = false, ...options } = readOptions(argv, OPTIONS)
   const table = tableFrom(options.table)
@@ -60,17 +73,4 @@ async function start(argv: readonly string[]): Promise<number> {
   await cloud.close()
   console.log('Stopped.')
   return exitCode
-}
-
-enableCompileCache(COMPILE_CACHE)
-const lifecycle = watchProcess()
-try {
-  process.exit(await runCommand(USAGE, process.argv.slice(2), start))
-} catch (error) {
-  // An interrupted start has already ended its parts.
-  if (lifecycle.signal.aborted) process.exit(await lifecycle.exitCode)
-  const { message, cause } = error instanceof Error ? error : new Error(String(error))
-  const reason = cause instanceof Error ? `\n  ${cause.message}` : ''
-  console.error(printableLines(`The local gateway did not start: ${message}${reason}`))
-  process.exit(1)
 }

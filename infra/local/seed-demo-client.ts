@@ -26,8 +26,9 @@ type SeedOptions = {
 }
 
 /**
- * Creates the demo client by operator actions, or takes the stored client of the data directory. It registers a new endpoint when
- * the inbox has another port. After a crash half-way, the next start creates another client.
+ * Creates the demo client by operator actions, or takes the stored client of the data directory. It
+ * registers a new endpoint when the inbox has another port. After a crash half-way, the next start
+ * creates another client.
  */
 export async function seedDemoClient({ host, inboxUrl, file }: SeedOptions): Promise<DemoClient> {
   const endpointUrl = `${inboxUrl}/hooks`

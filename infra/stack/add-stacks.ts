@@ -7,8 +7,8 @@ import { OperatorsStack } from './operators-stack.ts'
 import type { DeployedStage } from './stage.ts'
 
 /**
- * Adds the stacks of a stage, in the order of a first deployment. Later each stack can be deployed alone: a stack
- * refers to earlier stacks by names, and no export locks an earlier stack.
+ * Adds the stacks of a stage, in the order of a first deployment. Later each stack can be deployed
+ * alone: a stack refers to earlier stacks by names, and no export locks an earlier stack.
  */
 export function addStacks(app: App, stage: DeployedStage): void {
   const data = new DataStack(app, stage)

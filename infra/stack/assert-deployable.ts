@@ -6,8 +6,8 @@ import type { DeployedStage } from './stage.ts'
 const MAX_BUDGET_RECIPIENTS = 10
 
 /**
- * Refuses settings that must never be deployed. For example, webhooks to loopback addresses would reach the Lambda
- * runtime's own API. Only the local gateway allows such webhooks.
+ * Refuses settings that must never be deployed. For example, webhooks to loopback addresses would
+ * reach the Lambda runtime's own API. Only the local gateway allows such webhooks.
  */
 export function assertDeployable(stage: DeployedStage): void {
   const { settings, front, domain } = stage

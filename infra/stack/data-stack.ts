@@ -14,8 +14,8 @@ import { originSecret, type ProviderSecrets, providerSecrets } from './storage/s
 import { GatewayQueues } from './triggers/gateway-queues.ts'
 
 /**
- * The resources that a stage keeps: table, key, secrets, queues and topics. Neither a release of code nor its
- * rollback changes these resources.
+ * The resources that a stage keeps: table, key, secrets, queues and topics. Neither a release of
+ * code nor its rollback changes these resources.
  */
 export class DataStack extends StageStack {
   readonly table: ITableV2

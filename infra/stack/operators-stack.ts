@@ -8,7 +8,10 @@ import type { DeployedStage } from './stage.ts'
 import { StageStack } from './stage-stack.ts'
 import { encryptLogs } from './storage/stage-key.ts'
 
-/** The functions that operators invoke, the policies of their duties, and the record of who invoked what. */
+/**
+ * The functions that operators invoke, the policies of their duties, and the record of who invoked
+ * what.
+ */
 export class OperatorsStack extends StageStack {
   constructor(scope: App, stage: DeployedStage, data: DataStack) {
     super(scope, stage, { part: 'operators', holds: 'functions and policies of operators' })

@@ -2,14 +2,17 @@ import { type FunctionSpec, functionName, runsByItself } from '../../functions/f
 import type { DeployedStage } from './stage.ts'
 
 /**
- * The name of a stage's API and workers, and the prefix of all names in the stage: `data`, `operators`, `watch` and
- * `front` are its other stacks.
+ * The name of a stage's API and workers, and the prefix of all names in the stage: `data`,
+ * `operators`, `watch` and `front` are its other stacks.
  */
 export function stackNameOf({ settings }: Pick<DeployedStage, 'settings'>, part?: string): string {
   return `gateway-${settings.name}${part === undefined ? '' : `-${part}`}`
 }
 
-/** The table's name. The first generation has the stage's name. A restored generation also has its number. */
+/**
+ * The table's name. The first generation has the stage's name. A restored generation also has its
+ * number.
+ */
 export function tableNameOf(
   stage: Pick<DeployedStage, 'settings' | 'table'>,
   generation: number = stage.table.generation,
@@ -20,12 +23,18 @@ export function tableNameOf(
 /** The function that proves a release: the only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 
-/** Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it works. */
+/**
+ * Operators' functions have no alias. Operators invoke the function, and the doctor asks whether it
+ * works.
+ */
 export function hasAlias(spec: FunctionSpec, { deployment }: DeployedStage): boolean {
   return deployment !== 'all-at-once' && runsByItself(spec)
 }
 
-/** Requests, queues and schedules invoke this alias. A release moves it to a new version after the version's proof. */
+/**
+ * Requests, queues and schedules invoke this alias. A release moves it to a new version after the
+ * version's proof.
+ */
 export const LIVE_ALIAS = 'live'
 
 /** The name to invoke a function by: with its alias, if it has one. */

@@ -14,7 +14,10 @@ const MAX_ADDRESS_SHARE = 0.2
 const Rate = wholeBetween(1, 1_000_000)
 const Text = v.pipe(v.string(), v.minLength(1, 'not empty'))
 
-/** The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says how to make it. */
+/**
+ * The certificate by which API Gateway recognises the front. docs/operations.md, section 2, says
+ * how to make it.
+ */
 const OriginCertificateSchema = v.strictObject({
   /** The id of the certificate that CloudFront shows, in ACM of us-east-1. */
   id: Text,
@@ -34,7 +37,9 @@ const FrontSettings = v.strictObject({
    * infra/stack/edge/rate-rules.ts.
    */
   addressShare: numberAbove(0, MAX_ADDRESS_SHARE),
-  /** IPv4 ranges that merchants have named. The limit of one address does not apply to these ranges. */
+  /**
+   * IPv4 ranges that merchants have named. The limit of one address does not apply to these ranges.
+   */
   merchantAddresses: v.array(
     v.pipe(
       v.string(),
@@ -46,12 +51,18 @@ const FrontSettings = v.strictObject({
    * the secret again.
    */
   originSecretRotation: Rate,
-  /** Left out: anyone can connect to the API, and its functions refuse requests without the origin secret. */
+  /**
+   * Left out: anyone can connect to the API, and its functions refuse requests without the origin
+   * secret.
+   */
   originCertificate: v.optional(OriginCertificateSchema),
 })
 
 const TableSettings = v.strictObject({
-  /** The table that functions use. A restore makes the next generation (docs/operations.md, section 7). */
+  /**
+   * The table that functions use. A restore makes the next generation (docs/operations.md, section
+   * 7).
+   */
   generation: Rate,
   /** The table that the stack made or adopted. The stack does not change other tables. */
   adopted: Rate,
@@ -79,24 +90,32 @@ const ThrottleSchema = v.strictObject({
 const DomainSchema = v.strictObject({ name: Text, zone: v.strictObject({ name: Text, id: Text }) })
 
 /**
- * All settings of a stage. No account ids, no regions and no secrets: those come from the deployer's credentials and
- * from Secrets Manager.
+ * All settings of a stage. No account ids, no regions and no secrets: those come from the
+ * deployer's credentials and from Secrets Manager.
  */
 export const StageFileSchema = v.strictObject({
-  /** `closed`: every route answers 500, and no queue or schedule starts anything. Operators' functions run. */
+  /**
+   * `closed`: every route answers 500, and no queue or schedule starts anything. Operators'
+   * functions run.
+   */
   role: v.picklist(['open', 'closed']),
   /** Spec 3.2, rule 1. */
   sweepAtUtc: TimeOfDay,
   auditAtUtc: TimeOfDay,
-  /** The return URL of clients without their own, and the name for payers of clients without a name. */
+  /**
+   * The return URL of clients without their own, and the name for payers of clients without a name.
+   */
   payer: v.strictObject({ returnUrl: v.pipe(v.string(), v.url('a URL')), name: Text }),
   /** How the provider charges fees by the contract (docs/operations.md, section 3). */
   providerFees: v.picklist(PROVIDER_FEES),
-  /** The quota that the provider granted, if other than the published quota (docs/operations.md, section 3). */
+  /**
+   * The quota that the provider granted, if other than the published quota (docs/operations.md,
+   * section 3).
+   */
   providerCallsPerMinute: v.optional(Rate),
   /**
-   * The limits of a client without its own limits: points a second (design section 9), and creates a
-   * second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
+   * The limits of a client without its own limits: points a second (design section 9), and creates
+   * a second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,
@@ -112,25 +131,37 @@ export const StageFileSchema = v.strictObject({
    */
   throttle: ThrottleSchema,
   /**
-   * Throttles by route key, such as `POST /v1/payments`. Creates get half of the payments that the table carries
-   * (infra/stack/capacity/assert-carried.ts): above that figure a 429 is a better answer than a 500. Lists must never
-   * use up the capacity of creates and callbacks.
+   * Throttles by route key, such as `POST /v1/payments`. Creates get half of the payments that the
+   * table carries (infra/stack/capacity/assert-carried.ts): above that figure a 429 is a better
+   * answer than a 500. Lists must never use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
   /** E-mail addresses of alarms and alerts. AWS asks each recipient once to confirm. */
   alarmRecipients: v.array(Text),
-  /** E-mail or https addresses that get pages, such as the address of a pager. Left out: `alarmRecipients`. */
+  /**
+   * E-mail or https addresses that get pages, such as the address of a pager. Left out:
+   * `alarmRecipients`.
+   */
   pageRecipients: v.optional(v.array(Text)),
   /**
    * The monthly budget of the account in dollars, mailed to `alarmRecipients`. Left out: no budget.
    * Needs a front.
    */
   monthlyBudgetUsd: v.optional(numberAbove(0, 1_000_000)),
-  /** Concurrent runs of all the account's functions (quota L-B99A9384). The alarm near the limit uses this number. */
+  /**
+   * Concurrent runs of all the account's functions (quota L-B99A9384). The alarm near the limit
+   * uses this number.
+   */
   accountConcurrency: Rate,
-  /** CloudTrail records who invokes an operator's function, in a bucket from which nothing can be deleted. */
+  /**
+   * CloudTrail records who invokes an operator's function, in a bucket from which nothing can be
+   * deleted.
+   */
   invocationTrail: v.boolean(),
-  /** The load of a payment's webhooks, by your own figures. With the quota it sets the runs of deliver-webhook. */
+  /**
+   * The load of a payment's webhooks, by your own figures. With the quota it sets the runs of
+   * deliver-webhook.
+   */
   deliveries: v.strictObject({
     endpointsAPayment: numberAbove(0, MAX_ENDPOINTS),
     attemptMs: numberAbove(0, MAX_ATTEMPT_MS),
@@ -138,21 +169,27 @@ export const StageFileSchema = v.strictObject({
   table: TableSettings,
   /** Left out: API Gateway generates an address. With a domain the generated address is closed. */
   domain: v.optional(DomainSchema),
-  /** `cloudfront`: CloudFront and WAF stand before the API, which then answers no other requests. */
+  /**
+   * `cloudfront`: CloudFront and WAF stand before the API, which then answers no other requests.
+   */
   front: v.picklist(['none', 'cloudfront']),
   frontSettings: FrontSettings,
-  /** `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are out of reach. */
+  /**
+   * `nat`: webhooks leave from fixed addresses that merchants can allow, and private networks are
+   * out of reach.
+   */
   webhookEgress: v.picklist(['public', 'nat']),
   /**
-   * `canary`: a new version first gets a tenth of the requests, and alarms roll it back. `alias-only`: all requests
-   * move to a new version at once, whatever the alarms say, to deploy a fix during an incident in a stage with
-   * canaries.
+   * `canary`: a new version first gets a tenth of the requests, and alarms roll it back.
+   * `alias-only`: all requests move to a new version at once, whatever the alarms say, to deploy a
+   * fix during an incident in a stage with canaries.
    */
   deployment: v.picklist(['all-at-once', 'canary', 'alias-only']),
   /**
-   * Concurrent runs reserved for functions, by function name. They are also the function's maximum, so a flood at one
-   * function takes no runs from other functions. Lambda keeps 100 of the account's runs unreserved. Left out if the
-   * account has few runs. A function that must not overlap (manifest) has its one run without an entry.
+   * Concurrent runs reserved for functions, by function name. They are also the function's maximum,
+   * so a flood at one function takes no runs from other functions. Lambda keeps 100 of the
+   * account's runs unreserved. Left out if the account has few runs. A function that must not
+   * overlap (manifest) has its one run without an entry.
    */
   reservedConcurrency: v.optional(v.record(v.string(), Rate)),
 })
@@ -179,12 +216,11 @@ export function parseStageFile(file: string, text: string): StageFile {
   throw new Error(`${file}: ${problems.join('; ')}`)
 }
 
-function numberAbove(least: number, most: number) {
-  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
-}
-
 const FOLDER = 'infra/stages'
-/** The stage whose settings a stage without a file has. They are cheap, and no resource outlives the stack. */
+/**
+ * The stage whose settings a stage without a file has. They are cheap, and no resource outlives the
+ * stack.
+ */
 const DISPOSABLE = 'dev'
 
 /** The settings of a stage: from its own file, or from the file of `dev`. */
@@ -194,16 +230,20 @@ export function readStageFile(stage: string): StageFile {
   return parseStageFile(file, readFileSync(join(PROJECT_ROOT, file), 'utf8'))
 }
 
+function numberAbove(least: number, most: number) {
+  return v.pipe(v.number(), v.gtValue(least, `above ${least}`), v.maxValue(most, `at most ${most}`))
+}
+
+function wholeBetween(least: number, most: number) {
+  return v.pipe(numberBetween(least, most), v.integer('a whole number'))
+}
+
 function numberBetween(least: number, most: number) {
   return v.pipe(
     v.number(),
     v.minValue(least, `at least ${least}`),
     v.maxValue(most, `at most ${most}`),
   )
-}
-
-function wholeBetween(least: number, most: number) {
-  return v.pipe(numberBetween(least, most), v.integer('a whole number'))
 }
 
 function isRange(text: string): boolean {

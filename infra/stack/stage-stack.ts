@@ -21,7 +21,10 @@ export class StageStack extends Stack {
   }
 }
 
-/** The ARN of a resource in the stack's account and region, by its name: `function:gateway-dev-settle-client`. */
+/**
+ * The ARN of a resource in the stack's account and region, by its name:
+ * `function:gateway-dev-settle-client`.
+ */
 export function arnOf(scope: IConstruct, service: string, resource: string): string {
   return Stack.of(scope).formatArn({ service, resource, arnFormat: ArnFormat.NO_RESOURCE_NAME })
 }

@@ -10,8 +10,9 @@ export const DEFAULT_STAGE = 'dev'
 const RESERVED_NAMES: readonly string[] = ['local', 'test']
 
 /**
- * A stage's name is part of every resource's name. With 20 characters all function names fit into Lambda's 64. A dash
- * follows the stage's name, so no name or wildcard of a stage fits the resources of another stage.
+ * A stage's name is part of every resource's name. With 20 characters all function names fit into
+ * Lambda's 64. A dash follows the stage's name, so no name or wildcard of a stage fits the
+ * resources of another stage.
  */
 const STAGE_NAME = /^[a-z][a-z0-9]{0,19}$/
 
@@ -25,7 +26,9 @@ export function assertStageName(name: string): void {
     throw new Error(`stage ${name} is reserved for the local gateway`)
 }
 
-/** The return URL of clients without their own. For `prod`, `npm run deploy` requires a real URL. */
+/**
+ * The return URL of clients without their own. For `prod`, `npm run deploy` requires a real URL.
+ */
 export const PLACEHOLDER_RETURN_URL = 'https://example.com/'
 
 /** `prod` can be synthesised with these placeholders. `npm run deploy` requires real values. */
@@ -38,8 +41,8 @@ export const PLACEHOLDER_CERTIFICATE = '00000000-0000-0000-0000-000000000000'
 const REMOVAL_POLICIES = { retain: RemovalPolicy.RETAIN, destroy: RemovalPolicy.DESTROY } as const
 
 /**
- * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has the settings of `dev`.
- * Throws for an invalid name and for an invalid file.
+ * Reads a stage: `prod`, `dev`, or a developer's own. A stage without a file in infra/stages has
+ * the settings of `dev`. Throws for an invalid name and for an invalid file.
  */
 export function deployedStage(name: string) {
   assertStageName(name)
@@ -66,14 +69,17 @@ export function deployedStage(name: string) {
   return { ...file, removalPolicy: REMOVAL_POLICIES[file.removalPolicy], settings }
 }
 
-/** A stage: its file (infra/stack/stage-file.ts). The settings that the functions' code reads are in `settings`. */
+/**
+ * A stage: its file (infra/stack/stage-file.ts). The settings that the functions' code reads are in
+ * `settings`.
+ */
 export type DeployedStage = Readonly<ReturnType<typeof deployedStage>>
 
 /**
- * The removal policy of retained resources other than the table and its key: queues, logs, secrets, addresses. A
- * failed creation deletes these resources. Otherwise their names would block the next creation, because a stack
- * cannot adopt a queue or a secret. A failed creation keeps the table: a stack can adopt it, and its deletion
- * protection stops a rollback.
+ * The removal policy of retained resources other than the table and its key: queues, logs, secrets,
+ * addresses. A failed creation deletes these resources. Otherwise their names would block the next
+ * creation, because a stack cannot adopt a queue or a secret. A failed creation keeps the table: a
+ * stack can adopt it, and its deletion protection stops a rollback.
  */
 export function removalPolicyBesidesTable({
   removalPolicy,
@@ -84,8 +90,9 @@ export function removalPolicyBesidesTable({
 }
 
 /**
- * Alarms are the largest cost of an idle stage (docs/operations.md, section 9) and page people. So a stage has them if
- * it has deletion protection or names recipients; a developer's own stage has neither. Every stage has the dashboard.
+ * Alarms are the largest cost of an idle stage (docs/operations.md, section 9) and page people. So
+ * a stage has them if it has deletion protection or names recipients; a developer's own stage has
+ * neither. Every stage has the dashboard.
  */
 export function hasAlarms({
   deletionProtection,

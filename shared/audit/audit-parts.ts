@@ -28,7 +28,10 @@ import {
 
 export type AuditDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'monotonicMs'>
 
-/** A part of a client's books that is judged separately. Parts are judged in the order of their keys. */
+/**
+ * A part of a client's books that is judged separately. Parts are judged in the order of their
+ * keys.
+ */
 export type Part = {
   readonly key: string
   /** `isAgain`: a second check, which reads everything again. */
@@ -77,10 +80,16 @@ function ledgerState({ ledger, settlements }: ClientBooks) {
   return { ledger, settlements: settlements.length }
 }
 
-/** The longest lag of an index whose writes are throttled. Nothing stores the time of a count, so counts wait this long. */
+/**
+ * The longest lag of an index whose writes are throttled. Nothing stores the time of a count, so
+ * counts wait this long.
+ */
 export const LONGEST_LAG_MS = 100 * SECOND_MS
 
-/** The shard counts a credited payment at once. The index lists the payment as open only after its lag. */
+/**
+ * The shard counts a credited payment at once. The index lists the payment as open only after its
+ * lag.
+ */
 function lagOfCredits({ ledger }: ClientBooks, now: Timestamp): number {
   const updatedAt = ledger && balanceOf(ledger).updatedAt
   if (updatedAt === undefined) return SECOND_MS
@@ -104,12 +113,16 @@ export function settlementPart(deps: AuditDeps, read: ClientBooks, settlementId:
   })
 }
 
-/** Whether a settlement has more entries than one run can audit. Its own audit takes several runs. */
+/**
+ * Whether a settlement has more entries than one run can audit. Its own audit takes several runs.
+ */
 export function isLong({ stage }: Pick<AuditDeps, 'stage'>, { entryCount }: Settlement): boolean {
   return entryCount > (stage.historySteps ?? HISTORY_STEPS).atOnce
 }
 
-/** Tells which slices of history are due: one for each day since the last audit, at most all thirty. */
+/**
+ * Tells which slices of history are due: one for each day since the last audit, at most all thirty.
+ */
 type DueSlices = (slice: number) => boolean
 
 export function slicesSince(auditedDay: number | undefined, today: number): DueSlices {
@@ -123,7 +136,10 @@ export function isAlwaysDue(): boolean {
 const TRAILS = 'trails'
 export const SUSPENSE = 'suspense'
 
-/** The parts of one client's audit: those of every audit, the due slices of its history, and the parts in `wanted`. */
+/**
+ * The parts of one client's audit: those of every audit, the due slices of its history, and the
+ * parts in `wanted`.
+ */
 export async function partsOf(
   deps: AuditDeps,
   client: Client,
@@ -190,7 +206,10 @@ export async function partsOf(
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
 }
 
-/** Payments created in a span. The read may see half of a transaction, so differences are judged again at once. */
+/**
+ * Payments created in a span. The read may see half of a transaction, so differences are judged
+ * again at once.
+ */
 function paymentsPart(
   deps: AuditDeps,
   books: ClientBooks,
@@ -216,7 +235,10 @@ function paymentsPart(
   }
 }
 
-/** Reports the last differences of a long settlement's own audit, and makes the next audit due. Inconclusive before the first audit. */
+/**
+ * Reports the last differences of a long settlement's own audit, and makes the next audit due.
+ * Inconclusive before the first audit.
+ */
 function longPart(
   deps: AuditDeps,
   clientId: ClientId,

@@ -50,7 +50,10 @@ type RunDeps = Pick<
   'table' | 'stage' | 'queues' | 'alerts' | 'sleep' | 'now' | 'monotonicMs' | 'log'
 >
 
-/** After this time a run begins no part and no second check, which may wait two minutes. The function has five minutes. */
+/**
+ * After this time a run begins no part and no second check, which may wait two minutes. The
+ * function has five minutes.
+ */
 const RUN_MS = 2 * MINUTE_MS
 /** The same for an operator, who waits for a whole audit. */
 const WHOLE_RUN_MS = 2.5 * MINUTE_MS
@@ -109,7 +112,10 @@ function sendAudit({ queues }: Pick<Deps, 'queues'>, body: object, group: string
 /** A debt is reported after each such time. New payments usually cover it earlier. */
 const PATIENCE_MS = 7 * DAY_MS
 
-/** Alerts operators about a client that owes us money (design section 10). Answers the fields that the verdict keeps. */
+/**
+ * Alerts operators about a client that owes us money (design section 10). Answers the fields that
+ * the verdict keeps.
+ */
 async function alertOwing(
   deps: RunDeps,
   clientId: ClientId,
@@ -129,7 +135,8 @@ async function alertOwing(
     subject: clientId,
     message:
       `Client ${clientId} has owed ${owedMinor} IDR since ${since}: refunds and disputes exceed its payments. ` +
-      'No settlement is made before new payments cover it. Record a repayment by bank with adjust-ledger --kind ' +
+      'No settlement is made before new payments cover it. Record a repayment by bank with ' +
+      'adjust-ledger --kind ' +
       'recovered, or a write-off with --kind written_off.',
   })
   return { owesSince: since, owesToldAt: now }
@@ -231,7 +238,10 @@ async function judgeLong(
 
 const GATEWAY_SUBJECT = 'gateway'
 
-/** Audits the house journal and all suspense, daily. Differences of one client also stand on that client. */
+/**
+ * Audits the house journal and all suspense, daily. Differences of one client also stand on that
+ * client.
+ */
 export async function auditGateway(deps: RunDeps): Promise<void> {
   const { differences } = await confirmedDifferences(deps, () => auditHouse(deps))
   for (const [owner, ownDifferences] of Map.groupBy(
@@ -249,7 +259,10 @@ export async function auditGateway(deps: RunDeps): Promise<void> {
   await alertDifferences(deps, GATEWAY_SUBJECT, differences)
 }
 
-/** Starts the daily audit: a message for each client, and one message for the gateway. Safe to repeat. */
+/**
+ * Starts the daily audit: a message for each client, and one message for the gateway. Safe to
+ * repeat.
+ */
 export async function startAudits(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   await sendAudit(deps, { gateway: true }, GATEWAY_SUBJECT)
   const clients = await sendForEachClient(deps, (clientId) =>

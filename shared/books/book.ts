@@ -69,7 +69,10 @@ export type BookLine = Readonly<Partial<Figures> & Legs & Pick<Entry, 'houseMino
   readonly day: string
 }
 
-/** The book of the lines of a period, with the balances at its end. Later lines and re-credits count nowhere. */
+/**
+ * The book of the lines of a period, with the balances at its end. Later lines and re-credits count
+ * nowhere.
+ */
 export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Book {
   return addBooks(
     ...lines
@@ -80,7 +83,10 @@ export function bookOfLines(lines: readonly BookLine[], period: BookPeriod): Boo
 
 const TAKEN_BACK: ReadonlySet<string> = new Set<EntryType>(['refund', 'chargeback', 'reversal'])
 
-/** A line's balances, and its movements in the period. House = markup - losses, so the losses of all types explain the house. */
+/**
+ * A line's balances, and its movements in the period. House = markup - losses, so the losses of all
+ * types explain the house.
+ */
 function bookOfLine(line: BookLine, period: BookPeriod): Book {
   const { type, method, day, providerMinor, bankMinor, suspenseMinor, houseMinor } = line
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
@@ -101,7 +107,10 @@ function bookOfLine(line: BookLine, period: BookPeriod): Book {
   }
 }
 
-/** A payout lowers our bank account and our debt to a client. `day`: the day on which the settlement was marked paid. */
+/**
+ * A payout lowers our bank account and our debt to a client. `day`: the day on which the settlement
+ * was marked paid.
+ */
 export function bookOfPayout(
   { day, netMinor }: { day: string; netMinor: Minor },
   period: BookPeriod,
@@ -124,7 +133,10 @@ export function withDebts(book: Book): Book {
   }
 }
 
-/** The sum of a line's sides must be equal, and its net must be gross - fee - markup; one difference at most. */
+/**
+ * The sum of a line's sides must be equal, and its net must be gross - fee - markup; one difference
+ * at most.
+ */
 export function unequalSides(line: BookLine, what: string, id: string): readonly Difference[] {
   const { grossMinor = ZERO, feeMinor = ZERO, markupMinor = ZERO, netMinor = ZERO } = line
   const sides = plus(plus(netMinor, line.suspenseMinor), line.houseMinor)

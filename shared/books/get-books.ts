@@ -132,7 +132,10 @@ function problemsOf({ book, differences }: CheckedBook): readonly Difference[] {
 /** An entry is eligible at most a day after it was posted, on any clock. */
 const FURTHEST_MS = 2 * DAY_MS
 
-/** The books of one client: its settlements' stored totals, and the entries after the last settlement (design section 12). */
+/**
+ * The books of one client: its settlements' stored totals, and the entries after the last
+ * settlement (design section 12).
+ */
 export async function readClientBook(
   deps: Pick<Deps, 'table' | 'stage' | 'now'>,
   clientId: ClientId,
@@ -156,7 +159,9 @@ export async function readClientBook(
   return { book: withDebts(sum.book), differences: sum.differences }
 }
 
-/** A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums. */
+/**
+ * A settlement's lines, and its payout. Its stored totals by type and day must add up to its sums.
+ */
 function bookOfSettlement(settlement: Settlement, period: BookPeriod): CheckedBook {
   const { settlementId: id, totals, status, settledAt, netMinor } = settlement
   const isPaid = status === 'manual_paid' && settledAt !== undefined

@@ -27,7 +27,10 @@ const Row = v.object({ id: ClientIdSchema, listedAt: TimestampSchema })
 /** Clients of one page. They are read at the same time, before the run checks its time again. */
 const PAGE = 40
 
-/** A run begins no further page of clients after this time: the function's timeout is a third longer. */
+/**
+ * A run begins no further page of clients after this time: the function's timeout is a third
+ * longer.
+ */
 const RUN_MS = 200_000
 
 /**
@@ -81,7 +84,9 @@ export const periodFields = {
 }
 export type PeriodInput = Readonly<v.InferOutput<v.ObjectSchema<typeof periodFields, undefined>>>
 
-/** The requested period. By default the last day is today, and the first is the first of that month. */
+/**
+ * The requested period. By default the last day is today, and the first is the first of that month.
+ */
 export function bookPeriod(
   deps: Pick<Deps, 'now'>,
   input: Pick<PeriodInput, 'from' | 'to'>,

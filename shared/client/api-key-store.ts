@@ -68,7 +68,10 @@ export function toApiKeyDto(key: ApiKey) {
   return { ...toItem(key), expires_at: key.expiresAt ?? null, revoked_at: key.revokedAt ?? null }
 }
 
-/** A key's text. It names its stage and its client, so a key of another stage is refused without a read. */
+/**
+ * A key's text. It names its stage and its client, so a key of another stage is refused without a
+ * read.
+ */
 export function apiKeyText(stage: string, clientId: ClientId, random: Buffer): string {
   return `gk_${stage}_${clientId}_${random.toString('base64url')}`
 }
@@ -147,8 +150,8 @@ export async function issueApiKey(
 }
 
 /**
- * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat. Throws 404 for an
- * absent or another client's key.
+ * Revokes a key; it is refused everywhere within 15 s (the authentication cache). Safe to repeat.
+ * Throws 404 for an absent or another client's key.
  */
 export async function revokeApiKey(
   deps: RecordDeps,
@@ -165,7 +168,8 @@ export async function revokeApiKey(
   const key = update(apiKeyKey(keyId), { set: { revokedAt: after.revokedAt } }, isValid)
   const outcome = await recordChange(deps, record, { key })
   if (outcome.applied) return after
-  // Keys are never deleted and never change their client, so the refusal was another operator's revocation.
+  // Keys are never deleted and never change their client, so the refusal was another operator's
+  // revocation.
   return v.parse(ApiKeySchema, outcome.item)
 }
 

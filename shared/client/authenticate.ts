@@ -42,9 +42,10 @@ declare module '../memory.ts' {
 }
 
 /**
- * The client of an `Authorization` header (spec section 5), within its rate limit. Throws 403 `forbidden` for a change
- * with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a key that is missing, malformed, unknown, expired,
- * revoked, of another stage or of a disabled client. The key's text is never logged and never part of an error.
+ * The client of an `Authorization` header (spec section 5), within its rate limit. Throws 403
+ * `forbidden` for a change with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a
+ * key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled
+ * client. The key's text is never logged and never part of an error.
  */
 export async function authenticate(
   deps: AuthDeps,
@@ -72,7 +73,10 @@ export function invalidCredentials() {
   return new GatewayError('auth', 'invalid credentials')
 }
 
-/** Key and client by one consistent read, or cached. Undefined unless both exist, belong together and may be used. */
+/**
+ * Key and client by one consistent read, or cached. Undefined unless both exist, belong together
+ * and may be used.
+ */
 async function proveKey(
   deps: AuthDeps,
   keyId: KeyId,

@@ -7,7 +7,10 @@ import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
 
 const text = textField(255)
 
-/** The fields of a client that an operator may set (design section 7). Null clears an optional field. */
+/**
+ * The fields of a client that an operator may set (design section 7). Null clears an optional
+ * field.
+ */
 export const ClientFields = v.strictObject({
   name: text,
   enabled: v.boolean(),
@@ -56,7 +59,8 @@ function wholeUpTo(most: number) {
 }
 
 function isHttpsUrl(value: string) {
-  // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment with such a URL.
+  // The parser accepts spaces, backslashes and missing slashes. The provider refuses every payment
+  // with such a URL.
   const url = /^https:\/\/[^\s\\]+$/.test(value) && URL.canParse(value) ? new URL(value) : undefined
   return url?.username === '' && url.password === ''
 }

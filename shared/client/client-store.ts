@@ -69,7 +69,10 @@ export async function* clientIdPages(deps: TableDeps): AsyncGenerator<readonly C
   for await (const { items } of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
-/** Writes a new client, its ledger and the audit record in one transaction, after the shards of further parts. */
+/**
+ * Writes a new client, its ledger and the audit record in one transaction, after the shards of
+ * further parts.
+ */
 export async function insertClient(
   deps: RecordDeps,
   client: Client,
@@ -137,7 +140,8 @@ export async function changeClient(
     const isAsRead = all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field])))
     const steps = {
       client: update(clientKey(clientId), { set, remove }, isAsRead),
-      // Readers of payments use the window's number at once. Creates use the client's number, which takes effect later.
+      // Readers of payments use the window's number at once. Creates use the client's number, which
+      // takes effect later.
       window: grows ? await addShards(deps, clientId, ledgerPartsOf(after)) : undefined,
     }
     const freshUntil = grows ? addMs(now, PARTS_FRESH_MS) : undefined
@@ -162,7 +166,9 @@ async function bankToStore(
   return { ...bank, since: deps.now(), ...(isChange && { isChange: true }) }
 }
 
-/** Alerts operators before bank details change. A crash may repeat the alert, but never loses it. */
+/**
+ * Alerts operators before bank details change. A crash may repeat the alert, but never loses it.
+ */
 async function alertBankChange(
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
   { clientId, bank }: Client,
@@ -174,7 +180,8 @@ async function alertBankChange(
     subject: clientId,
     message:
       `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
-      'Ask the merchant through a contact that you already had. list-audit shows whether the change was made. ' +
+      'Ask the merchant through a contact that you already had. list-audit shows whether the ' +
+      'change was made. ' +
       `Typed by the operator: from ${describeBank(bank)} to ${describeBank(newBank)}, as operator ${quote(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
@@ -189,7 +196,10 @@ function quote(text: string): string {
   return JSON.stringify(text)
 }
 
-/** Writes the shards of the new parts with the window's fence. Returns the step that raises the window's number. */
+/**
+ * Writes the shards of the new parts with the window's fence. Returns the step that raises the
+ * window's number.
+ */
 async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
   const window = await readWindow(deps, clientId)
   await writeShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })

@@ -49,9 +49,10 @@ declare module '../memory.ts' {
 }
 
 /**
- * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The counter in the table
- * is a bucket that the limit empties each second. An environment lets its share of a quarter of the limit pass without a
- * write, then writes the counter once for many points, and near the limit for each request.
+ * Lets a client's request pass, or refuses it with 429 `rate_limit` (design sections 5 and 9). The
+ * counter in the table is a bucket that the limit empties each second. An environment lets its
+ * share of a quarter of the limit pass without a write, then writes the counter once for many
+ * points, and near the limit for each request.
  */
 export async function enforceRateLimit(
   deps: RateDeps,

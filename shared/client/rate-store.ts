@@ -40,7 +40,10 @@ export type CountOutcome = {
   readonly counter: Counter | undefined
 }
 
-/** Adds points to a client's counter, whose known state may be old. From `most` points on nothing is written. */
+/**
+ * Adds points to a client's counter, whose known state may be old. From `most` points on nothing is
+ * written.
+ */
 export async function countPoints(
   deps: TableDeps,
   name: CounterName,

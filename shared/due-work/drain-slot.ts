@@ -8,7 +8,9 @@ type ReadItem = DueItem & { readonly item: Item }
 /** `skip`: no check this time. `wait`: the quota lacks calls now. */
 export type Decision = 'check' | 'skip' | 'wait'
 
-/** The decision for each item of a batch, in its order. `retryAt`: when more items may be checked. */
+/**
+ * The decision for each item of a batch, in its order. `retryAt`: when more items may be checked.
+ */
 export type Admission = {
   readonly decisions: readonly Decision[]
   readonly retryAt: Timestamp | undefined
@@ -27,7 +29,10 @@ export type DueKind = {
   readonly admit?: (deps: Deps, items: readonly Item[]) => Promise<Admission>
 }
 
-/** The time between two runs of check-due-work, which sends the slot's message again if work is left. */
+/**
+ * The time between two runs of check-due-work, which sends the slot's message again if work is
+ * left.
+ */
 const RUN_BUDGET_MS = 60 * SECOND_MS
 const WINDOW_ITEMS = 100
 
@@ -44,9 +49,9 @@ type Run = {
 }
 
 /**
- * Handles all due items in a share of a slot, round robin by owner, for at most a minute (design section 4). A second
- * worker, a repeated message or a crash is harmless. A worker claims an item by moving the item's due time forward,
- * on condition of the old due time.
+ * Handles all due items in a share of a slot, round robin by owner, for at most a minute (design
+ * section 4). A second worker, a repeated message or a crash is harmless. A worker claims an item
+ * by moving the item's due time forward, on condition of the old due time.
  */
 export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   const run: Run = {
@@ -69,7 +74,8 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
     run.waiting.putBack(decided.flatMap(({ due, decision }) => (decision === 'wait' ? [due] : [])))
     await Promise.all(admitted.map((item) => checkItem(deps, kind, item, run)))
     if (retryAt === undefined || admitted.length > 0) continue
-    // All workers retry at the same time. A random delay keeps them from always retrying in the same order.
+    // All workers retry at the same time. A random delay keeps them from always retrying in the
+    // same order.
     const waitMs =
       Math.max(1, msBetween(deps.now(), retryAt)) + Math.floor(deps.random() * SECOND_MS)
     if (deps.monotonicMs() + waitMs >= run.end) break
@@ -88,7 +94,10 @@ export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
 /** The most items of one owner in memory. The owner's other items stay due and are read again. */
 const MAX_ITEMS_OF_OWNER = 500
 
-/** Takes one item of each owner in turn, so one owner's many items do not delay the items of other owners. */
+/**
+ * Takes one item of each owner in turn, so one owner's many items do not delay the items of other
+ * owners.
+ */
 export function roundRobin<Waiting>(ownerNameOf: (item: Waiting) => string) {
   // A map keeps the order in which its keys were set. The first owner is next.
   let queues = new Map<string, Waiting[]>()
@@ -122,7 +131,10 @@ export function roundRobin<Waiting>(ownerNameOf: (item: Waiting) => string) {
   }
 }
 
-/** The next batch. While items of few owners wait, it first reads all windows, to find the items of other owners. */
+/**
+ * The next batch. While items of few owners wait, it first reads all windows, to find the items of
+ * other owners.
+ */
 async function nextBatch(
   deps: Deps,
   kind: DueKind,

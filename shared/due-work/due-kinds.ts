@@ -21,29 +21,6 @@ import type { Admission, Decision, DueKind } from './drain-slot.ts'
 /** How long an environment remembers that the quota lacked calls. */
 const SHORTAGE_MS = 2 * MINUTE_MS
 
-async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
-  const now = deps.now()
-  const callsAreShort = now < (deps.memory.callsAreShortUntil ?? now)
-  // An early check that is late is skipped while calls are short.
-  const skipped = items.map((item) => callsAreShort && isLateUsualCheck(item, now))
-  const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
-  const counts = new Map<ProviderOperation, number>()
-  for (const operation of neededCalls.flat())
-    counts.set(operation, (counts.get(operation) ?? 0) + 1)
-  const { granted, retryAt } = await takeCalls(deps, counts)
-  const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
-  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORTAGE_MS)
-  const callsLeft = new Map(granted)
-  const decisions = neededCalls.map((calls, at): Decision => {
-    if (skipped[at]) return 'skip'
-    const fits = calls.every((operation) => (callsLeft.get(operation) ?? 0) > 0)
-    if (fits)
-      for (const operation of calls) callsLeft.set(operation, (callsLeft.get(operation) ?? 0) - 1)
-    return fits ? 'check' : 'wait'
-  })
-  return { decisions, retryAt }
-}
-
 /** Pending payments whose check or expiry is due, and payments whose news was not asked for yet. */
 export const DUE_PAYMENTS: DueKind = {
   work: 'payment',
@@ -87,4 +64,27 @@ export const DUE_ALERTS: DueKind = {
     isSuspenseKey(due)
       ? checkSuspenseAlert(deps, { suspenseId: due.id, dueAt: due.dueAt })
       : checkAbandonedDelivery(deps, v.parse(DeliveryIdSchema, due.id)),
+}
+
+async function admit(deps: Deps, items: readonly Item[]): Promise<Admission> {
+  const now = deps.now()
+  const callsAreShort = now < (deps.memory.callsAreShortUntil ?? now)
+  // An early check that is late is skipped while calls are short.
+  const skipped = items.map((item) => callsAreShort && isLateUsualCheck(item, now))
+  const neededCalls = items.map((item, at) => (skipped[at] ? [] : callsOfCheck(item, now)))
+  const counts = new Map<ProviderOperation, number>()
+  for (const operation of neededCalls.flat())
+    counts.set(operation, (counts.get(operation) ?? 0) + 1)
+  const { granted, retryAt } = await takeCalls(deps, counts)
+  const isShort = (granted.get('getRequest') ?? 0) < (counts.get('getRequest') ?? 0)
+  if (isShort) deps.memory.callsAreShortUntil = addMs(deps.now(), SHORTAGE_MS)
+  const callsLeft = new Map(granted)
+  const decisions = neededCalls.map((calls, at): Decision => {
+    if (skipped[at]) return 'skip'
+    const fits = calls.every((operation) => (callsLeft.get(operation) ?? 0) > 0)
+    if (fits)
+      for (const operation of calls) callsLeft.set(operation, (callsLeft.get(operation) ?? 0) - 1)
+    return fits ? 'check' : 'wait'
+  })
+  return { decisions, retryAt }
 }

@@ -11,7 +11,10 @@ export type CheckedWork = Exclude<Work, 'audit' | 'payout' | 'sync'>
 
 const MIN_PARTS: Readonly<Record<CheckedWork, number>> = { alert: 2, delivery: 1, payment: 2 }
 
-/** A busy slot has parts, one for each worker. A payment slot has as many parts as the provider's quota can feed. */
+/**
+ * A busy slot has parts, one for each worker. A payment slot has as many parts as the provider's
+ * quota can feed.
+ */
 export function maxParts(work: CheckedWork, callsPerMinute: number): number {
   return work === 'payment'
     ? Math.max(
@@ -35,7 +38,9 @@ export const DueSlotSchema = v.object({
 })
 export type DueSlot = v.InferOutput<typeof DueSlotSchema>
 
-/** Parts use another hash than slots, because the same hash would put a whole slot into one part. */
+/**
+ * Parts use another hash than slots, because the same hash would put a whole slot into one part.
+ */
 export function isInPart({ part, parts }: DueSlot, id: string): boolean {
   return slotOf(`part of ${id}`, parts) === part
 }

@@ -6,7 +6,10 @@ import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
-/** An event's key allows one event of each name for a payment. The item repeats no field of keys or indexes. */
+/**
+ * An event's key allows one event of each name for a payment. The item repeats no field of keys or
+ * indexes.
+ */
 export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
   return put(
     eventKey(event.paymentId, event.name),

@@ -17,7 +17,9 @@ export function typeOfEvent(name: string): string {
   return name.split('#', 1)[0] ?? name
 }
 
-/** The name of the event of one movement: each (provider transaction, type) moves a payment once. */
+/**
+ * The name of the event of one movement: each (provider transaction, type) moves a payment once.
+ */
 export function reversedEventName({
   transactionId,
   type,
@@ -34,7 +36,10 @@ export const EventNameSchema = v.pipe(
   v.check((name) => EVENT_TYPES.some((type) => type === typeOfEvent(name))),
 )
 
-/** The type of an operator's test event, which goes to one endpoint whatever its event types, and has no row. */
+/**
+ * The type of an operator's test event, which goes to one endpoint whatever its event types, and
+ * has no row.
+ */
 export const TEST_EVENT_TYPE = 'gateway.test'
 
 /** One fact, written by the transition that made it true. */
@@ -52,7 +57,10 @@ export const EventFields = v.object({
 export type Event = v.InferOutput<typeof EventFields>
 export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
 
-/** How long a delivery is kept after its end, and an event, which outlives its deliveries, after it was last sent. */
+/**
+ * How long a delivery is kept after its end, and an event, which outlives its deliveries, after it
+ * was last sent.
+ */
 export const RETENTION = {
   deliveryMs: 90 * DAY_MS,
   eventMs: 120 * DAY_MS,
@@ -60,7 +68,10 @@ export const RETENTION = {
   feedMs: 90 * DAY_MS,
 } as const
 
-/** The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these bytes. */
+/**
+ * The webhook's body (spec 6.2), built once. Every attempt to every endpoint signs and sends these
+ * bytes.
+ */
 export function envelopeBody(
   event: string,
   eventId: string,

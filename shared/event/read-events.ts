@@ -17,7 +17,10 @@ const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 
 export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), EventFields)
 
-/** All events of a payment: at most one of its status, and one of each of its fifty movements of money. */
+/**
+ * All events of a payment: at most one of its status, and one of each of its fifty movements of
+ * money.
+ */
 export async function listPaymentEvents(
   deps: TableDeps,
   paymentId: PaymentId,
@@ -30,23 +33,6 @@ export async function listPaymentEvents(
   return (await queryAll(deps, query)).map((item) => v.parse(EventSchema, item))
 }
 
-/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
-function withKeyFields(row: unknown): unknown {
-  const parsedRow = v.safeParse(Row, row)
-  if (!parsedRow.success) return row
-  const { pk, sk, id, owner, listedAt } = parsedRow.output
-  const name = sk.slice(EVENT_SK_PREFIX.length)
-  return {
-    eventId: id,
-    name,
-    type: typeOfEvent(name),
-    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
-    paymentId: pk.slice(pk.indexOf('#') + 1),
-    firedAt: listedAt,
-    ...parsedRow.output,
-  }
-}
-
 type Span = {
   readonly clientId: ClientId
   readonly parts: number
@@ -56,7 +42,10 @@ type Span = {
   readonly after?: EventPosition | undefined
 }
 
-/** Positions of a client's events that fired in a span of time, oldest first, after a given position. */
+/**
+ * Positions of a client's events that fired in a span of time, oldest first, after a given
+ * position.
+ */
 export async function listEventPositions(
   deps: TableDeps,
   query: Span & { readonly limit: number },
@@ -92,6 +81,23 @@ export async function* eventPositionPages(
     yield items.map((item) =>
       v.parse(EventPositionSchema, { ...item, ...rowKeyOf('PAYMENT', item) }),
     )
+  }
+}
+
+/** Adds the fields that a row leaves out: its keys and index attributes contain them. */
+function withKeyFields(row: unknown): unknown {
+  const parsedRow = v.safeParse(Row, row)
+  if (!parsedRow.success) return row
+  const { pk, sk, id, owner, listedAt } = parsedRow.output
+  const name = sk.slice(EVENT_SK_PREFIX.length)
+  return {
+    eventId: id,
+    name,
+    type: typeOfEvent(name),
+    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
+    paymentId: pk.slice(pk.indexOf('#') + 1),
+    firedAt: listedAt,
+    ...parsedRow.output,
   }
 }
 

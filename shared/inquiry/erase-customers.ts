@@ -20,7 +20,10 @@ type Erased = {
   readonly events: number
 }
 
-/** A call ends after this many erasures, or after this time. The next call skips the erased payments. */
+/**
+ * A call ends after this many erasures, or after this time. The next call skips the erased
+ * payments.
+ */
 const MAX_ERASED = 100
 const RUN_MS = 40 * SECOND_MS
 
@@ -29,8 +32,9 @@ type Selection =
   | { readonly paymentId: string }
 
 /**
- * Erases the customer from one payment, or from all payments of a client with a reference. `left` names up to a
- * hundred payments whose customer cannot be erased yet, and why. `complete`: no payment is left.
+ * Erases the customer from one payment, or from all payments of a client with a reference. `left`
+ * names up to a hundred payments whose customer cannot be erased yet, and why. `complete`: no
+ * payment is left.
  */
 export async function eraseCustomers(deps: EraseDeps, selection: Selection, operator: string) {
   const erased: Erased[] = []
@@ -61,9 +65,10 @@ export async function eraseCustomers(deps: EraseDeps, selection: Selection, oper
 }
 
 /**
- * Erases name, e-mail and phone from a payment, its stored request and its events (design section 11). Events are
- * erased first, so after a crash the payment still names its customer, and a second call finishes. Throws 422 while
- * the payment is pending or being created, or a delivery is under way; 409 if the payment changes meanwhile.
+ * Erases name, e-mail and phone from a payment, its stored request and its events (design section
+ * 11). Events are erased first, so after a crash the payment still names its customer, and a second
+ * call finishes. Throws 422 while the payment is pending or being created, or a delivery is under
+ * way; 409 if the payment changes meanwhile.
  */
 async function eraseCustomer(
   deps: EraseDeps,

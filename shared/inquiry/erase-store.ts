@@ -9,7 +9,10 @@ import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
 
-/** Refused if the payment's money moved after the read, because the movement's event still names the customer. */
+/**
+ * Refused if the payment's money moved after the read, because the movement's event still names the
+ * customer.
+ */
 export function eraseFromPayment(
   { paymentId, status, moneyVersion }: Payment,
   now: Timestamp,
@@ -32,9 +35,9 @@ export function eraseFromRequest(
 }
 
 /**
- * Removes the customer from an event's data and keeps every other byte. False if the event names no customer, or if
- * its bytes changed after the read. The first `customer` key is the payment's own: it comes before the merchant's
- * metadata, and quotes inside a string are escaped.
+ * Removes the customer from an event's data and keeps every other byte. False if the event names no
+ * customer, or if its bytes changed after the read. The first `customer` key is the payment's own:
+ * it comes before the merchant's metadata, and quotes inside a string are escaped.
  */
 export async function eraseFromEvent(
   deps: TableDeps,

@@ -86,7 +86,10 @@ async function toEventDto(deps: TableDeps, event: Event) {
 /** Bounds the loop, because a settlement can fail and be re-credited any number of times. */
 const MAX_SETTLEMENTS = 20
 
-/** The settlements of a payment, oldest first: the settlement of its entry, then the settlement of each re-credit. */
+/**
+ * The settlements of a payment, oldest first: the settlement of its entry, then the settlement of
+ * each re-credit.
+ */
 async function settlementsOf(deps: TableDeps, payment: StoredPayment) {
   if (payment.status !== 'succeeded') return []
   const { clientId, paidAt, postedAt } = payment

@@ -3,15 +3,11 @@ import { pageParams } from '../page.ts'
 import { MAX_KEY_LENGTH, MAX_REFERENCE } from '../payment/create/parse-payment-request.ts'
 import { PAYMENT_STATUSES } from '../payment-status.ts'
 
-/** An empty value of these parameters is refused, so that a caller without a value does not get all payments. */
+/**
+ * An empty value of these parameters is refused, so that a caller without a value does not get all
+ * payments.
+ */
 export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
-
-function requiredText(name: string) {
-  return v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
-}
-function lengthMessage(name: string, most: number) {
-  return `${name} must have at most ${most} characters`
-}
 
 /** The query of the payment list (spec 4.2, design section 8). */
 export const paymentsQuery = v.pipe(
@@ -46,3 +42,11 @@ export const paymentsQuery = v.pipe(
     ['idempotency_key'],
   ),
 )
+
+function requiredText(name: string) {
+  return v.pipe(v.string(), v.minLength(1, `${name} must not be empty`))
+}
+
+function lengthMessage(name: string, most: number) {
+  return `${name} must have at most ${most} characters`
+}

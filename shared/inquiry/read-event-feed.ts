@@ -7,10 +7,10 @@ import { readParts } from '../ledger/window-store.ts'
 import { addMs, END_OF_TIME, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
- * The age from which `settled` may pass an event. By then every earlier event is in the index. A commit is tried with
- * its event's time for 5 s (`announcementOf`). The last try takes 17 s: four requests of 4 s, and pauses. The index
- * may lag 90 s, and the clocks of writer and reader may each be 10 s off: 132 s together. A client's new part needs
- * 60 s.
+ * The age from which `settled` may pass an event. By then every earlier event is in the index. A
+ * commit is tried with its event's time for 5 s (`announcementOf`). The last try takes 17 s: four
+ * requests of 4 s, and pauses. The index may lag 90 s, and the clocks of writer and reader may each
+ * be 10 s off: 132 s together. A client's new part needs 60 s.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 
@@ -105,7 +105,10 @@ function resumePosition(position: FeedPosition) {
   return position.eventId === undefined ? undefined : position
 }
 
-/** The number of leading events that fit into one answer. One event always fits: an item has at most 400 KB. */
+/**
+ * The number of leading events that fit into one answer. One event always fits: an item has at most
+ * 400 KB.
+ */
 function fittingCount(events: readonly (Event | undefined)[]): number {
   let bytes = 0
   for (const [at, event] of events.entries()) {

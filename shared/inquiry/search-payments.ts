@@ -36,7 +36,10 @@ const CRITERIA = [
 type SearchDeps = Pick<Deps, 'table' | 'provider'>
 type Search = ActionRequest<v.InferOutput<typeof paymentSearch>>
 
-/** Finds payments by a known value, newest first, with suspense items. Throws 404, and 502 without the provider. */
+/**
+ * Finds payments by a known value, newest first, with suspense items. Throws 404, and 502 without
+ * the provider.
+ */
 export async function searchPayments(deps: SearchDeps, search: Search) {
   if (search.clientId !== undefined) await requireClient(deps, search.clientId)
   const { payments, complete, ...position } = await findPayments(deps, search)
@@ -69,7 +72,10 @@ async function findPayments(deps: SearchDeps, search: Search) {
   }
 }
 
-/** A call ends after it read or found this many payments. The next call continues at the answer's cursor. */
+/**
+ * A call ends after it read or found this many payments. The next call continues at the answer's
+ * cursor.
+ */
 const MAX_READ = 5_000
 const MAX_SHOWN = 100
 const PAGE_ITEMS = 100
@@ -119,7 +125,10 @@ async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   return { payments, complete: true }
 }
 
-/** The position in a cursor. DynamoDB refuses a position outside the queried span with its own error. */
+/**
+ * The position in a cursor. DynamoDB refuses a position outside the queried span with its own
+ * error.
+ */
 function positionSchema([start, end]: readonly [Timestamp, Timestamp]) {
   return v.pipe(
     v.strictObject({ payment_id: PaymentIdSchema, listed_at: CursorTime }),
@@ -190,12 +199,16 @@ async function addSuspense(deps: TableDeps, payments: readonly Payment[]) {
 }
 
 const FILLED_TEXT = v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty')))
-/** An account number as people write it, with spaces and dashes. Links and QR strings are not indexed. */
+/**
+ * An account number as people write it, with spaces and dashes. Links and QR strings are not
+ * indexed.
+ */
 const ACCOUNT_NUMBER = v.pipe(
   v.string(),
   v.regex(
     /^[\s-]*\d[\d\s-]*$/,
-    'must be an account number; find a link or a QR string by provider_payment_id, payment_request_id or external_reference',
+    'must be an account number; find a link or a QR string by provider_payment_id, ' +
+      'payment_request_id or external_reference',
   ),
   v.transform((text) => text.replace(/[\s-]/g, '')),
 )
@@ -206,7 +219,8 @@ export const paymentSearch = v.pipe(
     client_id: v.optional(v.string()),
     external_reference: FILLED_TEXT,
     payment_destination: v.optional(ACCOUNT_NUMBER),
-    // For these two criteria the gateway asks the provider, whose answer has the payment's reference.
+    // For these two criteria the gateway asks the provider, whose answer has the payment's
+    // reference.
     provider_payment_id: FILLED_TEXT,
     payment_request_id: FILLED_TEXT,
     amount_minor: v.optional(v.pipe(v.number(), v.safeInteger())),

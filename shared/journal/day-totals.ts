@@ -50,7 +50,10 @@ export const DayTotalSchema = v.object({
   ...SidesSchema.entries,
 })
 
-/** A re-credit that replaces an entry counts as the replaced entry, which is in no settlement's totals. */
+/**
+ * A re-credit that replaces an entry counts as the replaced entry, which is in no settlement's
+ * totals.
+ */
 function totalOf(entry: Entry): DayTotal {
   return {
     type: entry.standsForType ?? entry.type,

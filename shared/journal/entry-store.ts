@@ -15,7 +15,10 @@ export function putEntry(owner: Owner, entry: Entry): Step {
   return put(entryKey(owner, entry), toEntryItem(entry), isNew)
 }
 
-/** An entry's item, without the key's fields and zero sides: a settlement reads many thousand entries. */
+/**
+ * An entry's item, without the key's fields and zero sides: a settlement reads many thousand
+ * entries.
+ */
 function toEntryItem({ entryId: _id, eligibleAt: _at, ...entry }: Entry): object {
   return Object.fromEntries(
     Object.entries(entry).filter(([field, value]) => value !== 0 || !AMOUNTS.has(field)),

@@ -23,15 +23,18 @@ export type EntryType = (typeof ENTRY_TYPES)[number]
 /** The client's figures: net = gross - fee - markup. */
 export const CLIENT_SIDES = ['grossMinor', 'feeMinor', 'markupMinor', 'netMinor'] as const
 /**
- * What an entry adds to our account at the provider (by provider rows alone), to our bank account and to the money in
- * suspense. House: provider + bank - net - suspense.
+ * What an entry adds to our account at the provider (by provider rows alone), to our bank account
+ * and to the money in suspense. House: provider + bank - net - suspense.
  */
 export const HOUSE_SIDES = ['providerMinor', 'bankMinor', 'suspenseMinor', 'houseMinor'] as const
 export const ENTRY_SIDES = [...CLIENT_SIDES, ...HOUSE_SIDES] as const
 
 export const SidesSchema = v.object(v.entriesFromList(ENTRY_SIDES, MinorSchema))
 
-/** One movement of a client's money: immutable, and written once in the transaction that moves the money. */
+/**
+ * One movement of a client's money: immutable, and written once in the transaction that moves the
+ * money.
+ */
 export const EntrySchema = v.object({
   entryId: UuidSchema,
   type: v.picklist(ENTRY_TYPES),
@@ -40,14 +43,20 @@ export const EntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(ENTRY_SIDES, v.optional(MinorSchema, ZERO)),
   paymentId: v.optional(PaymentIdSchema),
-  /** Of a `recredit`: the failed settlement whose sums the entry carries, and their number of payments. */
+  /**
+   * Of a `recredit`: the failed settlement whose sums the entry carries, and their number of
+   * payments.
+   */
   recreditedSettlementId: v.optional(SettlementIdSchema),
   paymentCount: v.optional(v.number()),
   /** Of a `recredit` that replaces an entry outside its settlement: that entry. */
   standsForEntryId: v.optional(UuidSchema),
   standsForType: v.optional(v.picklist(ENTRY_TYPES)),
   standsForPostedAt: v.optional(TimestampSchema),
-  /** Of a `late_row`: its payment's net and position. Of a `recredit`: the part of its net that settled rows prove. */
+  /**
+   * Of a `late_row`: its payment's net and position. Of a `recredit`: the part of its net that
+   * settled rows prove.
+   */
   provenMinor: v.optional(MinorSchema),
   provenEligibleAt: v.optional(TimestampSchema),
   providerTransactionId: v.optional(v.string()),

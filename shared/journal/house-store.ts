@@ -28,7 +28,10 @@ export const HouseEntrySchema = v.object({
   postedAt: TimestampSchema,
   ...v.entriesFromList(HOUSE_SIDES, v.optional(MinorSchema, ZERO)),
   suspenseId: v.optional(v.string()),
-  /** The client whose entry has the other side of a `correction`, or whose payment `suspense` is for, if known. */
+  /**
+   * The client whose entry has the other side of a `correction`, or whose payment `suspense` is
+   * for, if known.
+   */
   clientId: v.optional(v.string()),
 })
 export type HouseEntry = v.InferOutput<typeof HouseEntrySchema>
@@ -44,7 +47,10 @@ export function newHouseEntry({
   return { ...entry, ...legs, houseMinor: houseOf({ ...legs, netMinor: ZERO }) }
 }
 
-/** Writes a house entry and adds it to the day's total. Refused when the row has an entry of this type. */
+/**
+ * Writes a house entry and adds it to the day's total. Refused when the row has an entry of this
+ * type.
+ */
 export function putHouseEntry(entry: HouseEntry): {
   readonly houseEntry: Step
   readonly houseTotal: Step
@@ -72,7 +78,10 @@ const DAYS_AT_ONCE = 50
 /** Rows that an operator may take over into a client's journal: they belong to no client. */
 const OPEN_TYPES = ['unmatched', 'withdrawal'] as const satisfies readonly HouseEntryType[]
 
-/** The entry of a provider row without a client. Its key has the row's day: days are read from tomorrow backwards. */
+/**
+ * The entry of a provider row without a client. Its key has the row's day: days are read from
+ * tomorrow backwards.
+ */
 export async function findUnclaimedRow(
   deps: StoreDeps,
   transactionId: string,

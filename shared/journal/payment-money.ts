@@ -9,7 +9,10 @@ export const MOVEMENT_TYPES = ['refund', 'chargeback', 'reversal', 'dispute_won'
 
 export const REVERSAL_KINDS = ['voided', 'reversed', 'refund', 'chargeback'] as const
 
-/** The effect of one provider row on a payment. A row may move a payment twice: as itself, and when it becomes void. */
+/**
+ * The effect of one provider row on a payment. A row may move a payment twice: as itself, and when
+ * it becomes void.
+ */
 export const MovementSchema = v.object({
   type: v.picklist(MOVEMENT_TYPES),
   transactionId: v.string(),
@@ -63,7 +66,10 @@ export function standingFigures({ price, takenBackMinor, isVoid }: PaymentMoney)
   return figuresOf(less(price.grossMinor, takenBackMinor), price.feeMinor, price.markupMinor)
 }
 
-/** Whether a row has moved the payment before, or is already void: an older reading of the row no longer counts. */
+/**
+ * Whether a row has moved the payment before, or is already void: an older reading of the row no
+ * longer counts.
+ */
 export function hasMoved(
   movements: readonly Pick<MoneyRow, 'type' | 'transactionId'>[],
   row: Pick<MoneyRow, 'type' | 'transactionId'>,
@@ -76,7 +82,10 @@ export function hasMoved(
 
 export type MoveResult = { readonly money: PaymentMoney; readonly figures: Figures }
 
-/** Applies one provider row to a payment's money (design section 10). Undefined when the row was applied before. */
+/**
+ * Applies one provider row to a payment's money (design section 10). Undefined when the row was
+ * applied before.
+ */
 export function moveMoney(money: PaymentMoney, row: MoneyRow): MoveResult | undefined {
   if (hasMoved(rowsOf(money), row)) return undefined
   const nextMoney = applyRow(money, row)
@@ -150,8 +159,8 @@ function giveBackDisputed(money: PaymentMoney, row: MoneyRow): PaymentMoney {
 }
 
 /**
- * A void refund or chargeback gives back what is still taken of its amount. A void dispute win takes again what the win
- * gave back, except from chargebacks that are void themselves.
+ * A void refund or chargeback gives back what is still taken of its amount. A void dispute win
+ * takes again what the win gave back, except from chargebacks that are void themselves.
  */
 function undoRow(money: PaymentMoney, row: MoneyRow): PaymentMoney {
   const undoneRow = money.applied.find((earlier) => earlier.row.transactionId === row.transactionId)

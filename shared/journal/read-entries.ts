@@ -21,7 +21,10 @@ type JournalRange = {
 /** The most queries for one page: few entries are hidden from merchants. */
 const MAX_QUERIES = 10
 
-/** Up to `limit` matching entries, and the position of the next page. A page costs its own entries and one entry more. */
+/**
+ * Up to `limit` matching entries, and the position of the next page. A page costs its own entries
+ * and one entry more.
+ */
 export async function readEntries(
   deps: Pick<Deps, 'table' | 'stage'>,
   { limit, ...range }: JournalRange & { readonly limit: number },
@@ -39,7 +42,10 @@ export async function readEntries(
   return { entries: matches, next: undefined }
 }
 
-/** A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by page. */
+/**
+ * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by
+ * page.
+ */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
   { clientId, parts, span: { start, end }, after, limit }: JournalRange,

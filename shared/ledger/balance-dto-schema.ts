@@ -1,10 +1,9 @@
 import * as v from 'valibot'
 
-function amount(text: string) {
-  return v.pipe(v.number(), v.integer(), v.description(text))
-}
-
-/** The balance object (spec 2.2): its type and its API description. No deployed stage parses with this schema. */
+/**
+ * The balance object (spec 2.2): its type and its API description. No deployed stage parses with
+ * this schema.
+ */
 export const BalanceDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   currency: v.literal('IDR'),
@@ -14,7 +13,8 @@ export const BalanceDtoSchema = v.object({
   pending_minor: amount('Net of succeeded payments that are not in a settlement yet.'),
   in_settlement_minor: v.optional(
     amount(
-      'Net of settlements that are not paid out yet, failed ones included. Only with `include=settlements`.',
+      'Net of settlements that are not paid out yet, failed ones included. Only with ' +
+        '`include=settlements`.',
     ),
   ),
   paid_out_minor: v.optional(
@@ -27,5 +27,9 @@ export const BalanceDtoSchema = v.object({
     ),
   ),
 })
+
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
+}
 
 export type BalanceDto = v.InferOutput<typeof BalanceDtoSchema>

@@ -18,7 +18,10 @@ import type { Window } from './window-store.ts'
 
 export type ShardFigure = 'creditedMinor' | (typeof COUNT_FIELD)[PaymentStatus]
 
-/** Corrects the sums of all shards in the first shard: readers see only sums. Refused if that shard changed after the read. */
+/**
+ * Corrects the sums of all shards in the first shard: readers see only sums. Refused if that shard
+ * changed after the read.
+ */
 export function correctShards(
   clientId: ClientId,
   first: LedgerShard,
@@ -54,7 +57,10 @@ const FIGURES = [...WINDOW_SUMS, ...WINDOW_CHAIN] as const
 
 type WindowFigures = Pick<Window, (typeof FIGURES)[number]>
 
-/** Writes an audit's figures of a window. Refused if a figure changed after the read. A sum in progress begins again. */
+/**
+ * Writes an audit's figures of a window. Refused if a figure changed after the read. A sum in
+ * progress begins again.
+ */
 export function correctWindow(
   clientId: ClientId,
   window: Window,

@@ -17,9 +17,10 @@ export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 const VISIBLE_AFTER_MS = 1_000
 
 /**
- * Closes a client's journal before `end` (design sections 4 and 12): after that every transaction with an earlier entry
- * is refused. The window's fence is raised first, and that write answers the number of parts. So a part that is added
- * meanwhile is closed too, or refused. Safe to repeat; a fence without a settlement is harmless.
+ * Closes a client's journal before `end` (design sections 4 and 12): after that every transaction
+ * with an earlier entry is refused. The window's fence is raised first, and that write answers the
+ * number of parts. So a part that is added meanwhile is closed too, or refused. Safe to repeat; a
+ * fence without a settlement is harmless.
  */
 export async function raiseFence(
   deps: Pick<Deps, 'table' | 'sleep'>,

@@ -13,7 +13,10 @@ import { type Window, WindowSchema } from './window-store.ts'
 
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/** A client's ledger: 17 small items in one consistent query, and 16 more in each further part. Undefined: no window. */
+/**
+ * A client's ledger: 17 small items in one consistent query, and 16 more in each further part.
+ * Undefined: no window.
+ */
 export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
   const firstPart = await readPart(deps, clientId, 0)
   if (firstPart.window === undefined) return undefined
@@ -67,7 +70,10 @@ export function creditedOf({ shards }: Pick<Ledger, 'shards'>): Minor {
   return shards.reduce((sum, { creditedMinor }) => plus(sum, creditedMinor), ZERO)
 }
 
-/** Pending is all credits less what settlements have taken (spec 2.2). `updatedAt` is undefined before any payment. */
+/**
+ * Pending is all credits less what settlements have taken (spec 2.2). `updatedAt` is undefined
+ * before any payment.
+ */
 export function balanceOf(ledger: Ledger) {
   const { shards, window } = ledger
   const { availableMinor, inSettlementMinor, paidOutMinor } = window
@@ -86,7 +92,10 @@ export function balanceOf(ledger: Ledger) {
 
 export type Balance = ReturnType<typeof balanceOf>
 
-/** A client's balance, strongly consistent, at a cost that does not depend on its number of payments (spec 4.5). */
+/**
+ * A client's balance, strongly consistent, at a cost that does not depend on its number of payments
+ * (spec 4.5).
+ */
 export async function getBalance(deps: TableDeps, clientId: ClientId): Promise<Balance> {
   return balanceOf(await readLedger(deps, clientId))
 }

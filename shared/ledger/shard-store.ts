@@ -71,7 +71,10 @@ type CountedPayment = PlacedPayment & {
   readonly to: PaymentStatus
 }
 
-/** Counts a payment in its new status. Another step of the transaction lets the transition happen once. */
+/**
+ * Counts a payment in its new status. Another step of the transaction lets the transition happen
+ * once.
+ */
 export function countTransition(payment: CountedPayment): Step {
   return updateFields(shardOf(payment), { add: countChanges(payment) }, exists)
 }
@@ -114,12 +117,18 @@ function isOpenAt(postedAt: Timestamp) {
   return atMost('closedUntil', postedAt)
 }
 
-/** Moves the credit by an adjustment, which belongs to no payment: always in the first shard. Refused like `moveCredit`. */
+/**
+ * Moves the credit by an adjustment, which belongs to no payment: always in the first shard.
+ * Refused like `moveCredit`.
+ */
 export function adjustCredit(clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step {
   return update(shardKey(clientId, 0), creditChanges(amountMinor, postedAt), isOpenAt(postedAt))
 }
 
-/** Writes the shards of new parts, with a fence, before the client has the parts. Never lowers a fence. Safe to repeat. */
+/**
+ * Writes the shards of new parts, with a fence, before the client has the parts. Never lowers a
+ * fence. Safe to repeat.
+ */
 export async function writeShards(
   deps: TableDeps,
   clientId: ClientId,

@@ -7,7 +7,10 @@ import { windowKey } from '../table/keys.ts'
 import { all, atMost, equals, exists, isNew, put, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
 
-/** What settlements have taken of a client's money. The client's creation writes it (design section 3). */
+/**
+ * What settlements have taken of a client's money. The client's creation writes it (design section
+ * 3).
+ */
 export const WindowSchema = v.object({
   /** Every entry before this time is in a settlement. */
   settledUntil: TimestampSchema,
@@ -49,7 +52,10 @@ export function putWindow(
   )
 }
 
-/** Gives a client more parts. Refused when its journal was closed after the parts' shards were written. */
+/**
+ * Gives a client more parts. Refused when its journal was closed after the parts' shards were
+ * written.
+ */
 export function growWindow(clientId: ClientId, parts: number, closedUntil: Timestamp): Step {
   return update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 }
@@ -61,12 +67,18 @@ export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<W
   return v.parse(WindowSchema, item)
 }
 
-/** A client's number of parts, read consistently: everything in the parts was written after the number. */
+/**
+ * A client's number of parts, read consistently: everything in the parts was written after the
+ * number.
+ */
 export async function readParts(deps: TableDeps, clientId: ClientId): Promise<number> {
   return (await readWindow(deps, clientId)).parts
 }
 
-/** Moves the window over a settlement's entries. Refused when another settlement moved it after the read. */
+/**
+ * Moves the window over a settlement's entries. Refused when another settlement moved it after the
+ * read.
+ */
 export function sweepWindow(settlement: {
   readonly clientId: ClientId
   readonly settlementId: string
@@ -95,7 +107,9 @@ export function sweepWindow(settlement: {
   )
 }
 
-/** Counts a settlement's net as paid out. Available and pending do not change, so `changedAt` stays. */
+/**
+ * Counts a settlement's net as paid out. Available and pending do not change, so `changedAt` stays.
+ */
 export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
   return update(
     windowKey(clientId),
@@ -105,8 +119,9 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
 }
 
 /**
- * Makes the net of a re-credit available. Refused when the journal is closed at `postedAt`. `sweptMinor` is the part
- * that the window counts as in settlement: zero for an entry outside its settlement.
+ * Makes the net of a re-credit available. Refused when the journal is closed at `postedAt`.
+ * `sweptMinor` is the part that the window counts as in settlement: zero for an entry outside its
+ * settlement.
  */
 export function recreditWindow(
   clientId: ClientId,
@@ -124,7 +139,10 @@ export function recreditWindow(
   )
 }
 
-/** Counts a write-off, or its recovery. Refused if the sum changed after the read, or the journal is closed then. */
+/**
+ * Counts a write-off, or its recovery. Refused if the sum changed after the read, or the journal is
+ * closed then.
+ */
 export function writeOffInWindow(
   clientId: ClientId,
   change: { readonly readMinor: Minor; readonly addMinor: Minor; readonly postedAt: Timestamp },

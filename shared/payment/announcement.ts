@@ -108,7 +108,10 @@ export async function announcementOfMovement(
   })
 }
 
-/** Sends the deliveries of a committed announcement. After a failure, which is logged, due work sends them. */
+/**
+ * Sends the deliveries of a committed announcement. After a failure, which is logged, due work
+ * sends them.
+ */
 export async function sendAnnouncement(
   deps: Pick<Deps, 'queues' | 'log'>,
   { deliveries }: Pick<Announcement, 'deliveries'>,

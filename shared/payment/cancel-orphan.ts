@@ -1,6 +1,9 @@
 import type { Deps } from '../deps.ts'
 
-/** Cancels a request that no customer should pay, best effort. If it is paid anyway, the money is credited or held. */
+/**
+ * Cancels a request that no customer should pay, best effort. If it is paid anyway, the money is
+ * credited or held.
+ */
 export async function cancelOrphan(
   deps: Pick<Deps, 'provider' | 'log'>,
   paymentRequestId: string,

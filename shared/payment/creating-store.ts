@@ -86,12 +86,18 @@ function toPaymentItem(payment: Payment) {
   }
 }
 
-/** `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an attempt runs. */
+/**
+ * `creating` to `succeeded`: money came for an attempt whose answer was lost. Refused while an
+ * attempt runs.
+ */
 export function commitSucceeded(payment: Payment, now: Timestamp): Step {
   return putVisiblePayment(payment, leaseIsOver(now))
 }
 
-/** The pointers to a payment: from its account number, for all clients, and from its merchant's reference. */
+/**
+ * The pointers to a payment: from its account number, for all clients, and from its merchant's
+ * reference.
+ */
 export function putPointers(payment: Payment): readonly Step[] {
   const {
     paymentId,

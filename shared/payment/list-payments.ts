@@ -80,7 +80,8 @@ export async function paymentsOfReference(
     throw invalid(
       `external_reference: more than ${MAX_OF_REFERENCE} payments have it`,
       { external_reference: ['too many payments'] },
-      'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
+      'List payments without it, or fetch one by its id or idempotency key. Give each order a ' +
+        'reference of its own.',
     )
   }
   const payments = await paymentsOf(deps, { clientId, reference, ids })

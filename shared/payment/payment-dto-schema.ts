@@ -3,31 +3,6 @@ import { MOVEMENT_TYPES, REVERSAL_KINDS } from '../journal/payment-money.ts'
 import { FAILURE_REASONS, PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { CustomerSchema, FEE_STATUSES } from './payment.ts'
 
-/*
- * The objects that merchants get: the types of our answers, and their API descriptions. Deployed code imports only the
- * types; it parses nothing with these schemas.
- */
-
-function id(what: string) {
-  return v.pipe(v.string(), v.uuid(), v.description(what))
-}
-
-function text(what: string) {
-  return v.pipe(v.string(), v.description(what))
-}
-
-function amount(what: string) {
-  return v.pipe(v.number(), v.integer(), v.description(what))
-}
-
-function oneOf<const Options extends readonly string[]>(options: Options, what: string) {
-  return v.pipe(v.picklist(options), v.description(what))
-}
-
-function time(what: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
-}
-
 /** Fields that the `data` object of a webhook shares with the payment DTO (spec 6.2). */
 export const WebhookDataSchema = v.object({
   id: id('The id of the payment.'),
@@ -58,7 +33,8 @@ export const WebhookDataSchema = v.object({
     ),
   ),
   payment_destination: text(
-    'What to show the customer. `virtual_account`: the account number. `qris`: the text of the QR code. `ewallet`: the ' +
+    'What to show the customer. `virtual_account`: the account number. `qris`: the text of ' +
+      'the QR code. `ewallet`: the ' +
       'URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO).',
   ),
   customer: v.optional(CustomerSchema),
@@ -80,7 +56,8 @@ export const ReversedDataSchema = v.object({
   ...WebhookDataSchema.entries,
   type: oneOf(
     MOVEMENT_TYPES,
-    'What the provider did: it took money back, or returned it (`dispute_won`, or an undone reversal).',
+    'What the provider did: it took money back, or returned it (`dispute_won`, or an undone ' +
+      'reversal).',
   ),
   amount_minor: amount('The amount of this movement: refunded, disputed, or won.'),
   taken_back_minor: amount(
@@ -103,11 +80,37 @@ export const PaymentDtoSchema = v.object({
         ),
       }),
       v.description(
-        'Money that the provider took back after the payment succeeded. The status stays `succeeded`.',
+        'Money that the provider took back after the payment succeeded. The status stays ' +
+          '`succeeded`.',
       ),
     ),
   ),
 })
+
+/*
+ * The objects that merchants get: the types of our answers, and their API descriptions. Deployed
+ * code imports only the types; it parses nothing with these schemas.
+ */
+
+function id(what: string) {
+  return v.pipe(v.string(), v.uuid(), v.description(what))
+}
+
+function text(what: string) {
+  return v.pipe(v.string(), v.description(what))
+}
+
+function amount(what: string) {
+  return v.pipe(v.number(), v.integer(), v.description(what))
+}
+
+function oneOf<const Options extends readonly string[]>(options: Options, what: string) {
+  return v.pipe(v.picklist(options), v.description(what))
+}
+
+function time(what: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(what))
+}
 
 export type WebhookData = v.InferOutput<typeof WebhookDataSchema>
 export type ReversedData = v.InferOutput<typeof ReversedDataSchema>

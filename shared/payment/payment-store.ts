@@ -223,9 +223,10 @@ export function markDueNow(deps: TableDeps, paymentId: PaymentId, now: Timestamp
 }
 
 /**
- * Claims one check by moving the due time forward. Of two workers with the same due time, one wins. A terminal payment
- * has no due time. `beginExpiryAt` also records the beginning of our expiry; the first time is kept. Refused if a
- * cancel was recorded after the read, because the provider must first be asked about the cancel.
+ * Claims one check by moving the due time forward. Of two workers with the same due time, one wins.
+ * A terminal payment has no due time. `beginExpiryAt` also records the beginning of our expiry; the
+ * first time is kept. Refused if a cancel was recorded after the read, because the provider must
+ * first be asked about the cancel.
  */
 export function claimCheck(
   deps: TableDeps,

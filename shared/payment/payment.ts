@@ -32,9 +32,15 @@ export type PaymentRequest = v.InferOutput<typeof PaymentRequestSchema>
 const ProviderAttemptSchema = v.object({
   number: v.number(),
   startedAt: TimestampSchema,
-  /** When our call ended without a destination. Absent while the call runs, and after its process died. */
+  /**
+   * When our call ended without a destination. Absent while the call runs, and after its process
+   * died.
+   */
   endedAt: v.optional(TimestampSchema),
-  /** `started` remains after the process died: the outcome is unknown. `created` is the default and is not stored. */
+  /**
+   * `started` remains after the process died: the outcome is unknown. `created` is the default and
+   * is not stored.
+   */
   outcome: v.optional(
     v.picklist(['started', 'created', 'refused', 'not_executed', 'unknown']),
     'created',
@@ -100,7 +106,10 @@ const FinalFeeSchema = v.object({
   status: v.picklist(['actual', 'assumed']),
   feeMinor: MinorSchema,
   at: TimestampSchema,
-  /** The tariff's fee, because the contract bills fees later and the provider's transactions show none. */
+  /**
+   * The tariff's fee, because the contract bills fees later and the provider's transactions show
+   * none.
+   */
   invoiced: v.optional(v.literal(true)),
 })
 export type FinalFee = v.InferOutput<typeof FinalFeeSchema>

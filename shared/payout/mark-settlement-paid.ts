@@ -38,9 +38,10 @@ type GateDeps = Pick<Deps, 'table' | 'stage' | 'sleep' | 'now' | 'log'>
 type Confirm = Partial<v.InferOutput<typeof ConfirmField>>
 
 /**
- * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec 3.2), once. One
- * transaction writes settlement, window, bank reference and audit record, on condition of what the payout gate saw.
- * Throws 422, and 409 for a reference that paid out another settlement.
+ * Moves a settlement from `recorded` to `manual_paid` after the operator's bank transfer (spec
+ * 3.2), once. One transaction writes settlement, window, bank reference and audit record, on
+ * condition of what the payout gate saw. Throws 422, and 409 for a reference that paid out another
+ * settlement.
  */
 export async function markSettlementPaid(
   deps: CloseDeps & GateDeps,
@@ -79,7 +80,8 @@ export async function markSettlementPaid(
       `bank_reference ${input.bankReference} has paid out another settlement`,
       {
         actionHint:
-          'Each transfer has its own reference: look it up at the bank. list-settlements shows which settlement has this one.',
+          'Each transfer has its own reference: look it up at the bank. list-settlements ' +
+          'shows which settlement has this one.',
       },
     )
   }
@@ -89,13 +91,16 @@ export async function markSettlementPaid(
   )
 }
 
-/** The most entries that are read again at a payout; for a longer settlement the audit is enough. */
+/**
+ * The most entries that are read again at a payout; for a longer settlement the audit is enough.
+ */
 const MAX_ENTRIES = 20_000
 
 /**
- * The payout gate (design section 11). Throws 422 unless the settlement was audited after its record, still
- * matches its entries, payments and trail, and its client has no standing difference that finance has not accepted.
- * Answers the conditions that keep this true, for the payout's transaction.
+ * The payout gate (design section 11). Throws 422 unless the settlement was audited after its
+ * record, still matches its entries, payments and trail, and its client has no standing difference
+ * that finance has not accepted. Answers the conditions that keep this true, for the payout's
+ * transaction.
  */
 async function passGate(deps: GateDeps, client: Client, { settlementId }: Settlement) {
   const { clientId } = client
@@ -156,7 +161,10 @@ function imbalanceError(differences: readonly Difference[], clientId: string): G
 /** Null counts as absent (design section 5). */
 const figure = v.nullish(v.pipe(v.number(), v.safeInteger()), () => undefined)
 
-/** The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures are absent. */
+/**
+ * The figures that an operator must confirm before a payout, as the 422 shows them. Zero figures
+ * are absent.
+ */
 export const ConfirmField = v.strictObject({
   /** Nets that no settled row of the provider proves, in IDR. */
   unproven: figure,
@@ -176,7 +184,8 @@ function assertConfirmed(confirm: Confirm, input: Confirm): void {
     throw invalid(
       'this settlement has figures to confirm before its payout',
       undefined,
-      'Check them with get-settlement-statement and list-suspense. If they are right, repeat with "confirm" exactly as it is here.',
+      'Check them with get-settlement-statement and list-suspense. If they are right, repeat ' +
+        'with "confirm" exactly as it is here.',
       { confirm },
     )
   }
@@ -187,7 +196,10 @@ function assertConfirmed(confirm: Confirm, input: Confirm): void {
   )
 }
 
-/** The figures that an operator must confirm. `allFindings`: the open findings, if the caller has read them. */
+/**
+ * The figures that an operator must confirm. `allFindings`: the open findings, if the caller has
+ * read them.
+ */
 export async function figuresToConfirm(
   deps: StoreDeps,
   settlement: Settlement,

@@ -10,7 +10,10 @@ import { listOpenSuspense } from '../suspense/list-suspense.ts'
 
 export type OpenFinding = { readonly clientId: string | undefined; readonly paymentId: PaymentId }
 
-/** The open findings about payments, of all clients. An assumed fee is left out: it is counted as unproven. */
+/**
+ * The open findings about payments, of all clients. An assumed fee is left out: it is counted as
+ * unproven.
+ */
 export async function openFindings(deps: TableDeps): Promise<readonly OpenFinding[]> {
   return (await listOpenSuspense(deps)).flatMap(({ kind, cause, clientId, ...item }) => {
     const paymentId = ifValid(PaymentIdSchema, item.paymentId)
@@ -22,7 +25,10 @@ export async function openFindings(deps: TableDeps): Promise<readonly OpenFindin
 
 const AT_ONCE = 50
 
-/** The number of findings that name a payment of a settlement, or of a failed settlement that its re-credits carry. */
+/**
+ * The number of findings that name a payment of a settlement, or of a failed settlement that its
+ * re-credits carry.
+ */
 export async function countFindings(
   deps: TableDeps,
   settlement: Settlement,
@@ -41,7 +47,10 @@ export async function countFindings(
   return isNamed.filter(Boolean).length
 }
 
-/** A settlement, and the failed settlements that its re-credits carry, directly or in turn. Reads back to the oldest. */
+/**
+ * A settlement, and the failed settlements that its re-credits carry, directly or in turn. Reads
+ * back to the oldest.
+ */
 async function carriedSettlements(
   deps: TableDeps,
   settlement: Settlement,

@@ -35,9 +35,9 @@ const CONCURRENCY = 8
 const LINES_AT_ONCE = 2_000
 
 /**
- * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays the whole file
- * before an operator marks a payout, so a settlement that the payout gate would refuse or question is left out and named with
- * the reason. A longer list continues at the cursor.
+ * The payouts for the bank: a line of each recorded settlement, oldest first, as CSV. The bank pays
+ * the whole file before an operator marks a payout, so a settlement that the payout gate would
+ * refuse or question is left out and named with the reason. A longer list continues at the cursor.
  */
 export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   const lines: Settlement[] = []
@@ -82,7 +82,10 @@ export async function payoutFile(deps: StoreDeps, cursor: string | undefined) {
   }
 }
 
-/** Why the payout gate would refuse or question a settlement by what is stored. The gate also reads the entries. */
+/**
+ * Why the payout gate would refuse or question a settlement by what is stored. The gate also reads
+ * the entries.
+ */
 async function reasonAgainst(
   deps: StoreDeps,
   settlement: Settlement,

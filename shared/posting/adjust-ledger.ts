@@ -27,9 +27,9 @@ type AdjustmentResult = { readonly adjustment: Adjustment; readonly entry: Entry
 const MAX_TRIES = 5
 
 /**
- * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each client and
- * reference; a repeat answers the stored entry. Throws 404 for an unknown client or row, and 409 for a used reference
- * or row.
+ * Writes an operator's adjustment of a client's money (design sections 7, 10 and 12), once for each
+ * client and reference; a repeat answers the stored entry. Throws 404 for an unknown client or row,
+ * and 409 for a used reference or row.
  */
 export async function adjustLedger(
   deps: RecordDeps,
@@ -81,7 +81,10 @@ export async function adjustLedger(
   throw new GatewayError('conflict', 'other changes of this ledger are in progress; try again')
 }
 
-/** The adjustment of a used reference. Throws 409 if its figures differ; undefined when the reference is free. */
+/**
+ * The adjustment of a used reference. Throws 409 if its figures differ; undefined when the
+ * reference is free.
+ */
 async function findEarlierAdjustment(
   deps: RecordDeps,
   input: AdjustmentInput,
@@ -99,7 +102,8 @@ async function findEarlierAdjustment(
       `reference ${reference} belongs to an adjustment with other figures`,
       {
         actionHint:
-          'Use another reference for another adjustment. list-audit with client_id shows the adjustments.',
+          'Use another reference for another adjustment. list-audit with client_id shows the ' +
+          'adjustments.',
       },
     )
   }
@@ -113,7 +117,10 @@ async function findEarlierAdjustment(
   )
 }
 
-/** The other side of an entry: our bank for recovered money, the provider for a row that the house gives up, once. */
+/**
+ * The other side of an entry: our bank for recovered money, the provider for a row that the house
+ * gives up, once.
+ */
 function planAdjustment(
   input: AdjustmentInput,
   row: HouseEntry | undefined,

@@ -9,7 +9,9 @@ import { TimestampSchema } from '../time.ts'
 
 export const ADJUSTMENT_KINDS = ['recovered', 'written_off', 'correction'] as const
 
-/** One adjustment, with the position of its entry. A repeated reference must have the same figures. */
+/**
+ * One adjustment, with the position of its entry. A repeated reference must have the same figures.
+ */
 export const AdjustmentSchema = v.object({
   clientId: ClientIdSchema,
   /** The operator's own reference: a repeat writes nothing. */

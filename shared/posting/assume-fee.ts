@@ -31,8 +31,9 @@ export const OpenRowSchema = v.pipe(
 export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 
 /**
- * Posts some of a client's overdue payments, oldest first. Answers the last payment that it asked about if more payments
- * may wait. The next run begins after that payment, so that a payment that cannot be posted delays no younger payment.
+ * Posts some of a client's overdue payments, oldest first. Answers the last payment that it asked
+ * about if more payments may wait. The next run begins after that payment, so that a payment that
+ * cannot be posted delays no younger payment.
  */
 export async function postOverduePayments(
   deps: AssumeDeps,
@@ -58,7 +59,8 @@ export async function postOverduePayments(
         deps.log.error('payment.check_failed', { work: 'posting', id: row.id }, cause)
         return true
       })
-      // The provider does not answer now: the payments stay open, and the settlement continues without them.
+      // The provider does not answer now: the payments stay open, and the settlement continues
+      // without them.
       if (!isAnswered && ++unansweredCount === MAX_UNANSWERED) return undefined
       if (++askedCount === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
     }
@@ -70,9 +72,9 @@ export async function postOverduePayments(
 const MAX_TRIES = 3
 
 /**
- * Posts a payment that has waited long enough. The provider is asked once more; without a settled row the estimate
- * becomes the fee, with a finding. False when the provider answers nothing. Then, and after a refusal, the payment stays
- * open.
+ * Posts a payment that has waited long enough. The provider is asked once more; without a settled
+ * row the estimate becomes the fee, with a finding. False when the provider answers nothing. Then,
+ * and after a refusal, the payment stays open.
  */
 async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promise<boolean> {
   for (let tried = 0; tried < MAX_TRIES; tried++) {
@@ -92,10 +94,14 @@ async function postWaitingPayment(deps: AssumeDeps, paymentId: PaymentId): Promi
   return true
 }
 
-/** Asks the provider for the payment's own row. `row`: undefined until the row has settled with its final fee. */
+/**
+ * Asks the provider for the payment's own row. `row`: undefined until the row has settled with its
+ * final fee.
+ */
 export async function askForOwnRow(deps: Pick<Deps, 'provider' | 'stage'>, payment: Payment) {
   const providerPaymentId = payment.creditedProviderPaymentId ?? ''
-  // A payment has one own row. A few more rows are read, so that other rows cannot hide the own row.
+  // A payment has one own row. A few more rows are read, so that other rows cannot hide the own
+  // row.
   const answer = await deps.provider.listTransactions({ providerPaymentId, limit: 10 })
   if (answer.kind === 'unanswered') return answer
   const rows = answer.kind === 'found' ? answer.value.transactions : []

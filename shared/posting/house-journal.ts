@@ -18,14 +18,19 @@ export function houseRowOf({
   return { transactionId, rowAt: createdAt ?? updatedAt, providerMinor }
 }
 
-/** Books a row without a client, once: the row belongs to the house until an operator assigns it. */
+/**
+ * Books a row without a client, once: the row belongs to the house until an operator assigns it.
+ */
 export function bookUnmatchedRow(deps: StoreDeps, row: HouseRow) {
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, type: 'unmatched', postedAt: deps.now() })),
   )
 }
 
-/** Books a row that no payment can take, together with its finding, once. If the finding exists already, only the row is booked. */
+/**
+ * Books a row that no payment can take, together with its finding, once. If the finding exists
+ * already, only the row is booked.
+ */
 export async function bookWithFinding(
   deps: StoreDeps & SuspenseDeps,
   row: HouseRow,
@@ -37,14 +42,20 @@ export async function bookWithFinding(
   else if (outcome.refusedBy === 'suspense') await bookUnmatchedRow(deps, row)
 }
 
-/** Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays its fee. */
+/**
+ * Books a withdrawal: the amount moves from the provider's account to our bank, and the house pays
+ * its fee.
+ */
 export function bookWithdrawal(deps: StoreDeps, row: HouseRow, bankMinor: Minor) {
   return deps.table.transact(
     putHouseEntry(newHouseEntry({ ...row, type: 'withdrawal', bankMinor, postedAt: deps.now() })),
   )
 }
 
-/** Books the settled own row of money in suspense: while the item is open, its amount less refunds is held. */
+/**
+ * Books the settled own row of money in suspense: while the item is open, its amount less refunds
+ * is held.
+ */
 export function bookSuspense(
   deps: StoreDeps,
   suspense: Suspense,
@@ -65,7 +76,10 @@ const MAX_TRIES = 5
 type Booking = Pick<HouseEntry, 'type' | 'clientId'> &
   Partial<Legs> & { readonly set: Partial<Suspense> | undefined }
 
-/** Books a row of money in suspense, once. Answers the item for which the booking was planned; throws when the item kept changing. */
+/**
+ * Books a row of money in suspense, once. Answers the item for which the booking was planned;
+ * throws when the item kept changing.
+ */
 async function bookOnItem(
   deps: StoreDeps,
   suspense: Suspense,
@@ -95,7 +109,10 @@ async function bookOnItem(
 
 const REFUNDED = { status: 'resolved', resolution: 'refunded' } as const
 
-/** Books a refund of money in suspense, once for each row. The item is resolved when all its money is refunded. */
+/**
+ * Books a refund of money in suspense, once for each row. The item is resolved when all its money
+ * is refunded.
+ */
 export function bookSuspenseRefund(
   deps: StoreDeps,
   suspense: Suspense,
@@ -112,7 +129,10 @@ export function bookSuspenseRefund(
   })
 }
 
-/** Books the void own row of money in suspense, once: the provider takes back what the row has booked. */
+/**
+ * Books the void own row of money in suspense, once: the provider takes back what the row has
+ * booked.
+ */
 export function bookSuspenseVoid(
   deps: StoreDeps,
   suspense: Suspense,

@@ -34,9 +34,9 @@ type Move = { readonly row: MoneyRow; readonly result: MoveResult }
 const MAX_TRIES = 8
 
 /**
- * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10). Each (transaction,
- * type) applies once, in one transaction of payment, shard, entry, event and alert. Throws when the payment kept
- * changing; safe to repeat.
+ * Applies one provider row, a reversal or a return, to a succeeded payment (design section 10).
+ * Each (transaction, type) applies once, in one transaction of payment, shard, entry, event and
+ * alert. Throws when the payment kept changing; safe to repeat.
  */
 export async function movePayment(
   deps: MoveDeps,
@@ -77,7 +77,10 @@ export async function movePayment(
   throw new Error('a payment kept changing while its money moved')
 }
 
-/** A void takes back all that its row has booked at the provider: for the own row once, even if that row has two ids. */
+/**
+ * A void takes back all that its row has booked at the provider: for the own row once, even if that
+ * row has two ids.
+ */
 export function withProviderLeg({ ownRow, isVoid, movements }: Payment, row: MoneyRow): MoneyRow {
   if (row.type !== 'reversal') return row
   const movement = movements.find(({ transactionId }) => transactionId === row.transactionId)
@@ -92,8 +95,8 @@ export function withProviderLeg({ ownRow, isVoid, movements }: Payment, row: Mon
 
 async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Timestamp) {
   const { netMinor } = move.result.figures
-  // While the payment is open no entry is written: pending changes at once, and the posting writes an entry of every
-  // recorded movement.
+  // While the payment is open no entry is written: pending changes at once, and the posting writes
+  // an entry of every recorded movement.
   if (payment.openAt !== undefined && move.row.isOwnRow !== true) {
     const after = paymentAfterRow(payment, move, { clawedMinor: ZERO, postedAt: now })
     const ledger = netMinor === 0 ? undefined : moveOpenCredit(payment, netMinor, now)
@@ -110,7 +113,10 @@ async function planMove(deps: MoveDeps, payment: Payment, move: Move, now: Times
   return { after, steps: { ...changeMoney(payment, after), ledger, window } }
 }
 
-/** The payment after one more row. An open payment whose own row becomes void is closed with nothing for its client. */
+/**
+ * The payment after one more row. An open payment whose own row becomes void is closed with nothing
+ * for its client.
+ */
 export function paymentAfterRow(
   payment: Payment,
   { row, result: { money } }: Move,

@@ -20,7 +20,10 @@ function priceOf({ notionalMinor, providerFeeMinor, markupMinor }: Payment): Fig
   return figuresOf(notionalMinor, providerFeeMinor, markupMinor)
 }
 
-/** Every entry of a payment, by its stored fields. A payment that became void while open has zeros in its entries. */
+/**
+ * Every entry of a payment, by its stored fields. A payment that became void while open has zeros
+ * in its entries.
+ */
 export function entriesOf(payment: Payment): readonly Entry[] {
   const { postedAt, lateRowAt, voidedOpen, ownRow, providerSettledAt } = payment
   if (postedAt === undefined) return []
@@ -60,7 +63,9 @@ function eligibleAt({ paidAt }: Payment, postedAt: Timestamp): Timestamp {
   return later(postedAt, addMs(paidAt ?? postedAt, DAY_MS))
 }
 
-/** The entry of a movement, and the entry of the part that the house had written off and now takes. */
+/**
+ * The entry of a movement, and the entry of the part that the house had written off and now takes.
+ */
 function movementEntries(
   payment: Payment,
   row: Movement,

@@ -28,7 +28,10 @@ export type SettledRow = {
   readonly settledAt: Timestamp
 }
 
-/** What makes a payment's figures final: its settled row, or seven days without such a row, with the finding. */
+/**
+ * What makes a payment's figures final: its settled row, or seven days without such a row, with the
+ * finding.
+ */
 export type Posting = {
   readonly payment: Payment
   readonly by: { readonly row: SettledRow } | { readonly assumed: Suspense }
@@ -37,9 +40,10 @@ export type Posting = {
 type PostingPlan = { readonly posting: Posting; readonly after: Payment; readonly netMinor: Minor }
 
 /**
- * Posts open payments (design section 12): each payment once, on condition of `money_version`, in one transaction with
- * its shard, its entry and the entries of its reversals. Payments of one shard share a transaction; if that is refused,
- * each payment has its own. Answers in the order of `postings`; undefined for a payment that changed: read it again.
+ * Posts open payments (design section 12): each payment once, on condition of `money_version`, in
+ * one transaction with its shard, its entry and the entries of its reversals. Payments of one shard
+ * share a transaction; if that is refused, each payment has its own. Answers in the order of
+ * `postings`; undefined for a payment that changed: read it again.
  */
 export async function postPayments(deps: StoreDeps, postings: readonly Posting[]) {
   // The table refuses a transaction that names a payment twice: the first posting counts.
@@ -60,7 +64,10 @@ export async function postPayments(deps: StoreDeps, postings: readonly Posting[]
   return postings.map((posting) => afterOf.get(posting))
 }
 
-/** A transaction has a hundred items: the shard, and of each posting the payment, its entries and perhaps a finding. */
+/**
+ * A transaction has a hundred items: the shard, and of each posting the payment, its entries and
+ * perhaps a finding.
+ */
 const MAX_ITEMS = 100
 const MAX_PAYMENTS = 45
 
@@ -83,7 +90,10 @@ function groupsOf(postings: readonly Posting[]): readonly (readonly Posting[])[]
 /** A settlement raises the fence once, so a later try succeeds. */
 const MAX_TRIES = 4
 
-/** Posts payments of one shard in one transaction. Undefined: one of the payments changed after the read. */
+/**
+ * Posts payments of one shard in one transaction. Undefined: one of the payments changed after the
+ * read.
+ */
 async function postTogether(
   deps: StoreDeps,
   postings: readonly Posting[],
@@ -99,7 +109,10 @@ async function postTogether(
   throw new Error('the journal of a client kept being closed while a payment was posted')
 }
 
-/** The payment as posted: rows that came while the payment was open are applied again, to the final net. */
+/**
+ * The payment as posted: rows that came while the payment was open are applied again, to the final
+ * net.
+ */
 export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan {
   const { payment, by } = posting
   const finalFee = feeOf(posting, postedAt)
@@ -129,7 +142,10 @@ export function planPosting(posting: Posting, postedAt: Timestamp): PostingPlan 
   }
 }
 
-/** The final fee: known at success under a contract that bills later; otherwise by the row, or the estimate. */
+/**
+ * The final fee: known at success under a contract that bills later; otherwise by the row, or the
+ * estimate.
+ */
 function feeOf({ payment, by }: Posting, at: Timestamp): FinalFee {
   if (payment.finalFee) return payment.finalFee
   if ('assumed' in by) return { status: 'assumed', feeMinor: payment.providerFeeMinor, at }
@@ -147,7 +163,9 @@ function stepsOf(planned: readonly PostingPlan[], postedAt: Timestamp): Steps<st
   return Object.assign({}, ...steps)
 }
 
-/** True when the row has this payment's amount: any other row says nothing about the payment's fee. */
+/**
+ * True when the row has this payment's amount: any other row says nothing about the payment's fee.
+ */
 export function isForAmount(
   transaction: ProviderTransaction,
   payment: Pick<Payment, 'notionalMinor' | 'currency'>,
@@ -158,9 +176,9 @@ export function isForAmount(
 }
 
 /**
- * A payment's own row if it can post the payment: of type payment, successful, settled, with a final fee and the
- * payment's amount. Undefined for any other row and for impossible amounts. The fee is what the provider kept; zero is a
- * fee, except under a contract that bills later.
+ * A payment's own row if it can post the payment: of type payment, successful, settled, with a
+ * final fee and the payment's amount. Undefined for any other row and for impossible amounts. The
+ * fee is what the provider kept; zero is a fee, except under a contract that bills later.
  */
 export function settledRowOf(
   { stage }: Pick<Deps, 'stage'>,
@@ -181,7 +199,10 @@ export function settledRowOf(
   return isInvoiced ? { ...row, feeMinor: payment.providerFeeMinor, invoiced: true } : row
 }
 
-/** Books the settled row of a payment that was posted before. Refused if payment or fence changed meanwhile. */
+/**
+ * Books the settled row of a payment that was posted before. Refused if payment or fence changed
+ * meanwhile.
+ */
 export async function bookLateRow(deps: StoreDeps, payment: Payment, row: SettledRow) {
   const { closedUntil } = await readWindow(deps, payment.clientId)
   const lateRowAt = later(deps.now(), closedUntil)

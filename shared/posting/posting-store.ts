@@ -6,7 +6,10 @@ import { absent, all, equals, guard, present, type Step, unchanged, update } fro
 import type { Steps } from '../table/table.ts'
 import { addedEntries } from './payment-entries.ts'
 
-/** Changes a payment's money and writes the added entries. Refused when the money moved after the read. */
+/**
+ * Changes a payment's money and writes the added entries. Refused when the money moved after the
+ * read.
+ */
 export function changeMoney(before: Payment, after: Payment): Steps<string> {
   const { paymentId, openAt, moneyVersion } = before
   const set = {

@@ -26,7 +26,10 @@ export function reversalAfter(
   }
 }
 
-/** The reversed amount by the rows that are not void. A void own row reverses the whole payment once. */
+/**
+ * The reversed amount by the rows that are not void. A void own row reverses the whole payment
+ * once.
+ */
 function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
   const rows = applied.map(({ row }) => row)
   const voidIds = new Set(
@@ -46,8 +49,8 @@ function reversedMinor({ price, isVoid, applied }: PaymentMoney): Minor {
 type ReplayResult = { readonly money: PaymentMoney; readonly reversal: Reversal | undefined }
 
 /**
- * Computes a payment's money and its public `reversal` again, from a price and all rows that moved the money. The
- * kind is that of the last row that raised the amount: no price changes the kind.
+ * Computes a payment's money and its public `reversal` again, from a price and all rows that moved
+ * the money. The kind is that of the last row that raised the amount: no price changes the kind.
  */
 export function replayMovements(payment: Payment, price: Figures): ReplayResult {
   return payment.movements.reduce<ReplayResult>(

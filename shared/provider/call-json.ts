@@ -39,7 +39,10 @@ const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), {
 const BEFORE_SENDING =
   /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
 
-/** Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error code. */
+/**
+ * Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error
+ * code.
+ */
 export async function callJson({
   method,
   url,
@@ -78,7 +81,8 @@ export async function callJson({
     // There are several causes if `fetch` tried several addresses of the host.
     const rawCauses: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
     const causes = rawCauses.map((raw) => v.parse(CauseSchema, raw))
-    // A reset or closed connection does not count: it may happen after the provider accepted the request.
+    // A reset or closed connection does not count: it may happen after the provider accepted the
+    // request.
     const notSent = causes.every(
       ({ code = '', syscall = '' }) =>
         ['connect', 'getaddrinfo'].includes(syscall) || BEFORE_SENDING.test(code),
@@ -92,7 +96,10 @@ export async function callJson({
 
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
 
-/** Reads an answer's Rate-Limit headers; undefined if they are missing or not of the documented form. */
+/**
+ * Reads an answer's Rate-Limit headers; undefined if they are missing or not of the documented
+ * form.
+ */
 export function rateLimitOf(
   header: (name: string) => string | null | undefined,
 ): RateLimit | undefined {

@@ -10,7 +10,9 @@ import {
 
 type Outcome = Answer<unknown> | CancelAnswer | CreateAnswer
 
-/** The provider with one log line for every call: operation, duration and the reason of a failure. */
+/**
+ * The provider with one log line for every call: operation, duration and the reason of a failure.
+ */
 export function loggedProvider(
   provider: Provider,
   { log, monotonicMs }: Pick<Deps, 'log' | 'monotonicMs'>,

@@ -13,13 +13,22 @@ export type Provider = {
   getRequest(paymentRequestId: string, timeoutMs?: number): Promise<Answer<ProviderRequest>>
   getPayment(providerPaymentId: string, timeoutMs?: number): Promise<Answer<ProviderPayment>>
   cancelRequest(paymentRequestId: string, timeoutMs?: number): Promise<CancelAnswer>
-  /** One page of transactions. Their order is not documented, so `afterId` is the only position in a span. */
+  /**
+   * One page of transactions. Their order is not documented, so `afterId` is the only position in a
+   * span.
+   */
   listTransactions(filter: TransactionFilter, timeoutMs?: number): Promise<Answer<TransactionPage>>
-  /** The present balance of the payments account. It has no settlement time, so it proves no settlement. */
+  /**
+   * The present balance of the payments account. It has no settlement time, so it proves no
+   * settlement.
+   */
   getBalance(): Promise<Answer<ProviderBalance>>
   /** How long the provider refuses calls of an operation, by its last answer; 0: not paused. */
   pauseMs(operation: ProviderOperation): number
-  /** The remaining calls of an operation in the provider's present minute, by its last answer; undefined: unknown. */
+  /**
+   * The remaining calls of an operation in the provider's present minute, by its last answer;
+   * undefined: unknown.
+   */
   callsLeft(operation: ProviderOperation): number | undefined
   /**
    * True for a provider code that is no wallet. Other codes of the right form count as wallets
@@ -42,7 +51,10 @@ export type CreateRequestInput = {
   /** `<payment id>-<attempt>`: names our payment in every later message of the provider. */
   readonly reference: string
   readonly method: PaymentMethod
-  /** The merchant's code of the channel; undefined for a method with one channel. The adapter maps it. */
+  /**
+   * The merchant's code of the channel; undefined for a method with one channel. The adapter maps
+   * it.
+   */
   readonly channelCode: string | undefined
   readonly amountMinor: Minor
   readonly description: string | undefined
@@ -76,7 +88,10 @@ export function isOurMistake({ reason }: Pick<Unanswered, 'reason'>): boolean {
 export const DID_NOT_ANSWER = 'the provider did not answer'
 export const FAILED = 'the provider failed'
 
-/** The 502 error for a provider call without a usable answer (spec 7). `advice`: the present state and what to do. */
+/**
+ * The 502 error for a provider call without a usable answer (spec 7). `advice`: the present state
+ * and what to do.
+ */
 export function providerFailure(
   { reason }: Pick<Unanswered, 'reason'>,
   advice: string,
@@ -96,7 +111,10 @@ export type Answer<T> =
 
 export type CreateAnswer =
   | { readonly kind: 'created'; readonly request: ProviderRequest }
-  /** A final refusal: nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns our whole account. */
+  /**
+   * A final refusal: nothing exists upstream. `code` is safe to show. `isAccountWide`: it concerns
+   * our whole account.
+   */
   | { readonly kind: 'refused'; readonly code: string; readonly isAccountWide?: boolean }
   /** The call had no effect: the provider answered 429, or no connection was made. */
   | { readonly kind: 'not_executed'; readonly reason: string }
@@ -122,7 +140,10 @@ export type ProviderRequest = {
   readonly status: ProviderRequestStatus
   readonly failureReason?: FailureReason | undefined
   readonly latestPaymentId: string | undefined
-  /** The destination for the customer. Undefined if the answer has none for this channel, as for a push. */
+  /**
+   * The destination for the customer. Undefined if the answer has none for this channel, as for a
+   * push.
+   */
   readonly destination: string | undefined
 }
 
@@ -163,9 +184,14 @@ export type TransactionPage = {
   readonly afterId?: string
 }
 
-/** One booked row of our account at the provider. The sync stores a row that it cannot decide yet. */
+/**
+ * One booked row of our account at the provider. The sync stores a row that it cannot decide yet.
+ */
 export const ProviderTransactionSchema = v.object({
-  /** `return`: back to a customer. `correction`: may concern a payment. `account`: ours. `unknown`: undocumented. */
+  /**
+   * `return`: back to a customer. `correction`: may concern a payment. `account`: ours. `unknown`:
+   * undocumented.
+   */
   type: v.picklist(['payment', 'return', 'correction', 'account', 'unknown']),
   transactionId: v.string(),
   providerPaymentId: v.string(),
@@ -186,7 +212,10 @@ export const ProviderTransactionSchema = v.object({
   providerMinor: MinorSchema,
   /** Chargeback: the disputed amount without the row's fee; undefined if the row shows no fee. */
   disputedMinor: v.optional(MinorSchema),
-  /** What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until final. */
+  /**
+   * What the provider keeps of a payment (fee, VAT, withholding): amount - net. Undefined until
+   * final.
+   */
   keptMinor: v.optional(MinorSchema),
   settledAt: v.optional(TimestampSchema),
   settlesAt: v.optional(TimestampSchema),
@@ -200,12 +229,17 @@ export type ProviderTransaction = Readonly<v.InferOutput<typeof ProviderTransact
 export const PROVIDER_READ_TIMEOUT_MS = 4_000
 export const PROVIDER_CREATE_TIMEOUT_MS = 12_000
 
-/** The subject of a callback. It only names what to ask the provider; its content is not trusted. */
+/**
+ * The subject of a callback. It only names what to ask the provider; its content is not trusted.
+ */
 export type CallbackSubject = {
   readonly paymentRequestId: string | undefined
   readonly providerPaymentId: string | undefined
   readonly reference: string | undefined
 }
 
-/** `money_back`: a refund or dispute, which the sync reads from transactions. Undefined: there is nothing to ask. */
+/**
+ * `money_back`: a refund or dispute, which the sync reads from transactions. Undefined: there is
+ * nothing to ask.
+ */
 export type ParseCallback = (body: string) => CallbackSubject | 'money_back' | undefined

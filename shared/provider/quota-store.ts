@@ -30,7 +30,10 @@ const PUBLISHED: readonly (Dated & { readonly callsPerMinute: number })[] = [
   { effectiveFrom: timestampOf(Date.UTC(2020, 0, 1)), callsPerMinute: 600 },
 ]
 
-/** The calls a minute of one operation: the stage's setting, else the published limit, in a deployment the latest. */
+/**
+ * The calls a minute of one operation: the stage's setting, else the published limit, in a
+ * deployment the latest.
+ */
 export function callsPerMinute(
   stage: Pick<StageSettings, 'providerCallsPerMinute'>,
   at: string = END_OF_TIME,
@@ -38,7 +41,10 @@ export function callsPerMinute(
   return stage.providerCallsPerMinute ?? entryInForce(PUBLISHED, at).callsPerMinute
 }
 
-/** Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider call, plus a third. */
+/**
+ * Worker seconds for one payment: the figures of `npm run bench -- walls` at 200 ms a provider
+ * call, plus a third.
+ */
 export const SECONDS_A_PAYMENT = { listing: 0.087, due: 0.05 } as const
 
 /** The number of workers that can process all payments which this quota lets clients create. */
@@ -108,7 +114,10 @@ export function quotaWindow(perMinute: number, at: Timestamp): QuotaWindow {
 
 type PauseDeps = Pick<Deps, 'table' | 'provider' | 'now' | 'memory'>
 
-/** Until when the provider refuses an operation. Costs at most one read a second in each environment. */
+/**
+ * Until when the provider refuses an operation. Costs at most one read a second in each
+ * environment.
+ */
 export async function pausedUntil(
   deps: PauseDeps,
   operation: ProviderOperation,
@@ -163,14 +172,18 @@ function countCalls(
   return deps.table.write(update(key, changes, all(...hasRoom)))
 }
 
-/** An operation is scarce below this part of a minute's calls, by the last answer in this environment. */
+/**
+ * An operation is scarce below this part of a minute's calls, by the last answer in this
+ * environment.
+ */
 const SCARCE_BELOW = 1 / 2
 /** One client's part of a minute's calls of a scarce operation. */
 const SHARE = 1 / 4
 
 /**
- * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise the seconds until the
- * next minute. Calls are counted only when they become scarce, so that one client cannot starve the others.
+ * Takes one call of an operation for a waiting client. Undefined: the call may be made; otherwise
+ * the seconds until the next minute. Calls are counted only when they become scarce, so that one
+ * client cannot starve the others.
  */
 export async function takeShare(
   deps: Pick<Deps, 'table' | 'stage' | 'provider' | 'now'>,
@@ -220,7 +233,10 @@ export function callBudget(
       portionsLeft.set(operation, { ...portion, calls: portion.calls - 1 })
       return undefined
     },
-    /** The provider answered 429: drops the unused calls and pauses the operations in all environments. */
+    /**
+     * The provider answered 429: drops the unused calls and pauses the operations in all
+     * environments.
+     */
     noteRefusal: async (operations: readonly ProviderOperation[]): Promise<void> => {
       for (const operation of operations) portionsLeft.delete(operation)
       await notePause(deps, operations)

@@ -119,7 +119,9 @@ async function possibleChanges(
   ]
 }
 
-/** An open payment's possible posted forms: by its own entry, the provider's row, or an assumed fee. */
+/**
+ * An open payment's possible posted forms: by its own entry, the provider's row, or an assumed fee.
+ */
 async function postedForms(
   deps: RecountDeps,
   payment: Payment,

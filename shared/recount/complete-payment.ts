@@ -93,7 +93,10 @@ export async function findStoredEvent(
   return event && item && { event, item }
 }
 
-/** Rebuilds the missing deliveries of a stored event, due immediately. Deliveries to unknown endpoints stay lost. */
+/**
+ * Rebuilds the missing deliveries of a stored event, due immediately. Deliveries to unknown
+ * endpoints stay lost.
+ */
 async function insertLostDeliveries(deps: RecountDeps, event: Event): Promise<Steps<string>> {
   const ids = event.endpointIds.map((endpointId) => deliveryIdFor(event.eventId, endpointId))
   const existing = await findDeliveries(deps, ids)
@@ -126,7 +129,10 @@ async function announceAgain(
   return announcementOfMovement(deps, moved, firedAt ?? movement.postedAt ?? movement.at)
 }
 
-/** The payment as its status was announced: with its estimated fee, unless the fee was final at success. */
+/**
+ * The payment as its status was announced: with its estimated fee, unless the fee was final at
+ * success.
+ */
 function asAnnounced(payment: Payment): Payment {
   return payment.finalFee?.invoiced === true && payment.finalFee.at === payment.paidAt
     ? payment

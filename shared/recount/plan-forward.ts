@@ -37,7 +37,10 @@ const EventDetails = v.object({
   }),
 })
 
-/** Plans the repair of payments whose events or entries show more than their row, one payment after another because of the quota. */
+/**
+ * Plans the repair of payments whose events or entries show more than their row, one payment after
+ * another because of the quota.
+ */
 export async function planForward(
   deps: RecountDeps,
   books: ClientBooks,
@@ -96,7 +99,10 @@ function detailsOf({ event }: StrayEvent) {
   return ifValid(EventDetails, JSON.parse(event.body))?.data ?? {}
 }
 
-/** The payment as its event shows its end. Undefined without a capture at the provider, or a destination. */
+/**
+ * The payment as its event shows its end. Undefined without a capture at the provider, or a
+ * destination.
+ */
 async function planEndByEvent(deps: RecountDeps, payment: StoredPayment, stray: StrayEvent) {
   const { type, firedAt } = stray.event
   if (type === 'payment.succeeded') return planSuccess(deps, payment, firedAt, stray)
@@ -117,7 +123,10 @@ type EndPlan = {
   readonly steps: () => Promise<Steps<string>> | Steps<string>
 }
 
-/** The payment after its capture. A payment that is still `creating` became visible in the transaction of the stray event. */
+/**
+ * The payment after its capture. A payment that is still `creating` became visible in the
+ * transaction of the stray event.
+ */
 async function planSuccess(
   deps: RecountDeps,
   payment: StoredPayment,
@@ -150,7 +159,8 @@ async function askForCapture(
   const references = Array.from({ length: payment.attempt }, (_, at) =>
     referenceOf(payment.paymentId, at + 1),
   )
-  // The provider's payments under an attempt's reference, because an unanswered attempt has no known request id.
+  // The provider's payments under an attempt's reference, because an unanswered attempt has no
+  // known request id.
   const rows = await mapInChunks(references, 1, (reference) =>
     listProviderRows(deps, { reference, limit: 10 }),
   )

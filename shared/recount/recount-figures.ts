@@ -113,7 +113,8 @@ export function repairFigures(
 ): readonly Repair[] {
   const { clientId, ledger } = books
   const first = ledger?.shards.find(({ number }) => number === 0)
-  // The window's last settlement is missing after a restore: the window goes back to the previous settlement.
+  // The window's last settlement is missing after a restore: the window goes back to the previous
+  // settlement.
   const isLost = ({ what, id, found }: Difference) =>
     what === 'settlement' && id === ledger?.window.lastSettlementId && found === 'missing'
   const targets = differences.filter(

@@ -71,7 +71,10 @@ export async function recountLedger(deps: RecountDeps, input: RecountInput): Pro
   return { written, left: remaining }
 }
 
-/** Plans the repairs. Throws 422 unless all are possible. `remainder`: of a repaired payment's second torn transaction. */
+/**
+ * Plans the repairs. Throws 422 unless all are possible. `remainder`: of a repaired payment's
+ * second torn transaction.
+ */
 async function planRepairs(deps: RecountDeps, client: Client, expected: readonly Difference[]) {
   const { books, repaired, strays, targets } = await judgeAgain(deps, client, expected)
   const settlements = books.settlements.map(({ settlement }) => settlement)
@@ -133,7 +136,8 @@ async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly 
         (difference) => !isAmong(expected)(difference),
       ),
       'the audit finds more differences; a figure is repaired only together with all of them',
-      'Name all differences that audit-ledger shows, or accept those that finance has explained with accept-difference.',
+      'Name all differences that audit-ledger shows, or accept those that finance has ' +
+        'explained with accept-difference.',
     )
   }
   return {
@@ -144,7 +148,10 @@ async function judgeAgain(deps: RecountDeps, client: Client, expected: readonly 
   }
 }
 
-/** Reads the named events, and the named entries after the last settlement, that their payments do not show. */
+/**
+ * Reads the named events, and the named entries after the last settlement, that their payments do
+ * not show.
+ */
 async function findStrays(
   deps: RecountDeps,
   books: ClientBooks,

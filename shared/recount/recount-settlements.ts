@@ -79,7 +79,10 @@ const MAX_ENTRIES = 20_000
 const LATEST = 10
 const MAX_OUTSIDE = 3
 
-/** Some of the latest entries, if the window without them has the settlement's digest: they became visible after the sum. */
+/**
+ * Some of the latest entries, if the window without them has the settlement's digest: they became
+ * visible after the sum.
+ */
 async function findOutsideEntries(
   deps: RecountDeps,
   books: ClientBooks,

@@ -45,14 +45,19 @@ export type Strays = {
 
 export const ADVICE = 'nothing was written; try again'
 
-/** The provider's transactions of an id or a reference. Throws 502 if the provider does not answer. */
+/**
+ * The provider's transactions of an id or a reference. Throws 502 if the provider does not answer.
+ */
 export async function listProviderRows({ provider }: RecountDeps, filter: TransactionFilter) {
   const answer = await provider.listTransactions(filter)
   if (answer.kind === 'unanswered') throw providerFailure(answer, ADVICE)
   return answer.kind === 'found' ? answer.value.transactions : []
 }
 
-/** Moves shard and written-off sum as the audit's expectation moves. Figures can be corrected before or after this repair. */
+/**
+ * Moves shard and written-off sum as the audit's expectation moves. Figures can be corrected before
+ * or after this repair.
+ */
 export function shiftFigures(
   { now }: Pick<Deps, 'now'>,
   { ledger, unsettled }: ClientBooks,

@@ -10,7 +10,9 @@ import { type InjectableHandler, injectable } from './injectable.ts'
 
 export type AdminReply = { readonly status: number; readonly body: object | Envelope }
 
-/** Who requests a change. Every changing action requires this name, and the audit record keeps it. */
+/**
+ * Who requests a change. Every changing action requires this name, and the audit record keeps it.
+ */
 export const OPERATOR = v.pipe(
   v.string(),
   v.trim(),
@@ -34,7 +36,10 @@ export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
 const HINT = 'Correct the fields named in field_errors and try again.'
 
-/** Wraps an operator action. A refusal is answered without a stack trace. `audit`: the last audit record. */
+/**
+ * Wraps an operator action. A refusal is answered without a stack trace. `audit`: the last audit
+ * record.
+ */
 export function adminHandler<const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
@@ -65,7 +70,10 @@ export function adminHandler<const Schema extends ActionInput>(
   )
 }
 
-/** Null for an optional field counts as absent. A reading action ignores `operator`, because some tools always send it. */
+/**
+ * Null for an optional field counts as absent. A reading action ignores `operator`, because some
+ * tools always send it.
+ */
 function presentFields({ entries }: ActionInput, payload: object): object {
   return Object.fromEntries(
     Object.entries(payload).filter(([name, value]) => {
@@ -87,7 +95,10 @@ function objectFrom(event: unknown): object {
   )
 }
 
-/** Refuses hidden characters, because alerts and terminals show the text. Only notes may have line breaks. */
+/**
+ * Refuses hidden characters, because alerts and terminals show the text. Only notes may have line
+ * breaks.
+ */
 function refuseHiddenCharacters(payload: object): void {
   const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
   const fieldErrors = hiddenCharactersIn(fields)

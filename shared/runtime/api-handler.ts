@@ -31,9 +31,9 @@ type Spec<Schema> = {
 }
 
 /**
- * Wraps a client endpoint. Authentication, permissions and rate limit come before the query is parsed, so an
- * unauthenticated caller learns nothing else (spec section 5). The table units of the request are added to the
- * client's debt before the answer.
+ * Wraps a client endpoint. Authentication, permissions and rate limit come before the query is
+ * parsed, so an unauthenticated caller learns nothing else (spec section 5). The table units of the
+ * request are added to the client's debt before the answer.
  */
 export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery>(
   spec: Spec<Schema>,
@@ -78,7 +78,10 @@ export function apiHandler<const Schema extends v.GenericSchema = typeof NoQuery
 
 const KB = 1_024
 
-/** The points that are taken before the request runs (design section 9), by the size of its body or page. */
+/**
+ * The points that are taken before the request runs (design section 9), by the size of its body or
+ * page.
+ */
 function pointsBeforeRun(
   { queryStringParameters: params = {}, rawBody }: HttpRequest,
   creates: boolean,

@@ -1,4 +1,7 @@
-/** Replaces the SDK's credential chain (infra/stack/functions/assets-of.ts). Lambda sets these variables. */
+/**
+ * Replaces the SDK's credential chain (infra/stack/functions/assets-of.ts). Lambda sets these
+ * variables.
+ */
 export function defaultProvider() {
   return async () => {
     const {

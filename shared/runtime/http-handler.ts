@@ -8,7 +8,8 @@ import { callerFields, logInOneLine } from './json-log.ts'
 import { assertFromFront } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
 
-// `fetch` loads its implementation at the first use. No caller must wait for that. The bundler sets the variable.
+// `fetch` loads its implementation at the first use. No caller must wait for that. The bundler sets
+// the variable.
 if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
 
 export type HttpRequest = Pick<
@@ -22,15 +23,24 @@ export type HttpReply = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Ends a request this early before the timeout, so that the caller gets our envelope instead of the platform's. */
+/**
+ * Ends a request this early before the timeout, so that the caller gets our envelope instead of the
+ * platform's.
+ */
 export const TIMEOUT_EARLY_MS = 500
 
-/** HTTPS only for two years, without subdomains, because the owner may serve other hosts in the zone. */
+/**
+ * HTTPS only for two years, without subdomains, because the owner may serve other hosts in the
+ * zone.
+ */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** Wraps an HTTP function: envelope and request id first, then the checks of a closed stage and of the origin. */
+/**
+ * Wraps an HTTP function: envelope and request id first, then the checks of a closed stage and of
+ * the origin.
+ */
 export function httpHandler(
   run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
 ): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
@@ -38,7 +48,8 @@ export function httpHandler(
     const answer = middy<APIGatewayProxyEventV2, HttpReply>({
       timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
     }).handler(async (event) => {
-      // A closed stage answers 500 and reads nothing. It answers a probe, so that a closed release can be proven.
+      // A closed stage answers 500 and reads nothing. It answers a probe, so that a closed release
+      // can be proven.
       if (deps.stage.isClosed === true && !isRouteProbe(event)) {
         throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
           actionHint: 'Send the same request again later, with the same Idempotency-Key.',
@@ -54,9 +65,9 @@ export function httpHandler(
 }
 
 /**
- * The outside of every HTTP handler: error envelope (spec section 7), headers and one log line for each request. The
- * line has the route's template, never a path or query, and the front's request id, by which the front's log shows the
- * caller.
+ * The outside of every HTTP handler: error envelope (spec section 7), headers and one log line for
+ * each request. The line has the route's template, never a path or query, and the front's request
+ * id, by which the front's log shows the caller.
  */
 async function answerInEnvelope(
   deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>,
@@ -74,7 +85,8 @@ async function answerInEnvelope(
   }
   const line = (status: number) => ({
     request_id: requestId,
-    // CloudFront's request id. Without a front the caller can set this header, so only the id's exact form is logged.
+    // CloudFront's request id. Without a front the caller can set this header, so only the id's
+    // exact form is logged.
     front_request_id: /^[\w=-]{1,128}$/.exec(event.headers['x-amz-cf-id'] ?? '')?.[0],
     ...callerFields(),
     route: event.routeKey,

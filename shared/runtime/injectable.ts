@@ -7,7 +7,10 @@ import { readNothing, warmTable } from './warm-table.ts'
 
 export type LambdaHandler<Event, Result> = (event: Event, context: Context) => Promise<Result>
 
-/** A Lambda handler that the local gateway, the tests and the simulation run with their own dependencies. */
+/**
+ * A Lambda handler that the local gateway, the tests and the simulation run with their own
+ * dependencies.
+ */
 export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result | typeof PROVEN> & {
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
@@ -25,7 +28,10 @@ export function injectable<Event, Result>(
   return Object.assign(handler, { withDeps: build })
 }
 
-/** Answers a probe before any effect. One empty read proves that the role and the table let the function work. */
+/**
+ * Answers a probe before any effect. One empty read proves that the role and the table let the
+ * function work.
+ */
 export function answeringProbes<Event, Result>(
   deps: TableDeps,
   handler: LambdaHandler<Event, Result>,

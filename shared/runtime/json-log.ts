@@ -51,8 +51,8 @@ export type EmbeddedMetrics = Readonly<Record<string, unknown>> & {
 }
 
 /**
- * Joins the info lines of a request into its last line. `outcomes` names their codes. Warnings, errors, and lines
- * that contradict the last line stay separate. A crash loses the waiting lines.
+ * Joins the info lines of a request into its last line. `outcomes` names their codes. Warnings,
+ * errors, and lines that contradict the last line stay separate. A crash loses the waiting lines.
  */
 export function joiningLog(write: WriteLine): Log {
   const end = (request: Request, last: EmbeddedMetrics): EmbeddedMetrics => {
@@ -127,7 +127,10 @@ export function embeddedMetrics(code: LogCode, fields: LogFields): EmbeddedMetri
   }
 }
 
-/** The class and stack of an error. No message, because a foreign error may quote a body, a key or a header. */
+/**
+ * The class and stack of an error. No message, because a foreign error may quote a body, a key or a
+ * header.
+ */
 export function describeCause(cause: unknown) {
   return cause instanceof Error
     ? {

@@ -26,14 +26,17 @@ const MAX_REASON = 1_500
 const ANSWER_TRIES = 3
 const ANSWER_MS = 10_000
 
-/** Proves a release. CloudFormation waits for the answer and rolls back after a failure. Safe to repeat. */
+/**
+ * Proves a release. CloudFormation waits for the answer and rolls back after a failure. Safe to
+ * repeat.
+ */
 export function proveRelease(means: Means) {
   return async (event: unknown): Promise<{ readonly problems: readonly string[] }> => {
     const request = v.safeParse(RequestSchema, event)
     if (!request.success) {
       const { asks } = v.parse(ProofSchema, event)
-      // Never a route: the doctor asks about operators' functions, and a scheduled function would run on any other
-      // event.
+      // Never a route: the doctor asks about operators' functions, and a scheduled function would
+      // run on any other event.
       return {
         problems: await proveVersions(means, {
           asks: asks.map(({ target }) => ({ target })),
@@ -93,7 +96,10 @@ async function answerCloudFormation(
   throw new Error('CloudFormation did not accept the answer')
 }
 
-/** One try for each call, because the rounds repeat the calls. A cold start takes ten seconds at most. */
+/**
+ * One try for each call, because the rounds repeat the calls. A cold start takes ten seconds at
+ * most.
+ */
 const LIMITS = { connectionTimeout: 3_000, requestTimeout: 20_000, throwOnRequestTimeout: true }
 
 export const handler = proveRelease({

@@ -36,9 +36,10 @@ const WITHHELD = {
 }
 
 /**
- * The dependencies of a deployed function. For each port that the manifest does not grant, the bundler sets the
- * port's `WITHHOLD_…` and removes the port's code (infra/stack/functions/assets-of.ts). The bundler replaces only
- * literal names, so each name is written out here.
+ * The dependencies of a deployed function. For each port that the manifest does not grant, the
+ * bundler sets the port's `WITHHOLD_…` and removes the port's code
+ * (infra/stack/functions/assets-of.ts). The bundler replaces only literal names, so each name is
+ * written out here.
  */
 export function runtimeDeps(): Deps {
   const config = readConfig(process.env)
@@ -103,6 +104,14 @@ export function runtimeDeps(): Deps {
   }
 }
 
+/**
+ * Starts work without waiting. Lambda may freeze the work after the answer and continue it in the
+ * next request.
+ */
+export function runInBackground(work: () => Promise<unknown>): void {
+  void work().catch(() => undefined)
+}
+
 /** A port whose every use throws. */
 function withheldPort(port: string) {
   return new Proxy<Table & Queues & Alerts & Secrets & Sealer & Provider>(Object.create(null), {
@@ -114,9 +123,4 @@ function refuseUse(port: string) {
   return (): never => {
     assertInvariant(false, `the manifest gives this function no ${port}`)
   }
-}
-
-/** Starts work without waiting. Lambda may freeze the work after the answer and continue it in the next request. */
-export function runInBackground(work: () => Promise<unknown>): void {
-  void work().catch(() => undefined)
 }

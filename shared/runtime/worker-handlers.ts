@@ -32,9 +32,9 @@ export function queueHandler<const Schema extends v.GenericSchema>(
 type ScheduledWork = { readonly summary: string }
 
 /**
- * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda would log the
- * cause, and a table error carries whole items. In a closed stage nothing runs: after a restore the sync would post
- * partly restored payments twice.
+ * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda
+ * would log the cause, and a table error carries whole items. In a closed stage nothing runs: after
+ * a restore the sync would post partly restored payments twice.
  */
 export function scheduleHandler(
   { summary }: ScheduledWork,

@@ -20,14 +20,15 @@ const NEXT_STEP: Readonly<Record<Settlement['status'] | 'recredited', string>> =
   manual_paid: 'It is paid out, which is final; list-settlements shows it.',
   failed: 'It has failed, which is final; recredit-settlement makes its funds available again.',
   recredited:
-    'It has failed, which is final. Its funds are available again and will be in the next settlement.',
+    'It has failed, which is final. Its funds are available again and will be in the next ' +
+    'settlement.',
 }
 
 type CloseAction = { readonly operator: string; readonly action: string; readonly details?: object }
 
 /**
- * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if another operator has
- * closed the settlement. Returns any other step's refusal.
+ * Writes a settlement's end, its audit record and further steps in one transaction. Throws 422 if
+ * another operator has closed the settlement. Returns any other step's refusal.
  */
 export async function closeSettlement<Name extends string>(
   deps: CloseDeps,
@@ -75,7 +76,10 @@ export function wrongStateError(action: string, { status, recreditedAt }: Settle
 
 export type CloseInput = { readonly settlementId: string; readonly operator: string }
 
-/** Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec 3.2). */
+/**
+ * Moves a settlement from `recorded` to `failed`, once; else throws 422. Re-credits nothing (spec
+ * 3.2).
+ */
 export async function markSettlementFailed(
   deps: CloseDeps,
   input: CloseInput & { readonly notes: string },
@@ -108,9 +112,9 @@ export function recreditEntry(settlement: Settlement, postedAt: Timestamp): Entr
 const MAX_TRIES = 5
 
 /**
- * Makes the net of a failed settlement available again, once: settlement, window, entry and audit record in one
- * transaction. The next settlement contains the net as one line. Throws 404. Throws 422 unless the settlement has failed and
- * is not re-credited yet.
+ * Makes the net of a failed settlement available again, once: settlement, window, entry and audit
+ * record in one transaction. The next settlement contains the net as one line. Throws 404. Throws
+ * 422 unless the settlement has failed and is not re-credited yet.
  */
 export async function recreditSettlement(
   deps: CloseDeps,
@@ -141,7 +145,10 @@ export async function recreditSettlement(
   throw new Error('a settlement kept changing while it was recredited')
 }
 
-/** The only re-credit, by its id, of an entry that a settlement left out. The re-credit is eligible at once. */
+/**
+ * The only re-credit, by its id, of an entry that a settlement left out. The re-credit is eligible
+ * at once.
+ */
 export function recreditOfEntry(
   { sweptFrom }: Pick<Settlement, 'sweptFrom'>,
   entry: Entry,

@@ -22,7 +22,10 @@ type SettleResult = {
   readonly settlement: Settlement | undefined
   /** One run could not sum the window, and the queue has a message for the next run. */
   readonly isContinuing: boolean
-  /** The floor, and the eligible net with re-credits and deductions, which does not exceed the floor. */
+  /**
+   * The floor, and the eligible net with re-credits and deductions, which does not exceed the
+   * floor.
+   */
   readonly waiting?: { readonly eligibleMinor: Minor; readonly floorMinor: Minor }
 }
 
@@ -39,10 +42,11 @@ type SettleTrigger = {
 }
 
 /**
- * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in exactly one settlement,
- * and a settlement's sums are those of its entries. The fence closes the window before its entries are read. One
- * transaction records the settlement, if the window's start is unchanged. So a crash leaves nothing half done, and of
- * two callers one settles. Throws 404 for an unknown client.
+ * Settles one client (spec 3.2; design section 4, "Sweep and settle"). Each posted entry is in
+ * exactly one settlement, and a settlement's sums are those of its entries. The fence closes the
+ * window before its entries are read. One transaction records the settlement, if the window's start
+ * is unchanged. So a crash leaves nothing half done, and of two callers one settles. Throws 404 for
+ * an unknown client.
  */
 export async function settleClient(
   deps: SettleDeps,
@@ -100,7 +104,8 @@ async function settleOnce(
     deps.log.info('settlement.summing', { client_id: clientId, payments: sums.paymentCount })
     return { settlement: undefined, isContinuing: true }
   }
-  // Read again, because summing can take minutes: the record has the current floor and bank details.
+  // Read again, because summing can take minutes: the record has the current floor and bank
+  // details.
   const client = await requireClient(deps, clientId)
   if (sums.netMinor <= client.settlementFloorMinor) return waiting(sums.netMinor)
   const settlement = await recordSettlement(deps, { client, window, end, sums }, trigger)
@@ -126,9 +131,10 @@ type SummedSettlement = {
 }
 
 /**
- * Writes the settlement of a summed window with the current bank details and moves the window, in one transaction. A
- * manual trigger adds the operator's audit record. Undefined when another settlement has moved the window. The id is
- * chosen before the write, so a settlement whose write got no answer is found by its id.
+ * Writes the settlement of a summed window with the current bank details and moves the window, in
+ * one transaction. A manual trigger adds the operator's audit record. Undefined when another
+ * settlement has moved the window. The id is chosen before the write, so a settlement whose write
+ * got no answer is found by its id.
  */
 async function recordSettlement(
   deps: SettleDeps,
@@ -174,8 +180,9 @@ async function recordSettlement(
 }
 
 /**
- * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2, rule 4). Throws 422 in
- * a closed stage. Throws 422 when there is nothing to settle, with the eligible amount, the open amount and the floor.
+ * Settles a client at an operator's request, by the same rules and floor as the sweep (spec 3.2,
+ * rule 4). Throws 422 in a closed stage. Throws 422 when there is nothing to settle, with the
+ * eligible amount, the open amount and the floor.
  */
 export async function triggerSettlement(
   deps: SettleDeps,

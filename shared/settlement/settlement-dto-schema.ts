@@ -2,15 +2,16 @@ import * as v from 'valibot'
 import { SETTLEMENT_STATUSES, SETTLEMENT_TRIGGERS } from './settlement.ts'
 
 const time = v.pipe(v.string(), v.isoTimestamp())
-function amount(text: string) {
-  return v.pipe(v.number(), v.integer(), v.description(text))
-}
+
 const bank = v.pipe(
   v.nullable(v.string()),
   v.description('As registered when the settlement was recorded.'),
 )
 
-/** The settlement object (spec 2.3): its type and its API description. No deployed stage parses with this schema. */
+/**
+ * The settlement object (spec 2.3): its type and its API description. No deployed stage parses with
+ * this schema.
+ */
 export const SettlementDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
   client_id: v.pipe(v.string(), v.uuid()),
@@ -28,7 +29,8 @@ export const SettlementDtoSchema = v.object({
   status: v.pipe(
     v.picklist(SETTLEMENT_STATUSES),
     v.description(
-      '`recorded` until an operator marks the transfer as made (`manual_paid`) or rejected (`failed`).',
+      '`recorded` until an operator marks the transfer as made (`manual_paid`) or rejected ' +
+        '(`failed`).',
     ),
   ),
   triggered_by: v.pipe(
@@ -42,5 +44,9 @@ export const SettlementDtoSchema = v.object({
   settled_at: v.pipe(v.nullable(time), v.description('When it was marked `manual_paid`.')),
   created_at: time,
 })
+
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
+}
 
 export type SettlementDto = v.InferOutput<typeof SettlementDtoSchema>

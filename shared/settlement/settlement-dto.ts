@@ -26,7 +26,10 @@ export function toSettlementDto(settlement: Settlement): SettlementDto {
   }
 }
 
-/** A settlement as operators see it: the public object, its later state, and a warning about its payout. */
+/**
+ * A settlement as operators see it: the public object, its later state, and a warning about its
+ * payout.
+ */
 export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
   return {
     ...toSettlementDto(settlement),
@@ -42,7 +45,11 @@ export function toOperatorSettlement(settlement: Settlement, now: Timestamp) {
 function warningOf(settlement: Settlement, now: Timestamp): string | null {
   if (settlement.bank === undefined) {
     // A settlement keeps the details of its recording, so only a new settlement has new details.
-    return 'no bank details: it cannot be paid out. Enter them with update-client. Then run mark-settlement-failed and recredit-settlement: the next settlement has the money and the details.'
+    return (
+      'no bank details: it cannot be paid out. Enter them with update-client. Then run ' +
+      'mark-settlement-failed and recredit-settlement: the next settlement has the money and ' +
+      'the details.'
+    )
   }
   const newUntil = bankIsNewUntil(settlement)
   return newUntil === undefined || newUntil <= now

@@ -37,7 +37,9 @@ export async function findAnySettlement(deps: TableDeps, id: string): Promise<Se
   return v.parse(SettlementSchema, item)
 }
 
-/** One settlement of a client (spec 4.7). An absent id and another client's id throw the same 404. */
+/**
+ * One settlement of a client (spec 4.7). An absent id and another client's id throw the same 404.
+ */
 export async function findSettlement(
   deps: TableDeps,
   clientId: ClientId,
@@ -65,7 +67,10 @@ export function settlementIdsOf(items: readonly Item[]) {
   return items.map(({ id }) => v.parse(SettlementIdSchema, id))
 }
 
-/** The settlements of a client whose public period ends in a span, oldest first. The index may lack the newest. */
+/**
+ * The settlements of a client whose public period ends in a span, oldest first. The index may lack
+ * the newest.
+ */
 export async function settlementsEnding(
   deps: TableDeps,
   clientId: ClientId,
@@ -91,7 +96,10 @@ export async function findSettlements(
   )
 }
 
-/** The settlements whose windows overlap a span of the journal, its end included, oldest first. The index may lag. */
+/**
+ * The settlements whose windows overlap a span of the journal, its end included, oldest first. The
+ * index may lag.
+ */
 export async function settlementsBetween(
   deps: TableDeps,
   clientId: ClientId,
@@ -131,7 +139,10 @@ export function putSettlement(settlement: Settlement): Step {
   )
 }
 
-/** Moves a settlement from `recorded` to a terminal status (spec 3.2). Its payout is then no longer due. */
+/**
+ * Moves a settlement from `recorded` to a terminal status (spec 3.2). Its payout is then no longer
+ * due.
+ */
 export function markClosed({
   settlementId,
   status,
@@ -186,7 +197,10 @@ export function keptSum({ settledUntil, progress }: Window): KeptSum | undefined
   return sum.start === settledUntil ? sum : undefined
 }
 
-/** Stores the progress of a window's sum. Refused if another run swept the window, or stored progress, after the read. */
+/**
+ * Stores the progress of a window's sum. Refused if another run swept the window, or stored
+ * progress, after the read.
+ */
 export async function keepSum(
   deps: TableDeps,
   clientId: ClientId,

@@ -57,7 +57,10 @@ export function hasSwept({ sweptFrom, sweptUntil }: Settlement, eligibleAt: Time
 /** How long bank details count as new: the merchant may object until then. */
 export const NEW_BANK_MS = 3 * DAY_MS
 
-/** Until when the account counts as new; undefined for details from before the client's first credit. */
+/**
+ * Until when the account counts as new; undefined for details from before the client's first
+ * credit.
+ */
 export function bankIsNewUntil({ bank }: Pick<Settlement, 'bank'>): Timestamp | undefined {
   return bank?.isChange ? addMs(bank.since, NEW_BANK_MS) : undefined
 }

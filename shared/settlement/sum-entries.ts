@@ -28,16 +28,18 @@ const TAIL_MS = 5 * MINUTE_MS
 const LOOK_AGAIN_MS = 5 * SECOND_MS
 const MAX_LOOKS = 6
 
-/** The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums. */
+/**
+ * The progress of a window's sum: whole blocks of entries. `position`: the last entry in the sums.
+ */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
 type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
 
 /**
- * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep and settle"). A run
- * that cannot sum the whole window stops at the end of a block, and the next run continues at its position. A
- * transaction becomes visible item by item, so the window's last minutes are summed until two reads have the same
- * digest. Throws when the digests keep changing.
+ * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep
+ * and settle"). A run that cannot sum the whole window stops at the end of a block, and the next
+ * run continues at its position. A transaction becomes visible item by item, so the window's last
+ * minutes are summed until two reads have the same digest. Throws when the digests keep changing.
  */
 export async function sumEntries(deps: SumDeps, window: SummedWindow, progress: SumProgress) {
   const { span } = window
@@ -65,7 +67,10 @@ function bodyEnd({ start, end }: Span): Timestamp {
   return later(start, addMs(end, -TAIL_MS))
 }
 
-/** Tells after each page whether a run over a client's history must end, by the run's pages or its time. */
+/**
+ * Tells after each page whether a run over a client's history must end, by the run's pages or its
+ * time.
+ */
 export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: number): () => boolean {
   const endsAtMs = deps.monotonicMs() + runMs
   let pagesLeft = (deps.stage.historySteps ?? HISTORY_STEPS).pages
@@ -76,9 +81,9 @@ export function runLimit(deps: Pick<Deps, 'stage' | 'monotonicMs'>, runMs: numbe
 type Sum = SumProgress & { readonly carried: readonly Entry[] }
 
 /**
- * Adds the entries of a span to sums, page by page: whole blocks to the sums, later entries to `carried`. `isOver` ends
- * the run after a page with a whole block; another run continues at its position. `select` answers the entries of a page
- * that count.
+ * Adds the entries of a span to sums, page by page: whole blocks to the sums, later entries to
+ * `carried`. `isOver` ends the run after a page with a whole block; another run continues at its
+ * position. `select` answers the entries of a page that count.
  */
 export async function sumPages(
   deps: Parameters<typeof entryPages>[0],
@@ -107,7 +112,10 @@ export async function sumPages(
 
 export type EntrySums = v.InferOutput<typeof EntrySumsSchema>
 
-/** The sums with one more block of entries, in the order of the journal. `start`: the window's start. */
+/**
+ * The sums with one more block of entries, in the order of the journal. `start`: the window's
+ * start.
+ */
 export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Timestamp): EntrySums {
   if (entries.length === 0) return sums
   const hash = createHash('sha256').update(sums.digest)
@@ -131,7 +139,10 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
   return added
 }
 
-/** The part of an entry that no settled row proves. A late row removes its payment's part in the same window. */
+/**
+ * The part of an entry that no settled row proves. A late row removes its payment's part in the
+ * same window.
+ */
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
   switch (entry.type) {
     case 'payment':

@@ -5,7 +5,10 @@ import type { ClientId } from '../ids.ts'
 import { addMs, DAY_MS } from '../time.ts'
 import { findSettlements, settlementIdsOf } from './settlement-store.ts'
 
-/** Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled once. */
+/**
+ * Starts the daily sweep (spec 3.2). Safe to repeat: a client whose message comes twice is settled
+ * once.
+ */
 export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'log'>) {
   const clients = await sendForEachClient(deps, (clientId) =>
     deps.queues.send('settlements', {
@@ -18,7 +21,10 @@ export async function sweepSettlements(deps: Pick<Deps, 'table' | 'queues' | 'lo
   return { clients }
 }
 
-/** Sends a message for each client, so that a slow or broken client delays no other client. Answers the number of clients. */
+/**
+ * Sends a message for each client, so that a slow or broken client delays no other client. Answers
+ * the number of clients.
+ */
 export async function sendForEachClient(
   deps: TableDeps,
   send: (clientId: ClientId) => Promise<unknown>,
@@ -36,7 +42,10 @@ const UNPAID_AFTER_MS = 3 * DAY_MS
 /** The most settlements of one alert, oldest first. */
 const LOOKED_AT = 100
 
-/** Reports once a day, in one alert, the settlements that were recorded three days ago and are not paid out. */
+/**
+ * Reports once a day, in one alert, the settlements that were recorded three days ago and are not
+ * paid out.
+ */
 export async function alertUnpaidSettlements(
   deps: Pick<Deps, 'table' | 'alerts' | 'now' | 'log'>,
 ): Promise<void> {

@@ -38,7 +38,10 @@ export function logSuspense(
   log.warn('suspense.recorded', { suspense_id: suspenseId, cause, kind, payment_id: paymentId })
 }
 
-/** Publishes an alert, then ends its due work; a crash in between repeats the alert. False: due work must try again. */
+/**
+ * Publishes an alert, then ends its due work; a crash in between repeats the alert. False: due work
+ * must try again.
+ */
 export async function publishSuspenseAlert(deps: SuspenseDeps, item: Suspense): Promise<boolean> {
   try {
     await deps.alerts.publish({
@@ -84,7 +87,10 @@ function messageOf({
   }
 }
 
-/** The item of money that may be credited to no payment, recorded once because its id is the provider's payment id. */
+/**
+ * The item of money that may be credited to no payment, recorded once because its id is the
+ * provider's payment id.
+ */
 export function heldMoney({
   capture: { providerPaymentId, capturedMinor: amountMinor },
   ...about

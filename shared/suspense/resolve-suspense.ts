@@ -82,7 +82,8 @@ function assertAllowed(item: Suspense, resolution: OperatorResolution): void {
     throw invalid(
       'the provider has not settled this money yet',
       undefined,
-      'Wait until the sync finds its settled row, then resolve it. A refund in the provider dashboard resolves it too.',
+      'Wait until the sync finds its settled row, then resolve it. A refund in the provider ' +
+        'dashboard resolves it too.',
     )
   }
 }

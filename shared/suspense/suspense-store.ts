@@ -17,7 +17,9 @@ import { UPSTREAM } from '../table/upstream.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../time.ts'
 import { type Suspense, SuspenseSchema } from './suspense.ts'
 
-/** How long due work waits for the item's writer to publish the alert, and between its own attempts. */
+/**
+ * How long due work waits for the item's writer to publish the alert, and between its own attempts.
+ */
 const ALERT_GRACE_MS = MINUTE_MS
 
 /** Refused if the item exists, because its first writer alerts the operators. */
@@ -37,7 +39,10 @@ function itemOf(item: Suspense) {
   }
 }
 
-/** Writes the item unless it exists, and never refuses. A second call would repeat a published alert, so only one transition may record such an item. */
+/**
+ * Writes the item unless it exists, and never refuses. A second call would repeat a published
+ * alert, so only one transition may record such an item.
+ */
 export function ensureSuspense(item: Suspense): Step {
   return update(suspenseKey(item.suspenseId), { setIfAbsent: itemOf(item) })
 }
@@ -54,7 +59,10 @@ export async function findSuspense(
   return v.parse(v.optional(SuspenseSchema), await deps.table.get(suspenseKey(suspenseId)))
 }
 
-/** Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed it. */
+/**
+ * Claims an alert by moving its due time. Undefined: it is published, or another worker has claimed
+ * it.
+ */
 export async function claimSuspenseAlert(
   deps: StoreDeps,
   { suspenseId, dueAt }: { readonly suspenseId: string; readonly dueAt: Timestamp },

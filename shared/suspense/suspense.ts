@@ -69,7 +69,10 @@ export function owedAmountOf({ amountMinor = ZERO, refundedMinor = ZERO }: Suspe
   return less(amountMinor, refundedMinor)
 }
 
-/** The amount that the house journal holds for an item: zero before its row has settled and after its resolution. */
+/**
+ * The amount that the house journal holds for an item: zero before its row has settled and after
+ * its resolution.
+ */
 export function heldAmountOf(item: Suspense): Minor {
   return item.status === 'open' && item.postedMinor !== undefined ? owedAmountOf(item) : ZERO
 }

@@ -31,14 +31,16 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
 }
 
 /**
- * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One transaction writes the
- * slices and the new position, so a crash loses no slice. Undefined: another worker planned this round.
+ * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One
+ * transaction writes the slices and the new position, so a crash loses no slice. Undefined: another
+ * worker planned this round.
  */
 export async function planRound(deps: StoreDeps) {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
-  // Limited to the slices of one transaction. The next round follows immediately and reads the later rows.
+  // Limited to the slices of one transaction. The next round follows immediately and reads the
+  // later rows.
   const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
   const round = (head?.round ?? 0) + 1
   const rowsPerMinute = head?.rowsPerMinute ?? 0

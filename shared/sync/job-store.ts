@@ -58,7 +58,10 @@ const SliceSchema = v.object({
 })
 export type Slice = v.InferOutput<typeof SliceSchema>
 
-/** A transaction that could not be decided, for example without a provider answer. The sync checks it again alone. */
+/**
+ * A transaction that could not be decided, for example without a provider answer. The sync checks
+ * it again alone.
+ */
 const OpenTransactionSchema = v.object({
   ...DueJobSchema.entries,
   kind: v.literal('open'),
@@ -101,7 +104,10 @@ function changeJob(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
   return deps.table.write(update(syncJobKey(id), changes, equals('dueAt', dueAt)))
 }
 
-/** Keeps the position after a page and renews the lease. Undefined: another worker has claimed the slice. */
+/**
+ * Keeps the position after a page and renews the lease. Undefined: another worker has claimed the
+ * slice.
+ */
 export async function keepPosition(
   deps: StoreDeps,
   slice: Slice,
@@ -142,8 +148,9 @@ export type OpenHour = Pick<Slice, 'id' | 'from' | 'to' | 'category'> & {
 }
 
 /**
- * Schedules a reading of a tail slice at `dueAt`, unless the slice already waits until `settlesBy` or was read
- * `maxReads` times. A worker that is reading the slice loses its claim. The next reading starts from the beginning.
+ * Schedules a reading of a tail slice at `dueAt`, unless the slice already waits until `settlesBy`
+ * or was read `maxReads` times. A worker that is reading the slice loses its claim. The next
+ * reading starts from the beginning.
  */
 export function registerReading(
   deps: TableDeps,
@@ -161,8 +168,8 @@ export function registerReading(
 const MAX_TRIES = 5
 
 /**
- * Records a transaction in its latest form, so that the sync checks it alone at `dueAt`. A worker that checks an
- * older form loses its claim. Throws when every try meets another claim.
+ * Records a transaction in its latest form, so that the sync checks it alone at `dueAt`. A worker
+ * that checks an older form loses its claim. Throws when every try meets another claim.
  */
 export async function noteOpenTransaction(
   deps: TableDeps,

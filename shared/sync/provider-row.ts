@@ -9,7 +9,10 @@ import type { FindingCause, Suspense } from '../suspense/suspense.ts'
 import { findSuspense } from '../suspense/suspense-store.ts'
 import { addMs, DAY_MS } from '../time.ts'
 
-/** The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or moves no money. */
+/**
+ * The reversal, refund or dispute that a row describes. Undefined: the row paid the payment, or
+ * moves no money.
+ */
 export function moneyRowOf(transaction: ProviderTransaction): MoneyRow | undefined {
   const { type, status, reversalKind: kind } = transaction
   const { transactionId, amountMinor, providerMinor, createdAt, updatedAt: at } = transaction
@@ -87,7 +90,9 @@ export function recordPaymentFinding(
   )
 }
 
-/** The finding about the row itself. If the row is voided or fails later, that is another finding. */
+/**
+ * The finding about the row itself. If the row is voided or fails later, that is another finding.
+ */
 export function rowFinding(
   deps: NewsDeps,
   transaction: ProviderTransaction,

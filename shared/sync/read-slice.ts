@@ -47,7 +47,9 @@ const LIST_OPERATION: ProviderOperation = 'listTransactions'
 export type SyncRun = {
   readonly deps: NewsDeps & Pick<Deps, 'monotonicMs' | 'sleep' | 'memory'>
   readonly budget: ReturnType<typeof callBudget>
-  /** Counts of rows, as logged. `passed_over`: rows that concern no payment, or that are not final. */
+  /**
+   * Counts of rows, as logged. `passed_over`: rows that concern no payment, or that are not final.
+   */
   readonly tally: { transactions: number; unanswered: number; passed_over: number; failed: number }
   readonly deadlineMs: number
   /** Hours whose next reading this run has scheduled, with their `settlesBy`. */
@@ -63,9 +65,9 @@ export type SyncRun = {
 }
 
 /**
- * Reads a claimed slice page by page, reconciles each page and keeps its position (design section 4, "Sync"). After a
- * refused cursor the span is read from its beginning, once in a run. At the end the slice is done or released. After
- * a crash the slice is due again when its lease has expired.
+ * Reads a claimed slice page by page, reconciles each page and keeps its position (design section
+ * 4, "Sync"). After a refused cursor the span is read from its beginning, once in a run. At the end
+ * the slice is done or released. After a crash the slice is due again when its lease has expired.
  */
 export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd> {
   let slice = claimed
@@ -118,7 +120,10 @@ async function releaseSlice(
   return end
 }
 
-/** Takes a list call from the quota, and waits for it. Answers the retry time if the wait would pass the deadline. */
+/**
+ * Takes a list call from the quota, and waits for it. Answers the retry time if the wait would pass
+ * the deadline.
+ */
 async function waitForQuota({ deps, budget, deadlineMs }: SyncRun): Promise<Timestamp | undefined> {
   for (;;) {
     const retryAt = await budget.take(LIST_OPERATION)
@@ -151,7 +156,10 @@ function positionAfter({ afterId, transactions }: TransactionPage): string | und
   return afterId ?? transactions.at(-1)?.transactionId
 }
 
-/** Reconciles one page and keeps the position. Answers the new slice; undefined when another worker has the slice. */
+/**
+ * Reconciles one page and keeps the position. Answers the new slice; undefined when another worker
+ * has the slice.
+ */
 async function readPage(
   run: SyncRun,
   slice: Slice,
@@ -174,8 +182,9 @@ async function readPage(
 export const ASK_AGAIN_MS = 2 * MINUTE_MS
 
 /**
- * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an open job, so the page is
- * complete on return. Answers the hours whose transactions are not final yet. Safe to repeat.
+ * Reconciles a page of transactions with the books. A row that cannot be decided now becomes an
+ * open job, so the page is complete on return. Answers the hours whose transactions are not final
+ * yet. Safe to repeat.
  */
 async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenHours> {
   const { tally } = run
@@ -217,7 +226,10 @@ async function reconcilePage(run: SyncRun, page: TransactionPage): Promise<OpenH
   return hours
 }
 
-/** Posts the payments whose rows have settled, together by shard. Answers all rows, with the posted payments. */
+/**
+ * Posts the payments whose rows have settled, together by shard. Answers all rows, with the posted
+ * payments.
+ */
 async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<readonly Row[]> {
   try {
     const postings = rows.flatMap((row) => postingByRow(deps, row) ?? [])
@@ -234,7 +246,10 @@ async function postSettledRows(deps: NewsDeps, rows: readonly Row[]): Promise<re
   }
 }
 
-/** The rows of a page with their payments. Every later write has a condition, so a stale read is harmless. */
+/**
+ * The rows of a page with their payments. Every later write has a condition, so a stale read is
+ * harmless.
+ */
 async function rowsWithPayments(
   deps: TableDeps,
   transactions: readonly ProviderTransaction[],

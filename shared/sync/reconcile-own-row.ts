@@ -16,7 +16,10 @@ import { isCreditedWith, recordPaymentFinding } from './provider-row.ts'
 /** Each try books the row or loses a race; the next read shows the result. */
 const MAX_TRIES = 5
 
-/** Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. Safe to repeat. */
+/**
+ * Posts a payment by its own settled row, once. A fee other than the posted fee is a finding. Safe
+ * to repeat.
+ */
 export async function reconcileOwnRow(
   deps: NewsDeps,
   payment: Payment,
@@ -60,8 +63,9 @@ export function postingByRow(
 }
 
 /**
- * Credits a pending payment by a row that the sync fetched, without another call. The condition: the payment is
- * pending. Undefined: the row does not match, or the payment is no longer pending; the caller then asks the provider.
+ * Credits a pending payment by a row that the sync fetched, without another call. The condition:
+ * the payment is pending. Undefined: the row does not match, or the payment is no longer pending;
+ * the caller then asks the provider.
  */
 export async function creditByRow(
   deps: NewsDeps,

@@ -35,9 +35,9 @@ import {
 import { creditByRow, type RowWithPayment, reconcileOwnRow } from './reconcile-own-row.ts'
 
 /**
- * `booked`: the money is credited or in suspense, and the sync reads the row again until it has settled. `done`:
- * nothing is left to do. `open`: the sync checks the row again. `passed_over`: the row concerns no payment, or is not
- * final.
+ * `booked`: the money is credited or in suspense, and the sync reads the row again until it has
+ * settled. `done`: nothing is left to do. `open`: the sync checks the row again. `passed_over`: the
+ * row concerns no payment, or is not final.
  */
 export type Reconciled = { readonly booked: Payment | undefined } | 'done' | 'open' | 'passed_over'
 
@@ -46,7 +46,10 @@ export type Lookups = {
   noteUnanswered(reason: Unanswered['reason']): Promise<void>
 }
 
-/** Reconciles one provider transaction with the books. Its payment may be stale: every write has a condition. */
+/**
+ * Reconciles one provider transaction with the books. Its payment may be stale: every write has a
+ * condition.
+ */
 export async function reconcileTransaction(
   deps: NewsDeps,
   row: RowWithPayment,
@@ -84,7 +87,8 @@ export async function reconcileTransaction(
   }
   const money = await findHeldMoney(deps, transaction)
   if (money) return reconcileHeldMoney(deps, money, transaction)
-  // No payment had the reversed money. If the row names one of our payments, an operator must check it.
+  // No payment had the reversed money. If the row names one of our payments, an operator must check
+  // it.
   if (payment) await recordPaymentFinding(deps, payment, transaction, 'reversed_upstream')
   return payment ? 'done' : 'passed_over'
 }
@@ -128,7 +132,8 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
     return 'done'
   }
   if (hasMoved(payment.movements, moneyRow)) return 'done'
-  // An operator may have adjusted the client's ledger for this row. A second booking would count it twice.
+  // An operator may have adjusted the client's ledger for this row. A second booking would count it
+  // twice.
   if (moneyRow.isOwnRow !== true && (await isLeftToOperator(deps, houseRowOf(transaction)))) {
     if (moneyRow.type === 'reversal') await recordRowFinding(deps, transaction, payment)
     return 'done'
@@ -145,13 +150,17 @@ async function reconcileCredit(deps: NewsDeps, payment: Payment, transaction: Pr
   }
   const isEarly =
     row.type === 'dispute_won' && payment.movements.every(({ type }) => type !== 'chargeback')
-  // The row of a won dispute may arrive before the row of its chargeback. It stays open for two days.
+  // The row of a won dispute may arrive before the row of its chargeback. It stays open for two
+  // days.
   if (isEarly && isYoung(deps, transaction)) return 'open'
   await movePayment(deps, payment, row)
   return 'done'
 }
 
-/** Books a row of money in suspense: the money's settled payment, or a reversal. Any other row is a finding. */
+/**
+ * Books a row of money in suspense: the money's settled payment, or a reversal. Any other row is a
+ * finding.
+ */
 async function reconcileHeldMoney(
   deps: NewsDeps,
   item: Suspense,
@@ -164,7 +173,8 @@ async function reconcileHeldMoney(
     const booked = moneyRow.isOwnRow
       ? await bookSuspenseVoid(deps, item, row)
       : await bookSuspenseRefund(deps, item, row, transaction.disputedMinor ?? moneyRow.amountMinor)
-    // An operator has refunded the money by bank or written it off. The finding lets the operator stop the transfer.
+    // An operator has refunded the money by bank or written it off. The finding lets the operator
+    // stop the transfer.
     const isClosed = booked.status === 'resolved' && booked.resolution !== 'refunded'
     if (isClosed) await recordRowFinding(deps, transaction, booked)
     return 'done'
@@ -205,9 +215,9 @@ async function passOverFailedRow(
 }
 
 /**
- * Asks the provider about money that no payment is credited with, and credits or holds the money. Without an answer
- * or a capture, the row stays open for two days. Then it becomes a finding. A row with one of our references stays
- * open until the provider answers.
+ * Asks the provider about money that no payment is credited with, and credits or holds the money.
+ * Without an answer or a capture, the row stays open for two days. Then it becomes a finding. A row
+ * with one of our references stays open until the provider answers.
  */
 async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction, lookups: Lookups) {
   const { type, providerPaymentId, paymentRequestId, transactionId } = transaction
@@ -228,7 +238,8 @@ async function askAndReconcile(deps: NewsDeps, transaction: ProviderTransaction,
   const outcome = await applyProviderNews(deps, { providerPaymentId, paymentRequestId }, 'sync')
   if (outcome.kind === 'deferred') return 'open'
   if (outcome.kind === 'unanswered') await lookups.noteUnanswered(outcome.reason)
-  // A row that is not a payment may have an id of another kind. The provider refuses to look up such an id.
+  // A row that is not a payment may have an id of another kind. The provider refuses to look up
+  // such an id.
   const isOtherId =
     type !== 'payment' && outcome.kind === 'unanswered' && outcome.reason === 'refused'
   if (outcome.kind === 'not_shown' || (outcome.kind === 'unanswered' && !isOtherId)) {

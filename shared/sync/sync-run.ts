@@ -26,7 +26,10 @@ const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
 /** A second round is needed only when a backlog has more slices than one transaction can write. */
 const MAX_ROUNDS = 50
 
-/** Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round is old enough. */
+/**
+ * Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round
+ * is old enough.
+ */
 export async function runSyncJobs(
   deps: SyncRun['deps'],
   { woken }: { readonly woken: boolean },
@@ -35,9 +38,10 @@ export async function runSyncJobs(
 }
 
 /**
- * Reads the head if `readsHead`, runs due jobs, and logs the result. Answers the number of transactions that were
- * read, and of those that are undecided. `until`: the sync has read all rows that were updated before this time.
- * `complete`: no due job is left, and no other worker has a job.
+ * Reads the head if `readsHead`, runs due jobs, and logs the result. Answers the number of
+ * transactions that were read, and of those that are undecided. `until`: the sync has read all rows
+ * that were updated before this time. `complete`: no due job is left, and no other worker has a
+ * job.
  */
 async function runSync(
   deps: SyncRun['deps'],
@@ -114,7 +118,10 @@ async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
   return end === 'read' || end === 'overtaken'
 }
 
-/** After a failure the job is due again when its lease has expired. After two days it is a finding too. */
+/**
+ * After a failure the job is due again when its lease has expired. After two days it is a finding
+ * too.
+ */
 async function recheckTransaction(run: SyncRun, job: OpenTransaction): Promise<void> {
   const { deps, tally } = run
   const { transaction } = job
@@ -170,14 +177,16 @@ async function runDueJobs(run: SyncRun): Promise<void> {
 const MIN_HELPERS = 9
 
 /**
- * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five minutes and on demand.
- * After a crash another worker continues from the stored position. Two workers on one slice have the effect of one.
+ * Reconciles the provider's transactions with the books (design section 4, "Sync"), every five
+ * minutes and on demand. After a crash another worker continues from the stored position. Two
+ * workers on one slice have the effect of one.
  */
 export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
   const { queues, stage, now } = deps
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
   let helpers = 0
-  // Wakes other workers at once, before their next schedule. A worker without a job costs one query.
+  // Wakes other workers at once, before their next schedule. A worker without a job costs one
+  // query.
   const wakeHelpers = async (jobs: number) => {
     for (; helpers < Math.min(jobs, most); helpers++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })

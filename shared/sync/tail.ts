@@ -16,13 +16,19 @@ import {
 import type { OpenHour, Slice } from './job-store.ts'
 import { finishJob, registerReading, scheduleReading } from './job-store.ts'
 
-/** A row is read eight times at most: three tail readings, four head readings, one call before a fee is assumed. */
+/**
+ * A row is read eight times at most: three tail readings, four head readings, one call before a fee
+ * is assumed.
+ */
 const MAX_READS = 3
 /** The wait after the hour in which the provider expects to settle. */
 const MARGIN_MS = 10 * MINUTE_MS
 /** The wait before the next reading if the provider settles late. */
 const NEXT_READING_MS = DAY_MS
-/** A later expected settlement is an error. A day after this wait, the sweep asks about the payment itself. */
+/**
+ * A later expected settlement is an error. A day after this wait, the sweep asks about the payment
+ * itself.
+ */
 const LONGEST_WAIT_MS = 6 * DAY_MS
 
 export type OpenHours = Map<string, OpenHour>
@@ -33,7 +39,10 @@ export type OpenHours = Map<string, OpenHour>
  */
 const USUAL_CHANNEL: ChannelChoice = { method: 'qris' }
 
-/** Adds a booked, unsettled transaction to its hour. The hour is read when its last transaction has settled. */
+/**
+ * Adds a booked, unsettled transaction to its hour. The hour is read when its last transaction has
+ * settled.
+ */
 export function addOpenTransaction(
   hours: OpenHours,
   transaction: ProviderTransaction,
@@ -65,7 +74,10 @@ function settlementHourOf(
   return addMs(hourOf(later(created, earlier(expected, latest))), HOUR_MS)
 }
 
-/** Schedules a reading of each hour after its expected settlement. `scheduled`: hours that this run has scheduled. */
+/**
+ * Schedules a reading of each hour after its expected settlement. `scheduled`: hours that this run
+ * has scheduled.
+ */
 export async function registerOpenHours(
   deps: StoreDeps,
   hours: OpenHours,

@@ -51,7 +51,8 @@ export const OPEN_FIELDS: Readonly<
     CLIENT: ['endpoint_count'],
     // The delivery worker's notes on an endpoint; only operators change its URL and event types.
     ENDPOINTS: ['slow_since', 'last_alert_at'],
-    // The shard fields of a payment's transition. Only posting and settlement change the window and the fence.
+    // The shard fields of a payment's transition. Only posting and settlement change the window and
+    // the fence.
     LEDGER: [
       'credited_at',
       'credited_minor',

@@ -2,7 +2,10 @@ import * as v from 'valibot'
 
 const MAX_CACHED_NAMES = 1_000
 
-/** A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test checks it). */
+/**
+ * A field's attribute: `paidAt` is `paid_at`. Top level only. `fieldName` is the inverse (a test
+ * checks it).
+ */
 export const attributeName = withCache((field) =>
   field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
 )
@@ -17,6 +20,16 @@ export function toItem(record: object): Item {
   return item
 }
 
+export const fieldName = withCache((name) =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+)
+
+export function fromItem(item: Item): Item {
+  const record: Record<string, unknown> = {}
+  for (const attribute of Object.keys(item)) record[fieldName(attribute)] = item[attribute]
+  return record
+}
+
 /** Caches converted names, because every item has the same few names. */
 function withCache(convert: (name: string) => string): (name: string) => string {
   const cache = new Map<string, string>()
@@ -27,16 +40,6 @@ function withCache(convert: (name: string) => string): (name: string) => string 
     if (cache.size < MAX_CACHED_NAMES) cache.set(name, converted)
     return converted
   }
-}
-
-export const fieldName = withCache((name) =>
-  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
-)
-
-export function fromItem(item: Item): Item {
-  const record: Record<string, unknown> = {}
-  for (const attribute of Object.keys(item)) record[fieldName(attribute)] = item[attribute]
-  return record
 }
 
 /** An object with the table's names, such as the body of a message, under the names of fields. */

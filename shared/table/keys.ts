@@ -84,7 +84,10 @@ export function paymentKey(paymentId: PaymentId) {
   return itemKey('PAYMENT', paymentId)
 }
 
-/** Hashed, so that no key contains an account number. A payment without an account number has no destination key. */
+/**
+ * Hashed, so that no key contains an account number. A payment without an account number has no
+ * destination key.
+ */
 export function destinationPk(destination: string) {
   return pkOf('DESTINATION', derivedUuid('destination', destination))
 }
@@ -120,7 +123,10 @@ export function attemptKey(deliveryId: DeliveryId, attempt: number) {
   )
 }
 
-/** The index owner of a client's payments and events in one part: for the first part the client's own id. */
+/**
+ * The index owner of a client's payments and events in one part: for the first part the client's
+ * own id.
+ */
 export function ownerOf(clientId: ClientId, part = 0): string {
   return part === 0 ? clientId : `${clientId}#${part}`
 }
@@ -174,7 +180,10 @@ export function houseDayPk(rowDay: string) {
 export function houseEntryKey(rowDay: string, transactionId: string, type: string) {
   return keyOf(houseDayPk(rowDay), `${transactionId}#${type}`)
 }
-/** Sums of house entries by posting day, outside the journal: sums grow, and no role may update the journal. */
+/**
+ * Sums of house entries by posting day, outside the journal: sums grow, and no role may update the
+ * journal.
+ */
 export const HOUSE_TOTALS_PK = `${pkPrefix('HOUSE')}totals`
 
 export function houseTotalKey(day: string, type: string): Key {
@@ -203,7 +212,10 @@ export function bankReferenceKey(reference: string) {
   return keyOf(pkOf('REFERENCE', derivedUuid('bank', reference)), 'PAYOUT')
 }
 
-/** A suspense id is a provider payment id, followed by a cause if one payment can have several findings. */
+/**
+ * A suspense id is a provider payment id, followed by a cause if one payment can have several
+ * findings.
+ */
 export function suspenseKey(suspenseId: string) {
   return itemKey('SUSPENSE', suspenseId)
 }
@@ -213,7 +225,9 @@ export function rateKey(clientId: ClientId, counted: 'requests' | 'creates') {
   return itemKey('RATE', clientId, ...(counted === 'creates' ? ['create'] : []))
 }
 
-/** The last use of an API key, in RATE because functions that authenticate may not write API keys. */
+/**
+ * The last use of an API key, in RATE because functions that authenticate may not write API keys.
+ */
 export function keyUseKey(clientId: ClientId, keyId: string) {
   return itemKey('RATE', clientId, 'key', keyId)
 }

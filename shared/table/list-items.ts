@@ -14,10 +14,16 @@ type ListInput = {
   readonly reads?: Reads
 }
 
-/** The maximum number of keys of one query before a deep page; the keys of all partitions are in memory. */
+/**
+ * The maximum number of keys of one query before a deep page; the keys of all partitions are in
+ * memory.
+ */
 const MAX_KEYS = 1_000
 
-/** One page of a list, newest first, without rows that no longer match. A deep page reads all keys before it. */
+/**
+ * One page of a list, newest first, without rows that no longer match. A deep page reads all keys
+ * before it.
+ */
 export async function listItems(
   deps: TableDeps,
   { index, kind, partitions, page, reads }: ListInput,
@@ -61,14 +67,18 @@ type PartitionRead = {
   isAtEnd: boolean
 }
 
-/** Yields partitions as one list, in order, by pages. `after`: a key and its sort attributes, which need not exist. */
+/**
+ * Yields partitions as one list, in order, by pages. `after`: a key and its sort attributes, which
+ * need not exist.
+ */
 export async function* mergedPages(
   deps: TableDeps,
   { partitions, ...input }: MergedInput,
   after?: Item,
 ): AsyncGenerator<{ readonly items: readonly Item[]; readonly more: boolean }> {
   const key = keyAttributes(input.index)
-  // Compared as text. That is DynamoDB's order, because all values have one length and plain letters.
+  // Compared as text. That is DynamoDB's order, because all values have one length and plain
+  // letters.
   const placeOf = (item: Item) => key.sort.map((name) => String(item[fieldName(name)])).join(' ')
   const isBefore = (a: string, b: string) => (input.newestFirst === true ? a > b : a < b)
   const parts = partitions.map((partition): PartitionRead => {
@@ -130,7 +140,10 @@ export async function queryAll(deps: TableDeps, input: QueryInput): Promise<read
   return (await Array.fromAsync(queryPages(deps, input), ({ items }) => items)).flat()
 }
 
-/** Yields a key range page by page, from its beginning or after a cursor, so that memory stays bounded. */
+/**
+ * Yields a key range page by page, from its beginning or after a cursor, so that memory stays
+ * bounded.
+ */
 export async function* queryPages(deps: TableDeps, input: QueryInput): AsyncGenerator<QueryPage> {
   let { cursor } = input
   do {

@@ -1,4 +1,7 @@
-/** The one table as plain data (design section 3): read by the CDK stack, the local gateway and the tests. */
+/**
+ * The one table as plain data (design section 3): read by the CDK stack, the local gateway and the
+ * tests.
+ */
 
 /** The key attributes of an index. An index has no other attributes (KEYS_ONLY). */
 export type IndexSchema = {

@@ -103,7 +103,9 @@ export function unchanged(field: string, value: unknown): Condition {
 export const isNew: Condition = absent('pk')
 export const exists: Condition = present('pk')
 
-/** The attributes that put an item into the by-due index. The item's `id` attribute must be set too. */
+/**
+ * The attributes that put an item into the by-due index. The item's `id` attribute must be set too.
+ */
 export function dueWork(work: Work, id: string, dueAt: Timestamp) {
   return { work, slot: slotOf(id, WORK_SLOTS[work]), dueAt }
 }

@@ -39,7 +39,10 @@ export type QueryPage = {
 
 export type Reads = 'consistent' | 'eventual'
 
-/** The port to the one table. Reads are consistent by default. An item with a past `ttl` counts as absent. */
+/**
+ * The port to the one table. Reads are consistent by default. An item with a past `ttl` counts as
+ * absent.
+ */
 export type Table = {
   /** With `fields`, only these fields. A role may allow no other fields (table/access.ts). */
   get(key: Key, fields?: readonly string[]): Promise<Item | undefined>
@@ -53,7 +56,9 @@ export type Table = {
    * stale or missing.
    */
   getMany(keys: readonly Key[], reads?: Reads): Promise<readonly (Item | undefined)[]>
-  /** One page of a key range; the last page has no cursor. A read of an index is never consistent. */
+  /**
+   * One page of a key range; the last page has no cursor. A read of an index is never consistent.
+   */
   query(input: QueryInput): Promise<QueryPage>
   /**
    * Answers the updated item, or the item that refused the step. `updateFields` answers no item.

@@ -75,7 +75,10 @@ type Findings = ReadonlyMap<string, readonly Difference[]>
 
 const TRIES = 5
 
-/** Writes an audit's findings and progress. Answers the standing differences that are not accepted. Throws when the verdict kept changing. */
+/**
+ * Writes an audit's findings and progress. Answers the standing differences that are not accepted.
+ * Throws when the verdict kept changing.
+ */
 export async function recordFindings(
   deps: TableDeps,
   clientId: ClientId,

@@ -57,7 +57,10 @@ export function toValue(value: unknown): Value {
   return JSON.stringify(value) ?? 'unreadable'
 }
 
-/** Whether two checks found the same difference. Concurrent writes may have changed both figures, but not the gap between them. */
+/**
+ * Whether two checks found the same difference. Concurrent writes may have changed both figures,
+ * but not the gap between them.
+ */
 export function isSame(a: Difference, b: Difference): boolean {
   if (a.what !== b.what || a.id !== b.id) return false
   const gapOfA = gapOf(a)
@@ -85,10 +88,16 @@ export function tryToMake<Made>(make: () => Made): Made | undefined {
 
 /** The wait before a second check, in which concurrent writes end and the indexes catch up. */
 const CHECK_AGAIN_MS = 10 * SECOND_MS
-/** After so many checks without a repeated difference the answer is inconclusive, because writes continue. */
+/**
+ * After so many checks without a repeated difference the answer is inconclusive, because writes
+ * continue.
+ */
 const MAX_TRIES = 3
 
-/** The result of one check. `unstable`: it found differences, but their data changed during the read. */
+/**
+ * The result of one check. `unstable`: it found differences, but their data changed during the
+ * read.
+ */
 export type JudgeResult<Found = Difference> = readonly Found[] | 'unstable'
 
 export type Confirmed<Found = Difference> = {

@@ -27,7 +27,10 @@ export const SettlementVerdictSchema = v.object({
   /** When the audit is due, until it is done. */
   dueAt: v.optional(TimestampSchema),
   auditedAt: v.optional(TimestampSchema),
-  /** Of a long settlement: the progress of its audit, and the differences of the last whole pass, which the next pass must confirm. */
+  /**
+   * Of a long settlement: the progress of its audit, and the differences of the last whole pass,
+   * which the next pass must confirm.
+   */
   progress: v.optional(v.unknown()),
   seen: v.optional(v.array(DifferenceSchema), []),
 })
@@ -57,7 +60,10 @@ export async function readSettlementVerdict(deps: TableDeps, settlementId: Settl
   )
 }
 
-/** Moves the due time of an audit and stores its progress. False: another worker has claimed or finished it. */
+/**
+ * Moves the due time of an audit and stores its progress. False: another worker has claimed or
+ * finished it.
+ */
 export async function moveAudit(
   deps: TableDeps,
   { settlementId, dueAt }: Pick<SettlementVerdict, 'settlementId' | 'dueAt'>,

@@ -143,35 +143,45 @@ export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }
   const each = total([[1, stored], ...flows.map((flow) => [1, usageOf(flow)] as const)])
   const used = total([[MILLION, each]])
-  const of = (name: keyof Prices) => oneDecimal(each[name] ?? 0)
+  const perPayment = (name: keyof Prices) => oneDecimal(each[name] ?? 0)
   const shared = `one for ${sharing(CACHE_MS)} invocations, assumed`
   const size = `${oneDecimal(storedBytes / 1_000)} KB a payment in table and indexes, and their recovery`
   return [
-    line('DynamoDB writes', `${of('dynamodbWriteMillion')} units a payment`, used, 'dynamodbWrite'),
-    line('DynamoDB reads', `${of('dynamodbReadMillion')} units a payment`, used, 'dynamodbRead'),
+    line(
+      'DynamoDB writes',
+      `${perPayment('dynamodbWriteMillion')} units a payment`,
+      used,
+      'dynamodbWrite',
+    ),
+    line(
+      'DynamoDB reads',
+      `${perPayment('dynamodbReadMillion')} units a payment`,
+      used,
+      'dynamodbRead',
+    ),
     line(
       'Lambda',
-      `${of('lambdaRequestMillion')} invocations a payment; durations assumed`,
+      `${perPayment('lambdaRequestMillion')} invocations a payment; durations assumed`,
       used,
       'lambda',
     ),
     line(
       'API Gateway',
-      `${of('httpApiRequestMillion')} requests a payment, callbacks among them`,
+      `${perPayment('httpApiRequestMillion')} requests a payment, callbacks among them`,
       used,
       'httpApi',
     ),
     line('CloudFront and WAF', 'the same requests', used, 'front'),
-    line('SQS', `${of('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
+    line('SQS', `${perPayment('sqsFairMillion')} messages a payment, in a group`, used, 'sqs'),
     line(
       'Secrets Manager',
-      `${of('secretCallMillion')} readings a payment: ${shared}`,
+      `${perPayment('secretCallMillion')} readings a payment: ${shared}`,
       used,
       'secret',
     ),
     line(
       'KMS',
-      `${of('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`,
+      `${perPayment('kmsRequestMillion')} requests a payment, for those secrets and the endpoints’`,
       used,
       'kms',
     ),

@@ -17,7 +17,7 @@ import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
-/* Compares the figures and lists of merchants' pages with the code. The commands of these pages: test/e2e/merchant-*. */
+/* Compares figures and lists of merchants' pages with the code. The commands of these pages: test/e2e/merchant-*. */
 
 const QUICKSTART = 'docs/merchants.md'
 const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map(

@@ -1,8 +1,8 @@
 /**
- * Goal: the stack has no weakness that public rule packs know, unless a reason is written. Method: three packs of cdk-nag
- * check a stage without options and a stage with all options; the nightly run checks each option too. Each finding must have
- * a reason, and each reason a finding. The packs know neither `TableV2` nor our manifest: other tests of this folder
- * check them.
+ * Goal: the stack has no weakness that public rule packs know, unless a reason is written. Method: three packs of
+ * cdk-nag check a stage without options and a stage with all options; the nightly run checks each option too. Each
+ * finding must have a reason, and each reason a finding. The packs know neither `TableV2` nor our manifest: other
+ * tests of this folder check them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

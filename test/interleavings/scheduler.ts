@@ -84,11 +84,11 @@ export async function runSchedule(
       run: (visible: Visible) => Promise<Answer>,
     ): Promise<Answer> =>
       new Promise((resolve, reject) => {
-        const noted = (answer: Answer) => {
+        const noteAnswer = (answer: Answer) => {
           process.known = hash('sha1', `${process.known} ${clock.now} ${JSON.stringify(answer)}`)
           resolve(answer)
         }
-        process.queue.push({ call, run: (visible) => void run(visible).then(noted, reject) })
+        process.queue.push({ call, run: (visible) => void run(visible).then(noteAnswer, reject) })
       })
     const sleep = (ms: number): Promise<void> => {
       const [end, before] = [addMs(clock.now, ms), new Set<TableChange>(table.late())]

@@ -151,11 +151,11 @@ async function runSerially(setting: Setting): Promise<readonly (readonly Taken[]
   return schedules
 }
 
-function permutations(of: readonly number[]): readonly (readonly number[])[] {
-  return of.length === 0
+function permutations(actions: readonly number[]): readonly (readonly number[])[] {
+  return actions.length === 0
     ? [[]]
-    : of.flatMap((first) =>
-        permutations(of.filter((one) => one !== first)).map((rest) => [first, ...rest]),
+    : actions.flatMap((first) =>
+        permutations(actions.filter((one) => one !== first)).map((rest) => [first, ...rest]),
       )
 }
 

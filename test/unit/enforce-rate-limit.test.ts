@@ -9,7 +9,9 @@ import { interceptTable, recordTable, testDeps } from '../support/test-deps.ts'
 const LIMIT = 40
 const ONE = { points: 1 }
 
-/** A client with the stage's limit, and environments that may answer it, each with its own memory. */
+/**
+ * A client with the stage's limit, and environments that may answer it, each with its own memory.
+ */
 async function spreadOver(environments: number, { losesFirstReports = false } = {}) {
   const deps = testDeps()
   const client = await aStoredClient(deps)
@@ -26,7 +28,10 @@ async function spreadOver(environments: number, { losesFirstReports = false } = 
   const writes = () =>
     all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
-  /** Sends requests for some seconds to all environments in turn. Answers how many passed in each second. */
+  /**
+   * Sends requests for some seconds to all environments in turn. Answers how many passed in each
+   * second.
+   */
   const flow = async (perSecond: number, seconds: number) => {
     const passed: number[] = []
     for (let second = 0; second < seconds; second++) {
@@ -88,7 +93,8 @@ describe('the rate limit that every client has (design sections 5 and 9)', () =>
       const passed = await flow(times * LIMIT, 10)
 
       expect(sum(passed)).toBeLessThanOrEqual(12 * LIMIT)
-      // Every environment has read the count after two seconds. The third second pays the excess off.
+      // Every environment has read the count after two seconds. The third second pays the excess
+      // off.
       expect(passed[2]).toBeLessThanOrEqual(LIMIT)
       expect(passed.slice(3)).toStrictEqual(Array.from({ length: 7 }, () => LIMIT))
       expect(sum(passed)).toBeGreaterThanOrEqual(10 * LIMIT)

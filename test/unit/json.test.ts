@@ -25,7 +25,10 @@ function valueOf(text: string): unknown {
 
 const TWICE = { ok: false, reason: 'a key appears twice' }
 
-/** The text of an object with its members in the order drawn, keys that look like integers among them. */
+/**
+ * The text of an object with its members in the order drawn, keys that look like integers among
+ * them.
+ */
 const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: string }>((tie) => ({
   object: fc
     .uniqueArray(
@@ -46,7 +49,8 @@ const anyObjectText: fc.Arbitrary<string> = fc.letrec<{ object: string; value: s
   ),
 })).object
 
-// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-hostile-bodies.test.ts`, `payment-create.test.ts`.
+// Bytes that are no UTF-8, and what a refusal quotes: `api-create-payment-hostile-bodies.test.ts`,
+// `payment-create.test.ts`.
 describe('readJson', () => {
   // v.parseJson calls JSON.parse.
   const JsonTextSchema = v.pipe(v.string(), v.parseJson())

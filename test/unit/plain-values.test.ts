@@ -35,7 +35,8 @@ describe('derivedUuid', () => {
   )
 
   it('never changes, so that old keys still find their payments', () => {
-    // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant set.
+    // The first 16 bytes of `printf '7:payment5:a-key5:é☕' | sha256sum`, with version and variant
+    // set.
     expect(derivedUuid('payment', 'a-key', 'é☕')).toBe('b6d772e9-82df-8701-adb0-4610e91d9e2f')
     const clientId = aClientId()
     expect(paymentIdForKey(clientId, 'a-key')).toBe(derivedUuid('payment', clientId, 'a-key'))

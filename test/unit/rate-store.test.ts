@@ -41,7 +41,9 @@ type Step = readonly [
   answer: string,
 ]
 
-/** Each step: who counts how many points in which second, the count that refuses, and the answer. */
+/**
+ * Each step: who counts how many points in which second, the count that refuses, and the answer.
+ */
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
   'is shared by an environment that did not know it': [
     ['one', 3, 0, undefined, 'counted: 3 in second 0, by 1 requests'],

@@ -73,7 +73,8 @@ itHoldsFor(
   fc.boolean(),
   fc.nat(),
 )(
-  'several partitions are read like one partition, in pages of any size, in both directions, from any row on',
+  'several partitions are read like one partition, in pages of any size, in both directions, ' +
+    'from any row on',
   async (all, limit, newestFirst, at) => {
     const deps = await depsWith(all)
     const expected = inOrder(all, newestFirst)

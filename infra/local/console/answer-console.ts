@@ -25,9 +25,9 @@ const FORBIDDEN = jsonReply(403, {
 })
 
 /**
- * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has refused requests with
- * another host or origin. A page elsewhere that embeds the console sends no origin, so the console checks the fetch
- * site. Only the page itself may be linked.
+ * Serves the console on the local API's port; no deployed stage has it. `isForeignRequest` has
+ * refused requests with another host or origin. A page elsewhere that embeds the console sends no
+ * origin, so the console checks the fetch site. Only the page itself may be linked.
  */
 export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
   return (request) => {
@@ -41,7 +41,8 @@ export function answerConsole(ready: Promise<ConsoleParts>): LocalPages {
 /** The page loads only from this server, runs no inline code, and cannot be framed. */
 const HEADERS = {
   'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
   'cache-control': 'no-store',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
@@ -78,7 +79,10 @@ async function answer(ready: Promise<ConsoleParts>, request: LocalRequest): Prom
   }
 }
 
-/** Server-sent events, one event on each line. JSON contains no line breaks, so an event cannot forge another event. */
+/**
+ * Server-sent events, one event on each line. JSON contains no line breaks, so an event cannot
+ * forge another event.
+ */
 function activityStream(activity: ActivityFeed): LocalAnswer {
   return {
     headers: { 'content-type': 'text/event-stream', 'x-content-type-options': 'nosniff' },
@@ -92,10 +96,12 @@ function activityStream(activity: ActivityFeed): LocalAnswer {
 const TIMEOUT_MS = 30_000
 
 /**
- * Makes a call for the page, because the page can reach only its own origin. Answers `{status, body}` unchanged.
+ * Makes a call for the page, because the page can reach only its own origin. Answers `{status,
+ * body}` unchanged.
  */
 async function relayCall(about: About, request: LocalRequest): Promise<LocalReply> {
-  // A form of another page cannot send this type, and the CORS preflight refuses that page's scripts.
+  // A form of another page cannot send this type, and the CORS preflight refuses that page's
+  // scripts.
   if (request.headers['content-type'] !== 'application/json')
     return jsonReply(415, { message: 'send the content type application/json' })
   const call = v.safeParse(ConsoleCallSchema, parsedJson(request.body))
@@ -122,7 +128,9 @@ function readerOf(name: string) {
   return () => readFile(join(PAGE, name), 'utf8')
 }
 
-/** The browser's code as one file. It is built for each request, so that the start does not wait. */
+/**
+ * The browser's code as one file. It is built for each request, so that the start does not wait.
+ */
 async function script(): Promise<string> {
   const { outputFiles } = await build({
     entryPoints: [join(PAGE, 'app.tsx')],

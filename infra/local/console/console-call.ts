@@ -29,7 +29,10 @@ export const AboutSchema = v.object({
 })
 export type About = v.InferOutput<typeof AboutSchema>
 
-/** The HTTP request of a call, with the merchant's key for the API or the provider's key for the provider. */
+/**
+ * The HTTP request of a call, with the merchant's key for the API or the provider's key for the
+ * provider.
+ */
 export function toWire({ urls, client }: About, call: ConsoleCall) {
   const { port, method, path, body, idempotencyKey, apiKey = client.api_key } = call
   const headers: Readonly<Record<string, string>> = {

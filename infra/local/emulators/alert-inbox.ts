@@ -10,8 +10,9 @@ const PublishedAlert = v.object({ kind: v.string(), subject: v.string(), message
 const KeptAlert = v.object({ id: v.string(), at: TimestampSchema, ...PublishedAlert.entries })
 
 /**
- * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an alert there before
- * it deletes the message. So a crash loses no alert. A message that comes twice is stored once.
+ * The operators' mailbox: it receives alerts from the queue of the topic. With a file, it writes an
+ * alert there before it deletes the message. So a crash loses no alert. A message that comes twice
+ * is stored once.
  */
 export function startAlertInbox(options: {
   readonly sqs: SQSClient
@@ -51,7 +52,10 @@ export function startAlertInbox(options: {
 
 export type AlertInbox = ReturnType<typeof startAlertInbox>
 
-/** A message in another format is shown unchanged, because the operator must see that something was published. */
+/**
+ * A message in another format is shown unchanged, because the operator must see that something was
+ * published.
+ */
 function readAlert(body: string) {
   try {
     return v.parse(PublishedAlert, JSON.parse(body))

@@ -16,12 +16,15 @@ const FUNCTION_NAME =
 /** Lambda's limit for the payload of a synchronous call. */
 export const MAX_INVOKE_BYTES = 6 * 1024 * 1024
 
-/** The duty of the caller; on AWS, the caller's policies. Without this header, every function may be invoked. */
+/**
+ * The duty of the caller; on AWS, the caller's policies. Without this header, every function may be
+ * invoked.
+ */
 export const DUTY_HEADER = 'x-local-duty'
 
 /**
- * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request is no invocation.
- * An asynchronous invocation is not retried.
+ * The Invoke operation of AWS Lambda, as the AWS CLI and SDKs call it. Undefined when the request
+ * is no invocation. An asynchronous invocation is not retried.
  */
 export async function answerInvocation(
   host: Pick<FunctionHost, 'byName'>,

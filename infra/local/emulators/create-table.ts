@@ -30,8 +30,8 @@ const INDEXES: GlobalSecondaryIndex[] = Object.entries(TABLE_SCHEMA.indexes).map
 )
 
 /**
- * Creates the table of the schema in DynamoDB Local, or keeps the existing table of a `--data` directory. Throws
- * if another version of the schema created that table.
+ * Creates the table of the schema in DynamoDB Local, or keeps the existing table of a `--data`
+ * directory. Throws if another version of the schema created that table.
  */
 export async function createTable(endpoint: string, name: string): Promise<void> {
   const client = new DynamoDBClient(localAws(endpoint))
@@ -88,7 +88,10 @@ function indexText(indexes: readonly DescribedIndex[]): string {
     .join()
 }
 
-/** One process serves all functions here, and DynamoDB Local under load answers more slowly than DynamoDB. */
+/**
+ * One process serves all functions here, and DynamoDB Local under load answers more slowly than
+ * DynamoDB.
+ */
 const TABLE_HTTP = {
   connectionTimeout: 5_000,
   requestTimeout: 10_000,

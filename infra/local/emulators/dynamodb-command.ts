@@ -21,7 +21,10 @@ export type DynamoDbProgram = {
   readonly commandFor: DynamoDbCommand
   /** How long it may take until DynamoDB Local answers. */
   readonly startsWithinMs: number
-  /** Asks the program whether it can start DynamoDB Local. No timeout, because a slow program may still be fit. */
+  /**
+   * Asks the program whether it can start DynamoDB Local. No timeout, because a slow program may
+   * still be fit.
+   */
   readonly isFit: () => Promise<boolean>
 }
 
@@ -37,8 +40,8 @@ const DOCKER: DynamoDbProgram = {
 }
 
 /**
- * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are checked, because even
- * `java -version` takes part of a second.
+ * The programs to try, best first: Java with the bundled jar, then Docker. Only their files are
+ * checked, because even `java -version` takes part of a second.
  */
 export function dynamoDbPrograms(): readonly DynamoDbProgram[] {
   const path = (process.env['PATH'] ?? '').split(delimiter).filter((directory) => directory !== '')
@@ -65,13 +68,18 @@ function isExecutable(path: string): boolean {
 }
 
 /**
- * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a second loses the
- * transaction. After a SIGTERM it first writes the file. Shell code for the watcher of the program.
+ * DynamoDB Local answers a transaction before it writes its file: a SIGKILL within a third of a
+ * second loses the transaction. After a SIGTERM it first writes the file. Shell code for the
+ * watcher of the program.
  */
 const ASK_TO_END =
-  'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep 0.1; done'
+  'kill "$program"; n=0; while kill -0 "$program" && [ "$n" -lt 50 ]; do n=$((n + 1)); sleep ' +
+  '0.1; done'
 
-/** Without the optimising compiler, Java uses half the processor time. The compiler pays off only after minutes. */
+/**
+ * Without the optimising compiler, Java uses half the processor time. The compiler pays off only
+ * after minutes.
+ */
 const SHORT_LIVED = ['-Xmx2g', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC']
 
 function javaProgram(java: string): DynamoDbProgram {
@@ -109,7 +117,10 @@ function flags(port: number, storage: readonly string[]) {
   return ['-disableTelemetry', '-port', String(port), ...storage]
 }
 
-/** The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like `1.8.0_392`. */
+/**
+ * The major version; 0 if the program is not Java. Versions look like `17.0.15`, before Java 9 like
+ * `1.8.0_392`.
+ */
 async function javaMajor(java: string): Promise<number> {
   try {
     const { stderr, stdout } = await run(java, ['-version'])
@@ -143,7 +154,8 @@ export function dockerCommand({
       'DynamoDBLocal.jar',
       ...flags(port, dataDirectory === undefined ? ['-inMemory'] : ['-dbPath', '/data']),
     ],
-    // Killing the client would leave the container running. `docker stop` lets DynamoDB Local write its file first.
+    // Killing the client would leave the container running. `docker stop` lets DynamoDB Local write
+    // its file first.
     alsoOnEnd: `docker stop --time 5 ${name}; docker rm --force ${name}`,
   }
 }

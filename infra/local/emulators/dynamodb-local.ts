@@ -11,8 +11,8 @@ import { type DynamoDbProgram, dynamoDbPrograms } from './dynamodb-command.ts'
 export const LOCAL_REGION = 'ap-southeast-3'
 
 /**
- * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a user name
- * (`http://KEY@127.0.0.1:1234`); the other emulators take any key.
+ * How an SDK client reaches an emulator. The endpoint of DynamoDB Local carries its access key as a
+ * user name (`http://KEY@127.0.0.1:1234`); the other emulators take any key.
  */
 export function localAws(endpoint: string) {
   const url = new URL(endpoint)
@@ -26,7 +26,9 @@ export function localAws(endpoint: string) {
 }
 
 type StartOptions = {
-  /** Called as soon as the process runs, before it answers, because it already has the files open. */
+  /**
+   * Called as soon as the process runs, before it answers, because it already has the files open.
+   */
   readonly onSpawn?: (record: ProcessRecord) => void
   readonly signal?: AbortSignal
 }
@@ -38,9 +40,9 @@ export class NoDynamoDbLocal extends Error {
 }
 
 /**
- * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It ends with this process, even
- * after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it. Also rejects when the signal aborts, and
- * then ends the started process.
+ * Starts DynamoDB Local on a free port, in memory or on the files of `dataDirectory`. It ends with
+ * this process, even after a SIGKILL. Rejects with `NoDynamoDbLocal` if no program can start it.
+ * Also rejects when the signal aborts, and then ends the started process.
  */
 export async function startDynamoDbLocal(dataDirectory?: string, options: StartOptions = {}) {
   for (const program of dynamoDbPrograms()) {
@@ -54,7 +56,10 @@ const START_TRIES = 3
 
 export type DynamoDbLocal = Awaited<ReturnType<typeof startDynamoDbLocal>>
 
-/** Undefined if the program cannot start DynamoDB Local: a Java that is too old, or a Docker that does not run. */
+/**
+ * Undefined if the program cannot start DynamoDB Local: a Java that is too old, or a Docker that
+ * does not run.
+ */
 async function startWith(
   program: DynamoDbProgram,
   dataDirectory: string | undefined,
@@ -89,8 +94,9 @@ async function startWith(
 }
 
 /**
- * DynamoDB Local always listens on every interface, but keeps the tables of each access key apart. A caller without
- * this random key sees an empty database. A data directory keeps its key, because its database file has the key's name.
+ * DynamoDB Local always listens on every interface, but keeps the tables of each access key apart.
+ * A caller without this random key sees an empty database. A data directory keeps its key, because
+ * its database file has the key's name.
  */
 function accessKeyFor(dataDirectory: string | undefined): string {
   const newKey = randomBytes(20).toString('hex')
@@ -101,7 +107,10 @@ function accessKeyFor(dataDirectory: string | undefined): string {
   return key
 }
 
-/** A free port of 127.0.0.1. Another process may take the port first, so the caller checks that its server runs. */
+/**
+ * A free port of 127.0.0.1. Another process may take the port first, so the caller checks that its
+ * server runs.
+ */
 export async function freePort(): Promise<number> {
   const server = await startLocalHttpServer({ port: 0, answer: () => ({ hang: true }) })
   await server.close()

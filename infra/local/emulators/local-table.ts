@@ -7,7 +7,10 @@ export type TableKind = (typeof TABLE_KINDS)[number]
 /** The option of every command that opens its own table. */
 export const TABLE_OPTION = { table: { type: 'string' } } as const
 
-/** The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an unknown kind. */
+/**
+ * The kind of table that `--table` names; undefined without the option. Throws `UsageError` for an
+ * unknown kind.
+ */
 export function tableFrom(text: string | undefined): TableKind | undefined {
   if (text === undefined) return undefined
   const kind = TABLE_KINDS.find((candidate) => candidate === text)
@@ -23,7 +26,10 @@ export type LocalTable = {
   readonly place: string
   /** The address for other programs. A table in memory has no address. */
   readonly dynamoDb?: { readonly endpoint: string; readonly name: string; readonly pid: number }
-  /** Resolves with the last error output of DynamoDB Local after it has ended; never for a table in memory. */
+  /**
+   * Resolves with the last error output of DynamoDB Local after it has ended; never for a table in
+   * memory.
+   */
   readonly exitOutput: Promise<string>
   readonly close: () => Promise<void>
 }

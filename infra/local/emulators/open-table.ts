@@ -17,8 +17,8 @@ type TableOptions = {
 const INSTALL = 'install Java 17 or newer (JAVA_HOME or PATH), or start Docker'
 
 /**
- * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it. A data directory
- * needs DynamoDB Local, because a table in memory ends with its process.
+ * Opens the gateway's table. DynamoDB Local starts before this process loads the code that uses it.
+ * A data directory needs DynamoDB Local, because a table in memory ends with its process.
  */
 export async function openTable({
   kind,

@@ -16,7 +16,10 @@ type Receiver = {
   readonly isFull?: () => boolean
 }
 
-/** Receives messages. Returns a function that stops the polling. It resolves after the last message was accepted. */
+/**
+ * Receives messages. Returns a function that stops the polling. It resolves after the last message
+ * was accepted.
+ */
 export function pollQueue(
   sqs: SQSClient,
   { request, accept, isFull = () => false }: Receiver,

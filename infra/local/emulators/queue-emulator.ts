@@ -27,12 +27,16 @@ export async function startQueueEmulator(directory?: string) {
   const sqs = withoutLog(new SQSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler }))
   const sns = new SNSClient({ ...localAws(endpoint), maxAttempts: 2, requestHandler })
 
-  // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of an earlier start.
+  // The emulator's own URLs contain hosts that some machines cannot resolve, and keep the port of
+  // an earlier start.
   const urlOf = (name: string) => `${endpoint}/${ACCOUNT}/${name}`
   const arnOf = (queueUrl: string) =>
     `arn:aws:sqs:${LOCAL_REGION}:${ACCOUNT}:${queueUrl.split('/').at(-1)}`
 
-  /** Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the queue's URL. */
+  /**
+   * Creates the queue and, with `maxReceives`, its dead-letter queue `<name>-dead`. Returns the
+   * queue's URL.
+   */
   const queue = async (
     name: string,
     { maxReceives }: { readonly maxReceives?: number } = {},
@@ -52,7 +56,9 @@ export async function startQueueEmulator(directory?: string) {
     sqs,
     sns,
     queue,
-    /** Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN. */
+    /**
+     * Creates the topic and subscribes the queue to it, with raw delivery. Returns the topic's ARN.
+     */
     subscribedTopic: async (name: string, queueUrl: string): Promise<string> => {
       const { TopicArn } = await sns.send(new CreateTopicCommand({ Name: name }))
       await sns.send(
@@ -87,9 +93,9 @@ type Persistence = {
 export const SHOW_AGAIN_SECONDS = 1
 
 /**
- * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up function would listen on
- * every interface without credentials, so this function assembles the parts. The package (its version is pinned) does
- * not export them, so they are loaded by file.
+ * The emulator's memory, stored in SQLite if there is a directory. The package's own start-up
+ * function would listen on every interface without credentials, so this function assembles the
+ * parts. The package (its version is pinned) does not export them, so they are loaded by file.
  */
 async function openStores(
   directory: string | undefined,

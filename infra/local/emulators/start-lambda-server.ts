@@ -32,8 +32,8 @@ type LambdaServerOptions = Pick<Control, 'clock' | 'log'> & {
 }
 
 /**
- * PORT+1: the Lambda Invoke API for every function, and the local controls. The server listens at once; requests wait
- * until the gateway is ready.
+ * PORT+1: the Lambda Invoke API for every function, and the local controls. The server listens at
+ * once; requests wait until the gateway is ready.
  */
 export function startLambdaServer({
   port,
@@ -57,7 +57,10 @@ export function startLambdaServer({
   })
 }
 
-/** Answers the controls of the local gateway: clock, alerts and log. Undefined for any other request. */
+/**
+ * Answers the controls of the local gateway: clock, alerts and log. Undefined for any other
+ * request.
+ */
 export function answerControl(
   parts: Control,
   request: LocalRequest,
@@ -90,12 +93,16 @@ const Jump = v.strictObject({
   advance_seconds: v.pipe(v.number(), v.finite(), v.minValue(0), v.maxValue(MAX_JUMP_SECONDS)),
 })
 
-/** An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still runs. */
+/**
+ * An attempt takes at most ten seconds. Its claim must not expire by a jump while the attempt still
+ * runs.
+ */
 const ATTEMPTS_END_WITHIN_MS = 11_000
 
 /**
- * Jumps after the running attempts have ended, and answers after the schedules of the skipped time were started. The
- * clock stores the new offset before any part sees the new time, so an answered jump survives a crash.
+ * Jumps after the running attempts have ended, and answers after the schedules of the skipped time
+ * were started. The clock stores the new offset before any part sees the new time, so an answered
+ * jump survives a crash.
  */
 async function jumpClock({ clock, attemptsEnded }: Control, body: Buffer): Promise<LocalReply> {
   const order = v.safeParse(Jump, parsedJson(body))

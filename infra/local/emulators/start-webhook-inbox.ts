@@ -31,9 +31,9 @@ export type InboxSecrets = {
 }
 
 /**
- * A sample merchant's webhook endpoint. `POST /hooks` receives and records deliveries. `GET /received` shows
- * the last 10,000 deliveries, `DELETE /received` deletes them. `POST /behaviour` sets the answer of the next `times`
- * deliveries (default: all deliveries).
+ * A sample merchant's webhook endpoint. `POST /hooks` receives and records deliveries. `GET
+ * /received` shows the last 10,000 deliveries, `DELETE /received` deletes them. `POST /behaviour`
+ * sets the answer of the next `times` deliveries (default: all deliveries).
  */
 export async function startWebhookInbox(options: {
   readonly port: number
@@ -89,7 +89,10 @@ export async function startWebhookInbox(options: {
   return startLocalHttpServer({ port: options.port, family: options.family, answer })
 }
 
-/** Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec 6.3). */
+/**
+ * Checks as a merchant should: HMAC-SHA256 over the raw bytes, compared in constant time (spec
+ * 6.3).
+ */
 function isSignatureValid(request: LocalRequest, secret: string | undefined) {
   if (secret === undefined) return null
   const expected = createHmac('sha256', secret).update(request.body).digest('hex')

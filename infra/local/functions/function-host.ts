@@ -12,14 +12,16 @@ export type LocalFunction = {
   /** The deployed name, `gateway-local-<name>`. */
   readonly name: string
   /**
-   * Runs the handler with Lambda's rules for timeout and reserved concurrency. A call above that concurrency waits.
-   * Rejects with the handler's error, or with `FunctionTimedOut`.
+   * Runs the handler with Lambda's rules for timeout and reserved concurrency. A call above that
+   * concurrency waits. Rejects with the handler's error, or with `FunctionTimedOut`.
    */
   readonly invoke: (event: unknown, options?: InvokeOptions) => Promise<unknown>
 }
 
 type InvokeOptions = {
-  /** The host drops an invocation that has waited longer, as Lambda drops old asynchronous events. */
+  /**
+   * The host drops an invocation that has waited longer, as Lambda drops old asynchronous events.
+   */
   readonly maxAgeMs?: number
 }
 
@@ -69,8 +71,8 @@ function hostFunction(
     if (performance.now() - arrivedMs > maxAgeMs) return leave()
     const requestId = randomUUID()
     const context = lambdaContext(spec, name, requestId, timeoutMs)
-    // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the concurrency limit
-    // holds.
+    // A handler cannot be stopped at its timeout. It keeps its place until it ends, so that the
+    // concurrency limit holds.
     const run = (async () => handler(event, context))().finally(leave)
     try {
       return await withTimeout<unknown>(timeoutMs, run, () => {
@@ -84,7 +86,10 @@ function hostFunction(
   return { spec, name, invoke }
 }
 
-/** Limits concurrent callers. Other callers wait in their order. Resolves with the function that frees the place. */
+/**
+ * Limits concurrent callers. Other callers wait in their order. Resolves with the function that
+ * frees the place.
+ */
 function concurrencyGate(limit: number) {
   const waitingCallers: (() => void)[] = []
   let inside = 0

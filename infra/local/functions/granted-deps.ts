@@ -20,8 +20,8 @@ export class AccessDenied extends Error {
 type GrantedDeps = Pick<Deps, 'table' | 'queues' | 'alerts' | 'secrets' | 'sealer'>
 
 /**
- * Limits the dependencies to the access in the function's manifest entry. The stack grants the same access on AWS, so a
- * missing entry is found before a deployment.
+ * Limits the dependencies to the access in the function's manifest entry. The stack grants the same
+ * access on AWS, so a missing entry is found before a deployment.
  */
 export function grantedDeps(stage: string, spec: FunctionSpec, deps: GrantedDeps): GrantedDeps {
   const refuse = (access: string): never => {
@@ -68,8 +68,8 @@ type Access =
   | { readonly action: 'Query'; readonly index: string }
 
 /**
- * A table that allows only the items and indexes of the manifest entry, as the function's role does on AWS. Before a
- * request, it calls `refuse` with a missing access; `refuse` throws.
+ * A table that allows only the items and indexes of the manifest entry, as the function's role does
+ * on AWS. Before a request, it calls `refuse` with a missing access; `refuse` throws.
  */
 function grantedTable(
   table: Table,
@@ -101,7 +101,8 @@ function grantedTable(
       return table.write(step)
     },
     transact: async (steps, options) => {
-      // A transaction needs no separate permission. Each of its steps needs the permission of the same single action.
+      // A transaction needs no separate permission. Each of its steps needs the permission of the
+      // same single action.
       demand(
         ...Object.values<Step | undefined>(steps).flatMap((step) =>
           step ? [accessOfStep(step)] : [],
@@ -132,7 +133,10 @@ function accessOfGet({ pk }: Key, fields: readonly string[] | undefined): Access
   return { action: fields && areOpen('GetFields', pk, fields) ? 'GetFields' : 'GetItem', pk }
 }
 
-/** Whether this action may use every field. It may always use the keys, because every request needs them. */
+/**
+ * Whether this action may use every field. It may always use the keys, because every request needs
+ * them.
+ */
 function areOpen(action: FieldAction, pk: unknown, fields: readonly string[]): boolean {
   const openFields =
     Object.entries(OPEN_FIELDS[action]).find(([kind]) => String(pk).startsWith(`${kind}#`))?.[1] ??
@@ -156,7 +160,9 @@ function accessOfStep(step: Step): Access {
   return { action: isFieldUpdate(step) ? 'UpdateFields' : STEP_ACTIONS[step.kind], pk: step.key.pk }
 }
 
-/** IAM counts every field that an update names: the changed fields, and the fields in its condition. */
+/**
+ * IAM counts every field that an update names: the changed fields, and the fields in its condition.
+ */
 function isFieldUpdate(step: Step): boolean {
   if (step.kind !== 'update' || step.returnsNothing !== true) return false
   const { remove = [], ...changes } = step.changes

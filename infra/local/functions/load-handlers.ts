@@ -5,7 +5,10 @@ import type { HostedHandler, LoadedHandler } from './function-host.ts'
 
 const PROJECT = dirname(dirname(dirname(dirname(fileURLToPath(import.meta.url)))))
 
-/** Imports the entry of every function. Throws with the entry's name if it is missing or exports no valid handler. */
+/**
+ * Imports the entry of every function. Throws with the entry's name if it is missing or exports no
+ * valid handler.
+ */
 export function loadHandlers(manifest: readonly FunctionSpec[]): Promise<readonly LoadedHandler[]> {
   return Promise.all(manifest.map(loadHandler))
 }

@@ -43,9 +43,10 @@ export type LocalDepsOptions = {
 }
 
 /**
- * The dependencies of a local function: the production adapter of every port, with emulators and the provider's
- * simulator. HTTP to merchants is real. Wall-clock time comes from the local clock, which can jump; waits and timeouts
- * are real. A function has only the access of its manifest entry.
+ * The dependencies of a local function: the production adapter of every port, with emulators and
+ * the provider's simulator. HTTP to merchants is real. Wall-clock time comes from the local clock,
+ * which can jump; waits and timeouts are real. A function has only the access of its manifest
+ * entry.
  */
 export function localDeps(options: LocalDepsOptions): (spec: FunctionSpec) => Deps {
   const { clock, emulator, log } = options

@@ -13,7 +13,10 @@ export type LocalLog = Log & {
 
 const KEPT_LINES = 2_000
 
-/** Writes JSON lines with the local clock's time. Keeps the latest lines in memory, and passes each line to `write`. */
+/**
+ * Writes JSON lines with the local clock's time. Keeps the latest lines in memory, and passes each
+ * line to `write`.
+ */
 export function localLog(
   clock: Pick<LocalClock, 'nowMs'>,
   write?: (line: string) => void,
@@ -43,7 +46,8 @@ export function localLog(
       add('error', code, {
         ...fields,
         ...(cause !== undefined && describeCause(cause)),
-        // This message contains only a function and an access. Without it, a missing grant is hard to find.
+        // This message contains only a function and an access. Without it, a missing grant is hard
+        // to find.
         ...(cause instanceof AccessDenied && { error_message: cause.message }),
       }),
   }

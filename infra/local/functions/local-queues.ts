@@ -3,14 +3,19 @@ import { chunks } from '../../../shared/chunks.ts'
 import { assertDelay, type QueueName, type Queues } from '../../../shared/queues.ts'
 import type { LocalClock } from '../process/local-clock.ts'
 
-/** The time from which the queue poller may process the message, in milliseconds on the local clock. */
+/**
+ * The time from which the queue poller may process the message, in milliseconds on the local clock.
+ */
 export const VISIBLE_AT = 'visible_at'
-/** The message group, as an attribute, because the emulator drops the group of a standard queue's message. */
+/**
+ * The message group, as an attribute, because the emulator drops the group of a standard queue's
+ * message.
+ */
 export const GROUP = 'group'
 
 /**
- * Sends as the deployed gateway does, except for the delay: SQS would count it on the machine's clock. So the message
- * is sent at once, and carries its due time on the local clock.
+ * Sends as the deployed gateway does, except for the delay: SQS would count it on the machine's
+ * clock. So the message is sent at once, and carries its due time on the local clock.
  */
 export function localQueues(
   client: SQSClient,

@@ -25,8 +25,8 @@ const PAGE = `<!doctype html>
 `
 
 /**
- * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this machine only.
- * Undefined for any other path.
+ * Serves `/openapi.json` (docs/openapi.yaml as JSON) and `/docs` (a page that shows it), on this
+ * machine only. Undefined for any other path.
  */
 export function answerDocumentation(
   request: LocalRequest,
@@ -63,7 +63,8 @@ function readProjectFile(path: string) {
 
 /** Only this server's own scripts run, and no request leaves the machine, not even for a logo. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; connect-src 'self'; worker-src blob:"
+  "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; img-src data:; " +
+  "connect-src 'self'; worker-src blob:"
 
 function textReply(type: string, body: string): LocalReply {
   return {

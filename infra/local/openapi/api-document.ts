@@ -47,8 +47,8 @@ export type Schema = {
 }
 
 /**
- * Schemas as TypeScript, an exported type for each schema. Throws for a schema that has no TypeScript type here,
- * because an unspecific type would check nothing.
+ * Schemas as TypeScript, an exported type for each schema. Throws for a schema that has no
+ * TypeScript type here, because an unspecific type would check nothing.
  */
 export function schemasAsTypescript(schemas: Readonly<Record<string, Schema>>): string {
   return `${[

@@ -21,11 +21,13 @@ const DESTINATIONS: Readonly<Record<ProviderChannel['destination'], readonly [st
 }
 
 const HEAD = [
-  "| `method` | `channel_code` | `payment_destination` | What you do with it | Time to pay | Provider's fee | Amount |",
+  '| `method` | `channel_code` | `payment_destination` | What you do with it | Time to pay | ' +
+    "Provider's fee | Amount |",
   '|---|---|---|---|---|---|---|',
 ]
 const ANY_WALLET =
-  '| `ewallet` | any other wallet of the provider | URL | send the browser there | 24 hours | 2 % + 500 | ask your operator |'
+  '| `ewallet` | any other wallet of the provider | URL | send the browser there | 24 hours | ' +
+  '2 % + 500 | ask your operator |'
 
 const UNITS = [
   [HOUR_MS, 'hours'],

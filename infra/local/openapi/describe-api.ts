@@ -54,7 +54,9 @@ const parameters: Json = {
   },
 }
 
-/** The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples. */
+/**
+ * The API as OpenAPI 3.1, made from the manifest, the functions' schemas, and recorded examples.
+ */
 export async function describeApi(recording: Recording): Promise<Json> {
   return {
     openapi: '3.1.0',
@@ -117,7 +119,8 @@ function responses(recording: Recording): Json {
       'Request Entity Too Large',
     ),
     Unavailable: platformResponse(
-      'No answer within 30 seconds. **What to do:** send the same request, with the same Idempotency-Key, as after a 500.',
+      'No answer within 30 seconds. **What to do:** send the same request, with the same ' +
+        'Idempotency-Key, as after a 500.',
       'Service Unavailable',
     ),
   }

@@ -22,7 +22,10 @@ type DescribedOperation = Operation & {
   readonly answers: readonly RecordedAnswer[]
 }
 
-/** Every path with its operations. Throws if a function has no description, or a description no function. */
+/**
+ * Every path with its operations. Throws if a function has no description, or a description no
+ * function.
+ */
 export async function describeOperations(answers: readonly RecordedAnswer[]): Promise<Json> {
   const functions = await merchantFunctions()
   const unknownNames = Object.keys(OPERATIONS).filter(
@@ -100,12 +103,14 @@ const PARAMETERS: Parameters = {
   status: { description: 'Only items of this status.' },
   idempotency_key: {
     description:
-      'Only the payment of this key. An empty list means "not yet": then create it with the same key, never with a new ' +
+      'Only the payment of this key. An empty list means "not yet": then create it with the ' +
+      'same key, never with a new ' +
       'one. This filter allows no other filter.',
   },
   external_reference: {
     description:
-      'Only payments with exactly this reference. `status` can be added. A payment can be found as soon as its create is ' +
+      'Only payments with exactly this reference. `status` can be added. A payment can be ' +
+      'found as soon as its create is ' +
       'answered. A reference of more than 1,000 payments gets 422.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
@@ -130,8 +135,8 @@ const Query = v.looseObject({
 })
 
 /**
- * The parameters of a query, from the schema that parses it. `ownParameters` differ in this operation. Throws for a
- * parameter without description.
+ * The parameters of a query, from the schema that parses it. `ownParameters` differ in this
+ * operation. Throws for a parameter without description.
  */
 function queryParameters(query: unknown, ownParameters: Parameters = {}): readonly Json[] {
   const { entries } = v.parse(Query, query)
@@ -211,7 +216,10 @@ function describeResponse(operation: DescribedOperation, status: number): Json {
   }
 }
 
-/** The recorded answers of a status. Throws if there is no such answer, because every described answer was recorded. */
+/**
+ * The recorded answers of a status. Throws if there is no such answer, because every described
+ * answer was recorded.
+ */
 export function answersWith(
   answers: readonly RecordedAnswer[],
   status: number,

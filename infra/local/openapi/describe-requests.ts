@@ -35,14 +35,16 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
   metadata: {
     type: ['object', 'null'],
     description:
-      'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for digit.',
+      'Your own data, up to 16 KB and 32 levels. Answers show it unchanged, numbers digit for ' +
+      'digit.',
   },
   expires_in_seconds: {
     type: ['integer', 'null'],
     minimum: 0,
     maximum: MAX_EXPIRY_SECONDS,
     description:
-      "Seconds from now in which the customer can pay. Without it, or with 0: the channel's own time. Wallets and QRIS may " +
+      "Seconds from now in which the customer can pay. Without it, or with 0: the channel's " +
+      'own time. Wallets and QRIS may ' +
       'expire earlier.',
   },
 }
@@ -96,7 +98,8 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
   },
   CreatePushPayment: {
     description:
-      "The wallet sends a request to its app on the customer's phone, and the customer confirms it there.",
+      "The wallet sends a request to its app on the customer's phone, and the customer " +
+      'confirms it there.',
     method: 'ewallet',
     required: ['channel_code', 'customer'],
     ownFields: {
@@ -113,8 +116,8 @@ const VARIANTS: Readonly<Record<string, Variant>> = {
 }
 
 /**
- * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone surrogate, too large
- * or too deep metadata, and a body above 64 KB are refused too.
+ * The body of POST /v1/payments, by payment method. JSON Schema cannot express all rules: a lone
+ * surrogate, too large or too deep metadata, and a body above 64 KB are refused too.
  */
 export function describeCreateRequest(): Readonly<Record<string, Json>> {
   return {
@@ -130,15 +133,10 @@ export function describeCreateRequest(): Readonly<Record<string, Json>> {
   }
 }
 
-function codesOf(method: string) {
-  return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
-}
-
-function customer(properties: Json, keywords: Json = {}): Json {
-  return { type: ['object', 'null'], additionalProperties: false, properties, ...keywords }
-}
-
-/** The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields are allowed. */
+/**
+ * The parsed fields, narrowed by the rules and the variant. Decoding is strict, so no other fields
+ * are allowed.
+ */
 function describeVariant({ description, method, required, ownFields }: Variant): Json {
   const rules: Json = { ...FIELDS, method: { type: 'string', const: method }, ...ownFields }
   const parsedFields = fieldsOf(jsonSchemaOf(PaymentBodySchema, 'input'))
@@ -163,8 +161,8 @@ function fieldsOf({ properties }: Json): Json {
   return properties
 }
 
-function customerField(keywords: Json = {}): Json {
-  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...keywords }
+function customer(properties: Json, keywords: Json = {}): Json {
+  return { type: ['object', 'null'], additionalProperties: false, properties, ...keywords }
 }
 
 const REDELIVER_FIELDS: Readonly<Record<keyof typeof RedeliverBodySchema.entries, Json>> = {
@@ -184,4 +182,12 @@ export function describeRedeliverRequest(): Readonly<Record<string, Json>> {
     { ...Object(properties[name]), ...keywords },
   ])
   return { RedeliverToEndpoint: { ...schema, properties: Object.fromEntries(fields) } }
+}
+
+function codesOf(method: string) {
+  return CHANNELS.filter((channel) => channel.method === method).map(({ code }) => code)
+}
+
+function customerField(keywords: Json = {}): Json {
+  return { type: ['string', 'null'], maxLength: MAX_CUSTOMER_FIELD, ...keywords }
 }

@@ -11,7 +11,8 @@ const SUMMARIES: Readonly<Record<AnnouncedEvent, string>> = {
   'payment.failed': 'The payment failed permanently.',
   'payment.expired': 'The customer did not pay in time.',
   'payment.reversed':
-    'The provider reversed money of a succeeded payment, or returned it. Sent only to endpoints that name this event.',
+    'The provider reversed money of a succeeded payment, or returned it. Sent only to ' +
+    'endpoints that name this event.',
   'gateway.test':
     'A test from an operator to one endpoint, for any event types. It belongs to no payment.',
 }

@@ -13,7 +13,8 @@ type Advice = {
 const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   auth: {
     means:
-      'The API key is missing, malformed, unknown, expired or revoked, or its merchant is disabled.',
+      'The API key is missing, malformed, unknown, expired or revoked, or its merchant is ' +
+      'disabled.',
     retry: 'no',
     todo: 'Check the `Authorization` header; ask the operator for a new key.',
   },
@@ -29,7 +30,8 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   conflict: {
     means:
-      'Two concurrent changes of one item. No endpoint answers this today; a reused Idempotency-Key never causes it.',
+      'Two concurrent changes of one item. No endpoint answers this today; a reused ' +
+      'Idempotency-Key never causes it.',
     retry: 'depends',
     todo: 'Read the item again, then decide.',
   },
@@ -55,7 +57,8 @@ const ERROR_ADVICE: Readonly<Record<ErrorCode, Advice>> = {
   },
   internal_error: {
     means:
-      'An unexpected failure of the gateway or the provider. A create may or may not have happened.',
+      'An unexpected failure of the gateway or the provider. A create may or may not have ' +
+      'happened.',
     retry: 'with the same Idempotency-Key',
     todo: `Send the same request with the same Idempotency-Key (at most ${MAX_KEY_LENGTH} characters): the answer is the existing payment, or a new one. If the error persists, quote \`X-Request-Id\` to support.`,
   },
@@ -98,7 +101,8 @@ export function errorSchemas(): Readonly<Record<string, Json>> {
     Error: jsonSchemaOf(ErrorSchema, 'output'),
     PlatformError: {
       description:
-        'An error from a proxy before the gateway: it has no envelope. An answer of a load balancer may not be JSON.',
+        'An error from a proxy before the gateway: it has no envelope. An answer of a load ' +
+        'balancer may not be JSON.',
       type: 'object',
       required: ['message'],
       properties: { message: { type: 'string' } },

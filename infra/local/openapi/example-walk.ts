@@ -44,7 +44,10 @@ type Walk = {
   readonly caller: LocalCaller
   readonly clientId: string
   readonly key: string
-  /** Calls with the merchant's key, unless `input` has another key. Records the answer with this name. */
+  /**
+   * Calls with the merchant's key, unless `input` has another key. Records the answer with this
+   * name.
+   */
   readonly record: (
     operation: string,
     name: string,

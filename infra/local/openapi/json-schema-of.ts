@@ -4,9 +4,9 @@ import type * as v from 'valibot'
 export type Json = Readonly<Record<string, unknown>>
 
 /**
- * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It leaves out checks
- * that JSON Schema cannot express; the description of the request must add them. `output`: the schema of answers. It
- * throws for a check that JSON Schema cannot express.
+ * A valibot schema as JSON Schema (2020-12, as in OpenAPI 3.1). `input`: the schema of requests. It
+ * leaves out checks that JSON Schema cannot express; the description of the request must add them.
+ * `output`: the schema of answers. It throws for a check that JSON Schema cannot express.
  */
 export function jsonSchemaOf(schema: v.GenericSchema, typeMode: 'input' | 'output'): Json {
   const errorMode = typeMode === 'input' ? 'ignore' : 'throw'

@@ -32,7 +32,10 @@ export type Operation = {
   readonly errors: readonly (404 | 422 | 502)[]
 }
 
-/** Raised with every change that merchants can notice. CHANGELOG.md has a line for each version, with its digest. */
+/**
+ * Raised with every change that merchants can notice. CHANGELOG.md has a line for each version,
+ * with its digest.
+ */
 export const API_VERSION = '1.0.0'
 
 export const TAGS = {
@@ -54,18 +57,6 @@ const REPLAYED = {
   'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true },
 }
 
-function okAnswer(
-  description: string,
-  schema: string,
-  options: Omit<Success, 'description' | 'schema'> = {},
-): Operation['success'] {
-  return { 200: { description, schema, ...options } }
-}
-
-function linkToFirst(operationId: string): Success['links'] {
-  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
-}
-
 const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
   csv: true,
   headers: {
@@ -83,8 +74,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Create a payment',
     description:
-      'Send your own `Idempotency-Key` with every payment. After a lost answer, a timeout or a 5xx, retry with the same ' +
-      'key: one key creates at most one payment, for any number of requests and any body. Unknown fields are refused.',
+      'Send your own `Idempotency-Key` with every payment. After a lost answer, a timeout or ' +
+      'a 5xx, retry with the same ' +
+      'key: one key creates at most one payment, for any number of requests and any body. ' +
+      'Unknown fields are refused.',
     body: 'CreatePayment',
     takesIdempotencyKey: true,
     success: {
@@ -103,7 +96,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'List payments',
     description:
-      'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 three. A deep page costs more.',
+      'Newest first. A page of 50 or more costs two points of the rate limit, a page of 100 ' +
+      'three. A deep page costs more.',
     success: okAnswer('A page of payments, and the total count.', 'PaymentList', {
       links: linkToFirst('getPayment'),
     }),
@@ -122,7 +116,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Cancel a pending payment',
     description:
-      'Cancels it at the provider first, so that it can no longer be paid. Takes no body. Safe to repeat.',
+      'Cancels it at the provider first, so that it can no longer be paid. Takes no body. ' +
+      'Safe to repeat.',
     success: okAnswer('The cancelled payment.', 'Payment', { links: { get: TO_THE_PAYMENT.get } }),
     errors: [404, 422, 502],
   },
@@ -131,7 +126,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'Read the balance',
     description:
-      'With `include=settlements` it shows all your money: credits less reversals = pending + available + in settlement + ' +
+      'With `include=settlements` it shows all your money: credits less reversals = pending + ' +
+      'available + in settlement + ' +
       'paid out.',
     success: okAnswer('The balance.', 'Balance'),
     errors: [422],
@@ -151,10 +147,14 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Events',
     summary: 'Follow the events',
     description:
-      'The events of the last 90 days, oldest first, with the exact bytes of their webhooks, delivered or not. First send ' +
-      '`since`. Then send `after` with the `next` of the last answer: at once while `has_more` is true, else after ten ' +
-      'seconds or more. You get every event once or twice: a new event appears again about five minutes later. Process ' +
-      'each `event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs two points of the rate ' +
+      'The events of the last 90 days, oldest first, with the exact bytes of their webhooks, ' +
+      'delivered or not. First send ' +
+      '`since`. Then send `after` with the `next` of the last answer: at once while ' +
+      '`has_more` is true, else after ten ' +
+      'seconds or more. You get every event once or twice: a new event appears again about ' +
+      'five minutes later. Process ' +
+      'each `event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs ' +
+      'two points of the rate ' +
       'limit, a page of 100 three.',
     parameters: {
       after: {
@@ -182,7 +182,8 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Settlements',
     summary: 'List the entries of a settlement',
     description:
-      'Payments, and all other movements of your money in the window of the settlement. Their sums are the sums of the ' +
+      'Payments, and all other movements of your money in the window of the settlement. Their ' +
+      'sums are the sums of the ' +
       'settlement. With `Accept: text/csv`: the same rows as CSV.',
     success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
@@ -196,8 +197,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'List the entries of your balance',
     description:
-      'Your journal: each movement of your money, settled or not. It does not contain payments that the provider has not ' +
-      'settled yet. Do not use it as a feed: a new entry can appear before one that you have read. Read again from the ' +
+      'Your journal: each movement of your money, settled or not. It does not contain ' +
+      'payments that the provider has not ' +
+      'settled yet. Do not use it as a feed: a new entry can appear before one that you have ' +
+      'read. Read again from the ' +
       'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
     success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
@@ -220,9 +223,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'List webhook deliveries',
     description:
-      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must lie within the newest ' +
-      '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected endpoints. A page of 50 or ' +
-      'more, or with a status, costs several points of the rate limit. Deliveries are kept for 90 days.',
+      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page ' +
+      'must lie within the newest ' +
+      '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected ' +
+      'endpoints. A page of 50 or ' +
+      'more, or with a status, costs several points of the rate limit. Deliveries are kept ' +
+      'for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
       links: linkToFirst('getWebhookDelivery'),
     }),
@@ -243,8 +249,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Send a webhook again',
     description:
-      'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. Takes no body. Answers ' +
-      '422 while a round is in progress, or after ten rounds on one UTC day. Also answers 422 if the endpoint is disabled ' +
+      'Starts a new round of up to eight attempts, with the same `event_id` and the same ' +
+      'bytes. Takes no body. Answers ' +
+      '422 while a round is in progress, or after ten rounds on one UTC day. Also answers 422 ' +
+      'if the endpoint is disabled ' +
       'or deleted.',
     success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
       links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
@@ -256,11 +264,25 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Send missed webhooks to an endpoint again',
     description:
-      'Starts a new round for every abandoned or skipped delivery since a time. It also sends the events that the endpoint ' +
-      'never got. One call checks up to a hundred events: repeat with `next` as `cursor` until it is null. Safe to ' +
+      'Starts a new round for every abandoned or skipped delivery since a time. It also sends ' +
+      'the events that the endpoint ' +
+      'never got. One call checks up to a hundred events: repeat with `next` as `cursor` ' +
+      'until it is null. Safe to ' +
       'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
     success: okAnswer('The started rounds, and the cursor of the next call.', 'Redelivered'),
     errors: [404, 422],
   },
+}
+
+function okAnswer(
+  description: string,
+  schema: string,
+  options: Omit<Success, 'description' | 'schema'> = {},
+): Operation['success'] {
+  return { 200: { description, schema, ...options } }
+}
+
+function linkToFirst(operationId: string): Success['links'] {
+  return { first: { operationId, parameters: { id: '$response.body#/data/0/id' } } }
 }

@@ -28,8 +28,9 @@ const BEGIN_HOUR_UTC = 3
 export const EXAMPLE_SECRET = `whsec_${Buffer.from('for examples, and of no endpoint').toString('base64')}`
 
 /**
- * Records the answers and webhooks of a local gateway during `exampleWalk`. Every recording gives the same text: ids,
- * times and the provider's random values are made stable, and webhooks are signed again.
+ * Records the answers and webhooks of a local gateway during `exampleWalk`. Every recording gives
+ * the same text: ids, times and the provider's random values are made stable, and webhooks are
+ * signed again.
  */
 export async function recordExamples(): Promise<Recording> {
   const cloud = await startLocalCloud({ port: 0 })
@@ -97,9 +98,9 @@ const BEGIN_MS = Date.UTC(2026, 0, 15, 3)
 const STEP_MS = 10 * 60_000
 
 /**
- * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and replaces the provider's
- * random values. It moves times to a fixed day, and rounds away the duration of the recording. `beganMs`: the start of
- * the recording.
+ * Makes recorded bodies the same in every recording. It numbers ids in order of appearance, and
+ * replaces the provider's random values. It moves times to a fixed day, and rounds away the
+ * duration of the recording. `beganMs`: the start of the recording.
  */
 function stableExamples(beganMs: number): (body: Json) => Json {
   const ids = new Map<string, string>()

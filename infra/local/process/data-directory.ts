@@ -13,8 +13,9 @@ const DYNAMODB_MARK = 'DynamoDBLocal.jar'
 /**
  * The files of a gateway started with `--data`. Their content survives the process, even a SIGKILL.
  *
- * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a killed gateway before
- * its files are opened again. Throws if another running gateway uses the directory.
+ * Claims the directory for this process, and creates it if needed. Ends the DynamoDB Local of a
+ * killed gateway before its files are opened again. Throws if another running gateway uses the
+ * directory.
  */
 export async function openDataDirectory(directory: string) {
   const path = resolve(directory)
@@ -40,7 +41,10 @@ export async function openDataDirectory(directory: string) {
     clock: join(path, 'clock.json'),
     alerts: join(path, 'alerts.jsonl'),
     demoClient: join(path, 'demo-client.json'),
-    /** The process record (pid and command line) of the DynamoDB Local that has the table's files open. */
+    /**
+     * The process record (pid and command line) of the DynamoDB Local that has the table's files
+     * open.
+     */
     tableProcess,
     close: (): void => {
       if (runningProcess(gatewayProcess)?.pid === process.pid) removeProcessRecord(gatewayProcess)
@@ -63,7 +67,10 @@ function claimDirectory(path: string, tablePath: string, gatewayProcess: string)
   }
 }
 
-/** Also creates missing parents. Not with `recursive`: Node would retry for ever in a place like /proc. */
+/**
+ * Also creates missing parents. Not with `recursive`: Node would retry for ever in a place like
+ * /proc.
+ */
 function makeDirectory(path: string): void {
   if (existsSync(path)) return
   const parent = dirname(path)

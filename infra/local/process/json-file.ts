@@ -6,8 +6,8 @@ import * as v from 'valibot'
 const OWNER_ONLY = 0o600
 
 /**
- * Replaces the file. After a crash it has either the old or the new content, never a part. After the call
- * returns, the new content survives the process.
+ * Replaces the file. After a crash it has either the old or the new content, never a part. After
+ * the call returns, the new content survives the process.
  */
 export function writeJsonFile(path: string, value: unknown): void {
   writeJsonLines(path, [value])
@@ -23,7 +23,10 @@ export function writeJsonLines(path: string, values: readonly unknown[]): void {
   renameSync(nextPath, path)
 }
 
-/** The file's content; undefined without a file. Throws with the file's name if the content does not fit the schema. */
+/**
+ * The file's content; undefined without a file. Throws with the file's name if the content does not
+ * fit the schema.
+ */
 export function readJsonFile<const Schema extends v.GenericSchema>(
   path: string,
   schema: Schema,
@@ -57,8 +60,9 @@ function parseContent<const Schema extends v.GenericSchema>(
 }
 
 /**
- * The values of a file with one value on each line; no values without a file. A crash may leave a last line without
- * its end: that line is left out. Throws with the line's number if another line does not fit the schema.
+ * The values of a file with one value on each line; no values without a file. A crash may leave a
+ * last line without its end: that line is left out. Throws with the line's number if another line
+ * does not fit the schema.
  */
 export function readJsonLines<const Schema extends v.GenericSchema>(
   path: string,

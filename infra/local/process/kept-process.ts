@@ -6,15 +6,16 @@ export type KeptCommand = {
   readonly program: string
   readonly args: readonly string[]
   /**
-   * A shell command that runs before the program (`$program`) is killed. It stops a container that would continue to
-   * run, or asks the program to end.
+   * A shell command that runs before the program (`$program`) is killed. It stops a container that
+   * would continue to run, or asks the program to end.
    */
   readonly alsoOnEnd?: string
 }
 
 /**
- * Shell code that runs the program and a watcher. The watcher waits for the end of our pipe: we close it, or we are
- * killed. Then the watcher ends the program. If the program ends by itself, the watcher ends too.
+ * Shell code that runs the program and a watcher. The watcher waits for the end of our pipe: we
+ * close it, or we are killed. Then the watcher ends the program. If the program ends by itself, the
+ * watcher ends too.
  */
 const WATCH = `
 exec 3<&0
@@ -38,7 +39,8 @@ const END_TIMEOUT_MS = 6_000
 export async function startKeptProcess({ program, args, alsoOnEnd = '' }: KeptCommand) {
   const shell = spawn('sh', ['-c', WATCH, 'keep', alsoOnEnd, program, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
-    // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program when we stop.
+    // A separate process group, so that Ctrl-C in the terminal reaches only us. We end the program
+    // when we stop.
     detached: true,
   })
   let tail = ''

@@ -29,13 +29,18 @@ export type LocalReply = {
   readonly delayMs?: number
 }
 
-/** A streamed body. `stream` gets a function that sends text. It returns the function that ends the stream. */
+/**
+ * A streamed body. `stream` gets a function that sends text. It returns the function that ends the
+ * stream.
+ */
 export type LocalStream = {
   readonly headers: Readonly<Record<string, string>>
   readonly stream: (send: (text: string) => void) => () => void
 }
 
-/** `hang`: the socket stays open without an answer. `close`: the socket is closed without an answer. */
+/**
+ * `hang`: the socket stays open without an answer. `close`: the socket is closed without an answer.
+ */
 export type LocalAnswer =
   | LocalReply
   | LocalStream
@@ -55,7 +60,10 @@ export type LocalHttpServerOptions = {
 }
 
 const MAX_BODY_BYTES = 1024 * 1024
-/** A too long body is read up to this multiple, because a sender that is disconnected sees no answer. */
+/**
+ * A too long body is read up to this multiple, because a sender that is disconnected sees no
+ * answer.
+ */
 const DROPPED_TIMES_MAX = 4
 const LISTEN_BACKLOG = 1024
 /** A stream's reader with more unread bytes is disconnected. It may connect again. */
@@ -92,9 +100,9 @@ export function jsonReply(
 }
 
 /**
- * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests of foreign pages, and
- * 413 to a body that is too long. After an error in `answer`, it prints the error and answers 500. Rejects if the port
- * is in use.
+ * A small HTTP server on 127.0.0.1 for the parts of the local gateway. It answers 403 to requests
+ * of foreign pages, and 413 to a body that is too long. After an error in `answer`, it prints the
+ * error and answers 500. Rejects if the port is in use.
  */
 export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   let isClosing = false
@@ -102,7 +110,8 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   const streams = new Set<ServerResponse>()
 
   const family = options.family ?? new Set<number>()
-  // Node does not check `Host`. So a request without `Host` gets the same refusal as a request with a foreign host.
+  // Node does not check `Host`. So a request without `Host` gets the same refusal as a request with
+  // a foreign host.
   const server = createServer({ requireHostHeader: false }, (incoming, response) => {
     const send = (answer: LocalReply) => {
       // While closing, a connection ends with its answer instead of waiting for another request.
@@ -127,7 +136,10 @@ export async function startLocalHttpServer(options: LocalHttpServerOptions) {
   return {
     port,
     url: `http://127.0.0.1:${port}`,
-    /** Accepts no more connections, waits `drainMs` for answers in progress, then closes all connections. */
+    /**
+     * Accepts no more connections, waits `drainMs` for answers in progress, then closes all
+     * connections.
+     */
     close: (drainMs = 0) => {
       isClosing = true
       return new Promise<void>((resolve) => {

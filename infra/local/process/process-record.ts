@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { readIfPresent } from './json-file.ts'
 
 /**
- * A file that records a process: its pid, then its command line. The system reuses pids, so a running process is the
- * recorded process only if it has the same command line.
+ * A file that records a process: its pid, then its command line. The system reuses pids, so a
+ * running process is the recorded process only if it has the same command line.
  */
 export type ProcessRecord = { readonly pid: number; readonly command: string }
 
@@ -33,7 +33,10 @@ export function writeProcessRecord(path: string, { pid, command }: ProcessRecord
   writeFileSync(path, `${pid}\n${command}\n`)
 }
 
-/** Records this process in the file, unless the file names another running process. Returns that other process. */
+/**
+ * Records this process in the file, unless the file names another running process. Returns that
+ * other process.
+ */
 export function claimForThisProcess(path: string): ProcessRecord | undefined {
   const otherProcess = runningProcess(path)
   if (otherProcess) return otherProcess
@@ -43,7 +46,9 @@ export function claimForThisProcess(path: string): ProcessRecord | undefined {
   return undefined
 }
 
-/** The recorded process if it still runs; undefined if there is no file or the process has ended. */
+/**
+ * The recorded process if it still runs; undefined if there is no file or the process has ended.
+ */
 export function runningProcess(path: string): ProcessRecord | undefined {
   const [pidText = '', ...commandLines] = (readIfPresent(path) ?? '').split('\n')
   const command = commandLines.join('\n').trim()
@@ -56,7 +61,10 @@ export function removeProcessRecord(path: string): void {
   rmSync(path, { force: true })
 }
 
-/** Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not end. */
+/**
+ * Sends SIGTERM, later SIGKILL, and resolves after the process has ended. Throws if it does not
+ * end.
+ */
 export async function endProcess({ pid, command }: ProcessRecord): Promise<void> {
   for (let attempt = 0; attempt < END_TRIES; attempt++) {
     if (commandOf(pid) !== command) return

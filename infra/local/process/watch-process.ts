@@ -4,9 +4,9 @@ const KILLED_BY_USER = 130
 const SAME_SIGNAL_MS = 1_000
 
 /**
- * Watches for the events that end a program: signals, uncaught errors, and the end of the npm that runs it. The first
- * SIGINT, SIGTERM or SIGHUP starts a clean stop. Another signal, at least a second later, ends the process at once.
- * Messages go to the error output.
+ * Watches for the events that end a program: signals, uncaught errors, and the end of the npm that
+ * runs it. The first SIGINT, SIGTERM or SIGHUP starts a clean stop. Another signal, at least a
+ * second later, ends the process at once. Messages go to the error output.
  */
 export function watchProcess() {
   const aborting = new AbortController()
@@ -43,8 +43,9 @@ export function watchProcess() {
 }
 
 /**
- * npm forwards signals. But if npm is killed, no signal arrives, so `whenNpmEnds` polls for the end of npm. It watches
- * only our own parent: the shell that started npm may end earlier (`nohup npm start &` in a script).
+ * npm forwards signals. But if npm is killed, no signal arrives, so `whenNpmEnds` polls for the end
+ * of npm. It watches only our own parent: the shell that started npm may end earlier (`nohup npm
+ * start &` in a script).
  */
 function whenNpmEnds(run: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return

@@ -3,7 +3,10 @@ import { ProviderError } from './provider-error.ts'
 import { isOpen, type PaymentRequest } from './provider-objects.ts'
 import type { SimulatorCore } from './simulator-core.ts'
 
-/** The wallet's checkout page. `GET /checkout/{id}` shows it. `POST` to this path pays, then redirects to the shop. */
+/**
+ * The wallet's checkout page. `GET /checkout/{id}` shows it. `POST` to this path pays, then
+ * redirects to the shop.
+ */
 export function answerCheckout(core: SimulatorCore, request: LocalRequest): LocalReply {
   const id = request.path.slice('/checkout/'.length)
   try {

@@ -33,7 +33,9 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
   },
   'POST /_simulator/payment_requests/{id}/reverse': {
     body: { kind: 'chargeback', amount: 50_000, fee: 25_000 },
-    does: 'reverses the payment. voided and reversed take the whole amount; refund, chargeback (with its `fee`) and chargeback_reversal take `amount`, by default the whole',
+    does:
+      'reverses the payment. voided and reversed take the whole amount; refund, chargeback ' +
+      '(with its `fee`) and chargeback_reversal take `amount`, by default the whole',
     run: (core, request, id) => core.reversePayment(id, bodyOf(request)),
   },
   'POST /_simulator/transactions': {
@@ -78,8 +80,8 @@ const CONTROLS: Readonly<Record<string, ControlCall>> = {
 const findControl = routeTable(CONTROLS)
 
 /**
- * Runs a control call of the simulator (design section 6); the real provider has no such call. Returns the JSON of the answer.
- * Throws `ProviderError` if the call is refused.
+ * Runs a control call of the simulator (design section 6); the real provider has no such call.
+ * Returns the JSON of the answer. Throws `ProviderError` if the call is refused.
  */
 export function answerControlCall(core: SimulatorCore, request: LocalRequest): unknown {
   const route = findControl(request.method, request.path.replace(/\/$/, ''))

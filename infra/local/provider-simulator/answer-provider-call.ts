@@ -68,9 +68,10 @@ const WINDOW_SECONDS = 60
 const LIMIT_HEADERS = rateLimit(CALLS_A_MINUTE - 1, WINDOW_SECONDS)
 
 /**
- * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*` and `refuse`
- * prevent the effect of the call; `timeout_after_commit` and `slow` change only its answer. Undefined for an unknown
- * path. Counts every other call, even a refused call, and every row that a list returns.
+ * Answers one call as the provider would, or with the effect of an armed fault. `timeout`, `http_*`
+ * and `refuse` prevent the effect of the call; `timeout_after_commit` and `slow` change only its
+ * answer. Undefined for an unknown path. Counts every other call, even a refused call, and every
+ * row that a list returns.
  */
 export function answerProviderCall(
   core: SimulatorCore,
@@ -165,7 +166,10 @@ function answerBeforeEffect(fault: {
   }
 }
 
-/** The headers of the limit of one endpoint. The simulator does not enforce the limit; the fault `http_429` simulates it. */
+/**
+ * The headers of the limit of one endpoint. The simulator does not enforce the limit; the fault
+ * `http_429` simulates it.
+ */
 function rateLimit(remaining: number, resetSeconds: number) {
   return {
     'Rate-Limit-Limit': String(CALLS_A_MINUTE),

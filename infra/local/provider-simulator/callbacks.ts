@@ -17,7 +17,8 @@ export type OutgoingCallback = {
   readonly body: string
 }
 
-// The event names of the API before v3. Callbacks of v3 were observed with the old name of the expiry.
+// The event names of the API before v3. Callbacks of v3 were observed with the old name of the
+// expiry.
 const LEGACY_NAMES: ReadonlyMap<CallbackEvent, string> = new Map([
   ['payment.capture', 'payment.succeeded'],
   ['payment.failure', 'payment.failed'],
@@ -52,8 +53,9 @@ function enqueue(world: World, callback: Omit<CallbackRecord, 'id' | 'attempts'>
 }
 
 /**
- * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that never happened, for
- * the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the payment has no request.
+ * Sends a forged callback, as an attacker who knows the callback token. It reports a capture that
+ * never happened, for the latest request of the gateway's payment. Throws `DATA_NOT_FOUND` if the
+ * payment has no request.
  */
 export function forgeCapture(world: World, gatewayPaymentId: string) {
   const isOwnReference = (reference: string) =>
@@ -85,7 +87,10 @@ export function forgeCapture(world: World, gatewayPaymentId: string) {
   })
 }
 
-/** The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between attempts. */
+/**
+ * The HTTP request of one attempt. Its `created` is the time of the attempt, so it differs between
+ * attempts.
+ */
 export function toOutgoing(
   world: World,
   callback: CallbackRecord,
@@ -108,7 +113,10 @@ function bodyOf(world: World, { event, data }: CallbackRecord): object {
     : { created: timestampNow(world), business_id: BUSINESS_ID, event, api_version: 'v3', data }
 }
 
-/** Records the result of one attempt. The provider retries a failed callback up to six times; a forger never retries. */
+/**
+ * Records the result of one attempt. The provider retries a failed callback up to six times; a
+ * forger never retries.
+ */
 export function recordAttempt(world: World, id: string, delivered: boolean) {
   const callback = world.store.callbacks.get(id)
   if (!callback) return

@@ -1,9 +1,15 @@
 import { ProviderError } from './provider-error.ts'
 
-/** When the provider settles a captured amount to the merchant's balance. Before that, its fee is not final. */
+/**
+ * When the provider settles a captured amount to the merchant's balance. Before that, its fee is
+ * not final.
+ */
 export type SettlementRule = { readonly afterSeconds: number } | { readonly businessDays: number }
 
-/** The facts of one channel, by the provider's documentation (Indonesia, payments API v3). Amounts in IDR. */
+/**
+ * The facts of one channel, by the provider's documentation (Indonesia, payments API v3). Amounts
+ * in IDR.
+ */
 export type Channel = {
   readonly category: 'VIRTUAL_ACCOUNT' | 'EWALLET' | 'QR_CODE'
   /** The channel's name in `/transactions`. It is older than the v3 code. */
@@ -12,9 +18,15 @@ export type Channel = {
   readonly feeBps: number
   readonly feeFlat: number
   readonly settlement: SettlementRule
-  /** The minimum and the maximum of one payment. Unknown for a wallet that is not in the table below. */
+  /**
+   * The minimum and the maximum of one payment. Unknown for a wallet that is not in the table
+   * below.
+   */
   readonly amounts?: readonly [number, number]
-  /** A `push` channel asks on the payer's phone. The other channels need a number, a code or a page for the payer. */
+  /**
+   * A `push` channel asks on the payer's phone. The other channels need a number, a code or a page
+   * for the payer.
+   */
   readonly destination: 'virtual_account_number' | 'qr_string' | 'checkout_url' | 'push'
   readonly virtualAccount?: { readonly prefix: string; readonly length: number }
 }
@@ -110,8 +122,8 @@ const PLAIN_BANKS: ReadonlySet<string> = new Set(
 )
 
 /**
- * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new wallet without known
- * limits, because the gateway forwards unknown wallet codes.
+ * The channel of a v3 code. Undefined for an unknown bank. Any other unknown code counts as a new
+ * wallet without known limits, because the gateway forwards unknown wallet codes.
  */
 export function channelOf(code: string): Channel | undefined {
   const channel = CHANNELS.get(code)

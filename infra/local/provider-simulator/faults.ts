@@ -80,7 +80,10 @@ const FaultOrderSchema = v.strictObject({
   value: v.optional(v.unknown()),
 })
 
-/** Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with the valid choices. */
+/**
+ * Parses an order for a fault. For an unknown target or fault, throws `API_VALIDATION_ERROR` with
+ * the valid choices.
+ */
 export function parseFaultOrder(input: unknown): FaultOrder {
   const { target, fault, times, value } = parseInput(FaultOrderSchema, input)
   const byTarget: Readonly<Record<string, Readonly<Record<string, v.GenericSchema>>>> = FAULTS
@@ -113,7 +116,10 @@ function parseValue(schema: v.GenericSchema, fault: string, value: unknown) {
   throw new ProviderError('API_VALIDATION_ERROR', `value of ${fault}: ${result.issues[0].message}`)
 }
 
-/** Arms a fault for its next `times` uses. Faults with the same name are used in the order in which they were armed. */
+/**
+ * Arms a fault for its next `times` uses. Faults with the same name are used in the order in which
+ * they were armed.
+ */
 export function armFault(world: World, order: FaultOrder) {
   world.store.faults.put({ id: String(nextInSequence(world, 'fault')), ...order })
 }
@@ -129,7 +135,10 @@ export function takeFault<T extends FaultTarget>(
   return takeMatching(world, target, (name): name is FaultName<T> => name === wantedName)
 }
 
-/** Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined without a fault. */
+/**
+ * Returns the earliest armed fault of the target with a wanted name, and counts one use. Undefined
+ * without a fault.
+ */
 function takeMatching<Name extends string>(
   world: World,
   target: FaultTarget,

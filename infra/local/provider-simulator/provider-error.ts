@@ -14,7 +14,9 @@ const STATUS_OF_CODE: ReadonlyMap<string, number> = new Map([
   ['ISSUER_UNAVAILABLE', 503],
 ])
 
-/** A refusal in the provider's format. The HTTP status of a code that is not in the table is 400. */
+/**
+ * A refusal in the provider's format. The HTTP status of a code that is not in the table is 400.
+ */
 export class ProviderError extends Error {
   readonly errorCode: string
   readonly status: number
@@ -48,7 +50,9 @@ export function parseInput<S extends v.GenericSchema>(schema: S, input: unknown)
   throw new ProviderError('API_VALIDATION_ERROR', errors.join('; '), errors)
 }
 
-/** Parses a JSON body; undefined if it is empty. Throws `API_VALIDATION_ERROR` if it is not JSON. */
+/**
+ * Parses a JSON body; undefined if it is empty. Throws `API_VALIDATION_ERROR` if it is not JSON.
+ */
 export function parseJson(body: string): unknown {
   if (body.trim() === '') return undefined
   try {

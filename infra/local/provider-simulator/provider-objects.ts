@@ -55,7 +55,10 @@ export type Capture = {
   readonly capture_timestamp: string
 }
 
-/** A row of `/transactions`. A capture adds a row of type PAYMENT. Control calls add rows of other types. */
+/**
+ * A row of `/transactions`. A capture adds a row of type PAYMENT. Control calls add rows of other
+ * types.
+ */
 export type Transaction = {
   readonly id: string
   readonly product_id: string

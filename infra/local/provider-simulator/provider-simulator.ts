@@ -29,9 +29,10 @@ export type ProviderSimulatorOptions = {
 }
 
 /**
- * Starts the provider's simulator on 127.0.0.1: its API, the control calls under `/_simulator`, and the checkout pages.
- * A payment request is paid only by its `simulate` call or its checkout page. With a state file, every change is on
- * disk before its answer is sent. `close` aborts connections and callbacks in progress, and cancels all timers.
+ * Starts the provider's simulator on 127.0.0.1: its API, the control calls under `/_simulator`, and
+ * the checkout pages. A payment request is paid only by its `simulate` call or its checkout page.
+ * With a state file, every change is on disk before its answer is sent. `close` aborts connections
+ * and callbacks in progress, and cancels all timers.
  */
 export async function startProviderSimulator(options: ProviderSimulatorOptions) {
   const file = options.stateFile === undefined ? undefined : openStateFile(options.stateFile)
@@ -81,8 +82,8 @@ export async function startProviderSimulator(options: ProviderSimulatorOptions) 
 const ATTEMPT_TIMEOUT_MS = 30_000
 
 /**
- * Posts callbacks by HTTP, a bounded number at a time. `send` resolves with the status. It rejects after a network
- * error or the timeout. `close` rejects the requests in progress.
+ * Posts callbacks by HTTP, a bounded number at a time. `send` resolves with the status. It rejects
+ * after a network error or the timeout. `close` rejects the requests in progress.
  */
 function createCallbackSender(url: () => string) {
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })

@@ -36,9 +36,9 @@ export type SimulatorDeps = {
 export type SimulatorCore = ReturnType<typeof createSimulatorCore>
 
 /**
- * The provider without HTTP: requests, payments, transactions, callbacks and faults on one clock. Every call first runs
- * the due tasks, so a caller never sees an open request after its expiry. `restored` is an earlier `snapshot()`. Its
- * callbacks without a result are sent again.
+ * The provider without HTTP: requests, payments, transactions, callbacks and faults on one clock.
+ * Every call first runs the due tasks, so a caller never sees an open request after its expiry.
+ * `restored` is an earlier `snapshot()`. Its callbacks without a result are sent again.
  */
 export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Change[] = []) {
   const { world, run, close } = createEngine(deps, restored)
@@ -92,7 +92,10 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
       Object.fromEntries(world.store.calls.all().map(({ id, count }) => [id, count])),
     resetCalls: () =>
       run(() => world.store.calls.all().forEach(({ id }) => world.store.calls.delete(id))),
-    /** Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the error of `forgeCapture`. */
+    /**
+     * Arms a fault; `forged` sends its callback at once. Throws `API_VALIDATION_ERROR`, or the
+     * error of `forgeCapture`.
+     */
     orderFault: (input: unknown) => run(() => orderFault(world, input)),
     takeCallFault: (target: faults.CallTarget) => run(() => faults.takeCallFault(world, target)),
     armedFaults: () => faults.armedFaults(world),
@@ -105,8 +108,9 @@ export function createSimulatorCore(deps: SimulatorDeps, restored: readonly Chan
 }
 
 /**
- * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all changes before it
- * returns. `close` cancels all timers, and ignores the results of callbacks in progress.
+ * Runs the steps of the simulator. `run` first runs the due tasks, then the step, and saves all
+ * changes before it returns. `close` cancels all timers, and ignores the results of callbacks in
+ * progress.
  */
 function createEngine(deps: SimulatorDeps, restored: readonly Change[]) {
   const store = createStore(restored)

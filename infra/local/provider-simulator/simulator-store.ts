@@ -61,7 +61,10 @@ type ChangeOf<N extends TableName> = {
   [K in N]: { readonly table: K; readonly id: string; readonly record: Records[K] | null }
 }[N]
 
-/** One record after a write, or null after a delete. Both the journal and a snapshot are lists of changes. */
+/**
+ * One record after a write, or null after a delete. Both the journal and a snapshot are lists of
+ * changes.
+ */
 export type Change = ChangeOf<TableName>
 
 const TABLE_NAMES = [
@@ -142,17 +145,21 @@ const Step = v.array(v.custom<Change>((change) => v.is(ChangeSchema, change)))
 const REWRITE_AFTER_BYTES = 64 * 1024 * 1024
 
 /**
- * The simulator's state file: a journal with one line for each step. So the cost of a save does not grow with the
- * state. `loaded` is the content of the file. Call `rewrite` once with that state, then `append` for each step. A
- * last line without its end is dropped, because the step was never answered. Throws if another line cannot be read,
- * because the simulator would lose money silently without it.
+ * The simulator's state file: a journal with one line for each step. So the cost of a save does not
+ * grow with the state. `loaded` is the content of the file. Call `rewrite` once with that state,
+ * then `append` for each step. A last line without its end is dropped, because the step was never
+ * answered. Throws if another line cannot be read, because the simulator would lose money silently
+ * without it.
  */
 export function openStateFile(path: string) {
   const loaded = readJsonLines(path, Step).flat()
   let descriptor: number | undefined
   let bytes = 0
 
-  /** Replaces the content by this state. After a crash, the file has either the old or the new content. */
+  /**
+   * Replaces the content by this state. After a crash, the file has either the old or the new
+   * content.
+   */
   const rewrite = (state: readonly Change[]) => {
     if (descriptor !== undefined) closeSync(descriptor)
     writeJsonLines(
@@ -168,7 +175,10 @@ export function openStateFile(path: string) {
     rewrite,
     /** Whether the file should be rewritten, because much was appended since the last rewrite. */
     isLong: () => bytes > REWRITE_AFTER_BYTES,
-    /** Writes the changes of one step as one line. After this returns, the line survives the process. */
+    /**
+     * Writes the changes of one step as one line. After this returns, the line survives the
+     * process.
+     */
     append: (changes: readonly Change[]) => {
       if (descriptor === undefined) throw new Error('the state file is closed')
       const line = `${JSON.stringify(changes)}\n`

@@ -3,7 +3,9 @@ import { ProviderError } from './provider-error.ts'
 import type { PaymentRequest } from './provider-objects.ts'
 import type { RequestRecord, Store } from './simulator-store.ts'
 
-/** The state that every step of the simulator changes, and its sources of time, ids and addresses. */
+/**
+ * The state that every step of the simulator changes, and its sources of time, ids and addresses.
+ */
 export type World = {
   readonly store: Store
   readonly agenda: Agenda
@@ -69,8 +71,8 @@ export type Task = {
 export type SimulatorClock = { nowMs(): number; at(dueMs: number, run: () => void): () => void }
 
 /**
- * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a restart derives them from
- * the records. A task that no longer applies does nothing.
+ * The provider's scheduled tasks, with one timer of the clock. They are not saved, because a
+ * restart derives them from the records. A task that no longer applies does nothing.
  */
 export function createAgenda(clock: SimulatorClock, wake: () => void) {
   // Latest first, so that the next task is taken from the end without moving the other tasks.
@@ -79,7 +81,10 @@ export function createAgenda(clock: SimulatorClock, wake: () => void) {
 
   return {
     add: (task: Task): void => insertByDue(tasks, task),
-    /** Takes the earliest task that is due at `nowMs`. Tasks of the same time are taken in the order of `add`. */
+    /**
+     * Takes the earliest task that is due at `nowMs`. Tasks of the same time are taken in the order
+     * of `add`.
+     */
     takeDue: (nowMs: number): Task | undefined => {
       const nextTask = tasks.at(-1)
       return nextTask && nextTask.dueMs <= nowMs ? tasks.pop() : undefined

@@ -5,7 +5,10 @@ export class GatewayRefusal extends Error {
   override readonly name = 'GatewayRefusal'
 }
 
-/** Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message on an error. */
+/**
+ * Calls the running gateway and returns its JSON. Throws `GatewayRefusal` with the answer's message
+ * on an error.
+ */
 export async function callGateway(url: string, init: RequestInit = {}): Promise<unknown> {
   const answer = await reachGateway(url, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) })
   const body: unknown = await answer.json()
@@ -29,7 +32,9 @@ export async function reachGateway(url: string, init: RequestInit = {}): Promise
   }
 }
 
-/** Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal. */
+/**
+ * Runs a tool that needs a running gateway. Returns exit code 0, or 1 after it printed the refusal.
+ */
 export async function exitCodeOf(
   run: () => Promise<void>,
   print: (text: string) => void,

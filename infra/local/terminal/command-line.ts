@@ -6,7 +6,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** A whole number in plain digits; undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers. */
+/**
+ * A whole number in plain digits; undefined for `10.000`, `1e3` or `0x10`, and for unsafe integers.
+ */
 export function wholeNumber(text: string): number | undefined {
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN
   return Number.isSafeInteger(value) ? value : undefined
@@ -36,7 +38,10 @@ export function asksForHelp(argv: readonly string[]): boolean {
 
 type Options = NonNullable<ParseArgsConfig['options']>
 
-/** The options of a command line. Throws `UsageError` if an option is unknown, has no value, or is given twice. */
+/**
+ * The options of a command line. Throws `UsageError` if an option is unknown, has no value, or is
+ * given twice.
+ */
 export function readOptions<T extends Options>(argv: readonly string[], options: T) {
   return readArguments(argv, options, false).values
 }
@@ -65,14 +70,18 @@ function parseTokens<T extends Options>(
   try {
     return parseArgs({ args: [...argv], options, tokens: true, allowPositionals })
   } catch (error) {
-    // Takes only the first sentence of Node's message. The other sentences are about positional arguments.
+    // Takes only the first sentence of Node's message. The other sentences are about positional
+    // arguments.
     throw new UsageError(
       (error instanceof Error ? error.message : 'called wrongly').replace(/\. [\s\S]*$/, ''),
     )
   }
 }
 
-/** The options, and exactly one argument. Throws `UsageError` with `argumentName` for no or several arguments. */
+/**
+ * The options, and exactly one argument. Throws `UsageError` with `argumentName` for no or several
+ * arguments.
+ */
 export function readOptionsOf<T extends Options>(
   argumentName: string,
   argv: readonly string[],
@@ -85,7 +94,10 @@ export function readOptionsOf<T extends Options>(
   return { values, argument }
 }
 
-/** Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a `UsageError`. */
+/**
+ * Runs a script's work and returns its exit code: 0 after help, 2 with the usage after a
+ * `UsageError`.
+ */
 export async function runCommand(
   usage: string,
   argv: readonly string[],

@@ -80,7 +80,9 @@ function actionOf(options: {
   }
 }
 
-/** Retries of a create may make several requests. Prefers the newest request in one of the statuses. */
+/**
+ * Retries of a create may make several requests. Prefers the newest request in one of the statuses.
+ */
 async function requestOf(
   provider: string,
   paymentId: string,

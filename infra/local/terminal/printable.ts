@@ -1,6 +1,7 @@
 /**
- * Makes a foreign text safe as one line on a terminal: control and format characters (C0, C1, bidi, invisible) become
- * `\uXXXX`. They could otherwise rewrite lines that the operator has read, or forge a line.
+ * Makes a foreign text safe as one line on a terminal: control and format characters (C0, C1, bidi,
+ * invisible) become `\uXXXX`. They could otherwise rewrite lines that the operator has read, or
+ * forge a line.
  */
 export function printableLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}]/gu, escapeCharacters)
@@ -12,7 +13,10 @@ function escapeCharacters(characters: string): string {
     .join('')
 }
 
-/** Keeps line breaks. JSON keeps its meaning, because the escaped characters occur only inside its texts. */
+/**
+ * Keeps line breaks. JSON keeps its meaning, because the escaped characters occur only inside its
+ * texts.
+ */
 export function printableLines(text: string): string {
   return text.split('\n').map(printableLine).join('\n')
 }

@@ -3,12 +3,13 @@ export type FairLimits = { readonly total: number; readonly perGroup: number }
 type Group = { readonly waitingTasks: (() => Promise<void>)[]; runningCount: number }
 
 /**
- * Runs tasks so that no group waits for slow tasks of another group. Groups share the slots round-robin, and each group has a
- * limit. So an endpoint that times out occupies only its own few slots. Within a group, tasks start in order of
- * arrival. Tasks handle their own errors.
+ * Runs tasks so that no group waits for slow tasks of another group. Groups share the slots
+ * round-robin, and each group has a limit. So an endpoint that times out occupies only its own few
+ * slots. Within a group, tasks start in order of arrival. Tasks handle their own errors.
  */
 export function fairSchedule({ total, perGroup }: FairLimits) {
-  // In round-robin order. Only groups with a running or a waiting task are here, so few of them are at their limit.
+  // In round-robin order. Only groups with a running or a waiting task are here, so few of them are
+  // at their limit.
   const groups = new Map<string, Group>()
   const runningTasks = new Set<Promise<void>>()
   let isClosed = false
@@ -52,7 +53,10 @@ export function fairSchedule({ total, perGroup }: FairLimits) {
       startNext()
     },
     tasksEnded,
-    /** Starts no more tasks, drops the waiting tasks, and resolves after the running tasks have ended. */
+    /**
+     * Starts no more tasks, drops the waiting tasks, and resolves after the running tasks have
+     * ended.
+     */
     close: async () => {
       isClosed = true
       for (const group of groups.values()) group.waitingTasks.length = 0

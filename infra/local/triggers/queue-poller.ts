@@ -18,27 +18,37 @@ export type QueuePollerOptions = {
   readonly sqs: SQSClient
   readonly queueUrl: string
   readonly clock: LocalClock
-  /** Invokes the queue's function. A message is retried if this throws or names it in `batchItemFailures`. */
+  /**
+   * Invokes the queue's function. A message is retried if this throws or names it in
+   * `batchItemFailures`.
+   */
   readonly invoke: (event: SQSEvent) => Promise<unknown>
   readonly limits: FairLimits
   /** The queue's visibility timeout: from a failure to the next receive, on the local clock. */
   readonly retryAfterMs: number
 }
 
-/** The maximum of messages in this process, like the in-flight limit of SQS. Further messages stay in the queue. */
+/**
+ * The maximum of messages in this process, like the in-flight limit of SQS. Further messages stay
+ * in the queue.
+ */
 const MAX_HELD = 20_000
 const BATCH = 10
-/** The visibility timeout of held messages. The poller renews it. After a crash, they are received again. */
+/**
+ * The visibility timeout of held messages. The poller renews it. After a crash, they are received
+ * again.
+ */
 const HIDDEN_SECONDS = 120
 const RENEW_EVERY_MS = 40_000
 
 const Reply = v.object({ batchItemFailures: v.array(v.object({ itemIdentifier: v.string() })) })
 
 /**
- * Emulates Lambda's event source mapping on the local clock. It holds each message until it is due. Then it invokes the
- * function with this message alone, fairly between message groups, and deletes the message only after success. A failed
- * message is retried after the visibility timeout, and the redrive policy moves it to the dead-letter queue. If the
- * process is killed, the message stays in the queue.
+ * Emulates Lambda's event source mapping on the local clock. It holds each message until it is due.
+ * Then it invokes the function with this message alone, fairly between message groups, and deletes
+ * the message only after success. A failed message is retried after the visibility timeout, and the
+ * redrive policy moves it to the dead-letter queue. If the process is killed, the message stays in
+ * the queue.
  */
 export function startQueuePoller(options: QueuePollerOptions) {
   const { sqs, queueUrl, clock } = options
@@ -48,7 +58,10 @@ export function startQueuePoller(options: QueuePollerOptions) {
     heldHandles.delete(receiptHandle),
   )
 
-  /** A message may wait for hours of the local clock. If a renewal fails, the message is received again. */
+  /**
+   * A message may wait for hours of the local clock. If a renewal fails, the message is received
+   * again.
+   */
   const renew = async () => {
     for (const handles of chunks([...heldHandles], BATCH)) {
       const Entries = handles
@@ -120,7 +133,10 @@ export function startQueuePoller(options: QueuePollerOptions) {
     /** Messages in this process: waiting for their time, waiting for a slot, or running. */
     heldCount: () => heldHandles.size,
     handlersEnded: schedule.tasksEnded,
-    /** Stops receiving, and resolves after the running handlers have ended. Held messages stay in the queue. */
+    /**
+     * Stops receiving, and resolves after the running handlers have ended. Held messages stay in
+     * the queue.
+     */
     close: async () => {
       clearInterval(renewal)
       await stopReceiving()
@@ -130,10 +146,15 @@ export function startQueuePoller(options: QueuePollerOptions) {
   }
 }
 
-/** If the process is killed before the delete, the message is received again. Every worker is safe to repeat. */
+/**
+ * If the process is killed before the delete, the message is received again. Every worker is safe
+ * to repeat.
+ */
 const DELETE_WITHIN_MS = 100
 
-/** Deletes processed messages in batches. `close` resolves after all added messages were deleted. */
+/**
+ * Deletes processed messages in batches. `close` resolves after all added messages were deleted.
+ */
 function messageRemoval(
   sqs: SQSClient,
   queueUrl: string,
@@ -150,7 +171,8 @@ function messageRemoval(
     waitingHandles = []
     if (handles.length === 0) return
     const Entries = handles.map((ReceiptHandle, at) => ({ Id: String(at), ReceiptHandle }))
-    // A refused delete means that the message was received again meanwhile. It is deleted after that receive.
+    // A refused delete means that the message was received again meanwhile. It is deleted after
+    // that receive.
     const deletion = sqs
       .send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }))
       .catch(() => undefined)

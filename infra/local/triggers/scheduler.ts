@@ -9,8 +9,8 @@ export type ScheduledJob = {
 }
 
 /**
- * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after all due timers. The
- * order is that of each schedule's last skipped time.
+ * Runs the schedules of the manifest. A clock jump runs each schedule that became due once, after
+ * all due timers. The order is that of each schedule's last skipped time.
  */
 export function startScheduler(
   clock: LocalClock,

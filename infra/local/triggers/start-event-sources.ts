@@ -15,7 +15,10 @@ export type EventSourceOptions = {
   readonly queueUrls: Readonly<Record<QueueName, string>>
 }
 
-/** Concurrent deliveries to one endpoint: enough for a busy endpoint, and a failing endpoint cannot occupy all slots. */
+/**
+ * Concurrent deliveries to one endpoint: enough for a busy endpoint, and a failing endpoint cannot
+ * occupy all slots.
+ */
 const PER_GROUP = 20
 
 /** Connects queues and schedules to their functions in the manifest. */

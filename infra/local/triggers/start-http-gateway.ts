@@ -33,8 +33,9 @@ const Result = v.object({
 export type LocalPages = (request: LocalRequest) => LocalAnswer | Promise<LocalAnswer> | undefined
 
 /**
- * Emulates API Gateway: serves the manifest's routes on 127.0.0.1 and invokes the function of each request. It listens
- * at once; requests wait until the gateway is ready. Local pages take precedence over the routes.
+ * Emulates API Gateway: serves the manifest's routes on 127.0.0.1 and invokes the function of each
+ * request. It listens at once; requests wait until the gateway is ready. Local pages take
+ * precedence over the routes.
  */
 export function startHttpGateway(options: {
   readonly port: number
@@ -77,7 +78,10 @@ export function startHttpGateway(options: {
   })
 }
 
-/** Finds the function of a request. A request without a route goes to the function of the default route. */
+/**
+ * Finds the function of a request. A request without a route goes to the function of the default
+ * route.
+ */
 export function functionRoutes<Routed extends Pick<LocalFunction, 'spec'>>(
   functions: readonly Routed[],
 ) {

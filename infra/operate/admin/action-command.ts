@@ -21,7 +21,9 @@ export const LOCAL_STAGE = 'local'
 
 const NUMBER_FORM = `a whole number of at most ${Number.MAX_SAFE_INTEGER}, in digits alone: 10000, not 10.000 or 1e4.`
 
-/** Converts text to the field's type. Any other wrong value is passed on, and the action reports it. */
+/**
+ * Converts text to the field's type. Any other wrong value is passed on, and the action reports it.
+ */
 export function valueFrom({ kind, nullable }: Field, text: string): unknown {
   const items = kind === 'list' ? text.split(',').map((item) => item.trim()) : [text]
   if (nullable && text === 'null') return null
@@ -56,8 +58,8 @@ export function putMember(
 }
 
 /**
- * Makes a command of an action, from the action's schema. The fields become options, and the id needs no name.
- * `operator`: the default for an action that requires an operator.
+ * Makes a command of an action, from the action's schema. The fields become options, and the id
+ * needs no name. `operator`: the default for an action that requires an operator.
  */
 export function defineAction(
   command: Command,
@@ -131,7 +133,10 @@ export function defineAction(
   })
 }
 
-/** The text of an option that is given once. If another option follows, the operator forgot the value. */
+/**
+ * The text of an option that is given once. If another option follows, the operator forgot the
+ * value.
+ */
 function singleValue(text: string, previous?: unknown): string {
   if (text === '' || text.startsWith('--')) throw new InvalidArgumentError('It needs a value.')
   if (previous !== undefined) throw new InvalidArgumentError('It is given twice.')

@@ -2,12 +2,18 @@ import * as v from 'valibot'
 import type { FunctionSpec } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 
-/** A function that an operator can start. Functions of queues take messages, which no operator writes by hand. */
+/**
+ * A function that an operator can start. Functions of queues take messages, which no operator
+ * writes by hand.
+ */
 export const ACTIONS: readonly FunctionSpec[] = (['operator', 'schedule'] as const).flatMap(
   (kind) => MANIFEST.filter(({ trigger }) => trigger.kind === kind),
 )
 
-/** A handler's description of itself. `input` is the schema that the handler parses with; undefined without fields. */
+/**
+ * A handler's description of itself. `input` is the schema that the handler parses with; undefined
+ * without fields.
+ */
 const DescriptionSchema = v.object({
   summary: v.string(),
   input: v.optional(v.custom<v.GenericSchema>(isSchema)),

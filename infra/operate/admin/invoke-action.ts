@@ -16,8 +16,9 @@ export class InvocationFailed extends Error {
 const MARGIN_MS = 10_000
 
 /**
- * Invokes an action's function once and answers its result, with the digits of its numbers. After a lost answer the
- * operator decides whether to repeat the action. Throws `InvocationFailed` with a message for the operator.
+ * Invokes an action's function once and answers its result, with the digits of its numbers. After a
+ * lost answer the operator decides whether to repeat the action. Throws `InvocationFailed` with a
+ * message for the operator.
  */
 export async function invokeAction(
   spec: FunctionSpec,
@@ -48,7 +49,9 @@ export async function invokeAction(
   }
 }
 
-/** The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS. */
+/**
+ * The local gateway's Invoke API is on the port after PORT (design section 6). A stage is on AWS.
+ */
 async function targetOf(
   stage: string,
   env: NodeJS.ProcessEnv,

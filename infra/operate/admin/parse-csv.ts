@@ -1,7 +1,10 @@
 /** A cell with or without quotes, and the separator after it. */
 const CELL = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|\r|$)/y
 
-/** The rows of a CSV file (RFC 4180) with commas, without empty lines. Undefined if a quote is misplaced. */
+/**
+ * The rows of a CSV file (RFC 4180) with commas, without empty lines. Undefined if a quote is
+ * misplaced.
+ */
 export function parseCsv(text: string): readonly (readonly string[])[] | undefined {
   const source = text.replace(/^\uFEFF/, '')
   const rows: string[][] = []

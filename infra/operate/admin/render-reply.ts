@@ -4,7 +4,10 @@ import { TABLE_COLUMNS } from './table-columns.ts'
 type JsonObject = Readonly<Record<string, unknown>>
 type Columns = Readonly<Record<string, readonly string[]>>
 
-/** An action's answer for people: a list as a table with its page, any other answer as names and values. */
+/**
+ * An action's answer for people: a list as a table with its page, any other answer as names and
+ * values.
+ */
 export function renderReply(action: string, body: unknown): string {
   if (!isObject(body)) return textOf(body)
   const columns = TABLE_COLUMNS[action] ?? {}
@@ -59,7 +62,10 @@ function isListOfObjects(value: unknown): value is readonly JsonObject[] {
   return Array.isArray(value) && value.length > 0 && value.every(isObject)
 }
 
-/** Rows in aligned columns. The names of columns are underlined; then numbers are aligned to the right. */
+/**
+ * Rows in aligned columns. The names of columns are underlined; then numbers are aligned to the
+ * right.
+ */
 function alignColumns(
   cells: readonly (readonly string[])[],
   names: readonly string[] = [],
@@ -126,7 +132,10 @@ function summarizeList(name: string, value: unknown): readonly (readonly [string
 
 const WIDEST_CELL = 40
 
-/** Ids stay whole, because operators copy them. Prefixes of keys stay whole, because they differ at their end. */
+/**
+ * Ids stay whole, because operators copy them. Prefixes of keys stay whole, because they differ at
+ * their end.
+ */
 function shortenText(column: string, text: string): string {
   return text.length <= WIDEST_CELL || /(^|_)id$|^prefix$/.test(column)
     ? text

@@ -28,8 +28,8 @@ const Resumable = v.object({ cursor: v.string() })
 const NextPart = v.object({ count: v.number(), next: v.string() })
 
 /**
- * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts can use it. A
- * refused action ends with a code other than 0.
+ * The operators' tool: one action per call, on this machine or on AWS. It never prompts, so scripts
+ * can use it. A refused action ends with a code other than 0.
  */
 export async function runAdmin(argv: readonly string[], output: AdminIo): Promise<ExitCode> {
   const io = onTerminal(output)
@@ -47,7 +47,8 @@ export async function runAdmin(argv: readonly string[], output: AdminIo): Promis
         else code = (await runFile(spec, action.input, { ...call, file }, io)) ? 0 : 1
       })
     }
-    // With --help anywhere, the command only prints help. It calls no action and does not check other arguments.
+    // With --help anywhere, the command only prints help. It calls no action and does not check
+    // other arguments.
     const words = asksForHelp(argv)
       ? [...argv.slice(0, 1), '--help']
       : argv.map((word) => withUnderscores(program, word))
@@ -195,7 +196,10 @@ function printReply(io: AdminIo, action: string, json: boolean, answer: unknown)
   return 0
 }
 
-/** Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error message. */
+/**
+ * Accepts `--bank-reference` for `--bank_reference`. An unknown flag stays as typed, for the error
+ * message.
+ */
 function withUnderscores(program: Command, argument: string): string {
   const spelled = argument.replace(/(?<=^--[^=]+)-/g, '_')
   const [flag] = spelled.split('=')

@@ -19,10 +19,10 @@ const MAX_LINES = 10_000
 const Reply = v.object({ status: v.number(), body: v.unknown() })
 
 /**
- * Calls an action for each line of a CSV file, in order, and prints the result of each line. The columns have the
- * names of the action's fields. Of the cells only ids are printed. A refused line does not stop other lines. A call
- * without an answer ends the run. Answers whether every line was done. An operator may repeat a file if the action
- * refuses repeats.
+ * Calls an action for each line of a CSV file, in order, and prints the result of each line. The
+ * columns have the names of the action's fields. Of the cells only ids are printed. A refused line
+ * does not stop other lines. A call without an answer ends the run. Answers whether every line was
+ * done. An operator may repeat a file if the action refuses repeats.
  */
 export async function runFile(
   spec: FunctionSpec,
@@ -95,7 +95,10 @@ function fieldsIn(head: readonly string[], fields: readonly Field[]): readonly F
   return columns.filter((field) => field !== undefined)
 }
 
-/** The call of a line. Each cell is converted to its field's type; an empty cell leaves its field out. */
+/**
+ * The call of a line. Each cell is converted to its field's type; an empty cell leaves its field
+ * out.
+ */
 function lineFrom(
   number: number,
   cells: readonly string[],

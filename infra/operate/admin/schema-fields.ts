@@ -8,11 +8,17 @@ export type Field = {
   readonly kind: 'text' | 'whole number' | 'true|false' | 'list' | 'null'
   readonly required: boolean
   readonly nullable: boolean
-  /** The field's help: whether it is required, its default, its choices, and the schema's own messages. */
+  /**
+   * The field's help: whether it is required, its default, its choices, and the schema's own
+   * messages.
+   */
   readonly notes: readonly string[]
 }
 
-/** The part of a valibot schema that the help reads. A field of another kind is shown as text; the action checks it. */
+/**
+ * The part of a valibot schema that the help reads. A field of another kind is shown as text; the
+ * action checks it.
+ */
 type Node = {
   readonly type?: string
   readonly wrapped?: Node
@@ -31,8 +37,8 @@ const KINDS: Readonly<Record<string, Field['kind']>> = {
 }
 
 /**
- * The rules of a field, or those between the fields of an input. They are the messages that the schema sets itself;
- * valibot's generated messages do not help here.
+ * The rules of a field, or those between the fields of an input. They are the messages that the
+ * schema sets itself; valibot's generated messages do not help here.
  */
 export function rulesOf({ pipe = [] }: Node): readonly string[] {
   return pipe.flatMap(({ message }) => (typeof message === 'string' ? [message] : []))

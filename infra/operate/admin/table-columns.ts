@@ -4,14 +4,14 @@ const SETTLEMENTS =
   )
 const DELIVERIES =
   'delivery_id event status attempts last_status last_error next_attempt_at endpoint_id'.split(' ')
-const PAYMENTS =
-  'id client_id status failure_reason method channel_code notional_minor external_reference created_at'.split(
-    ' ',
-  )
+const PAYMENTS = (
+  'id client_id status failure_reason method channel_code notional_minor external_reference ' +
+  'created_at'
+).split(' ')
 
 /**
- * The columns of the tables in an action's answer, by the name of the list. They fit into a terminal. A list without
- * an entry shows every field, and so does `--json`.
+ * The columns of the tables in an action's answer, by the name of the list. They fit into a
+ * terminal. A list without an entry shows every field, and so does `--json`.
  */
 export const TABLE_COLUMNS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> =
   {

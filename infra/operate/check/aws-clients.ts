@@ -42,7 +42,10 @@ export function awsClients(region: string) {
   }
 }
 
-/** The stack in any state; undefined if no stack exists, which CloudFormation reports as a ValidationError. */
+/**
+ * The stack in any state; undefined if no stack exists, which CloudFormation reports as a
+ * ValidationError.
+ */
 export async function describeStack(
   client: CloudFormationClient,
   StackName: string,

@@ -12,11 +12,15 @@ import type { OriginCertificate } from '../../stack/stage-file.ts'
 import { errorName, type Finding, ok, wrong } from './finding.ts'
 
 const FRONT_REMEDY =
-  'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s certificate"'
+  'npm run deploy -- --stage STAGE --init makes the first; docs/operations.md, "The front\'s ' +
+  'certificate"'
 
 type Lack = readonly [isLacking: boolean, detail: string, todo: string]
 
-/** What the stage's settings lack. A stage with protected data takes real money, so it must lack nothing. */
+/**
+ * What the stage's settings lack. A stage with protected data takes real money, so it must lack
+ * nothing.
+ */
 export function checkSettings(stage: DeployedStage, nowMs = Date.now()): readonly Finding[] {
   const { settings, deletionProtection, alarmRecipients, domain, front } = stage
   const { originCertificate } = stage.frontSettings

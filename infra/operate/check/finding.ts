@@ -16,7 +16,10 @@ export function wrong(what: string, detail: string, todo: string): Finding {
   return { what, state: 'wrong', detail, todo }
 }
 
-/** Each finding as a line, with the remedy on the next line. `words`: the tool's names of the states. */
+/**
+ * Each finding as a line, with the remedy on the next line. `words`: the tool's names of the
+ * states.
+ */
 export function renderFindings(
   findings: readonly Finding[],
   words: Readonly<Record<Finding['state'], string>>,
@@ -34,7 +37,9 @@ export function hasWrong(findings: readonly Finding[]): boolean {
   return findings.some(({ state }) => state === 'wrong')
 }
 
-/** The name of an error. An error's message is never shown, because it may quote a secret or a body. */
+/**
+ * The name of an error. An error's message is never shown, because it may quote a secret or a body.
+ */
 export function errorName(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown error'
   const code = 'code' in error && typeof error.code === 'string' ? error.code : undefined
@@ -95,7 +100,10 @@ export async function runCheck(
   }
 }
 
-/** The answer; undefined if AWS answers an error of these names, which mean that the item does not exist. */
+/**
+ * The answer; undefined if AWS answers an error of these names, which mean that the item does not
+ * exist.
+ */
 export async function unlessAbsent<T>(
   names: readonly string[],
   ask: Promise<T>,

@@ -3,7 +3,10 @@ import { UsageError } from '../../local/terminal/command-line.ts'
 import { assertDeployable } from '../../stack/assert-deployable.ts'
 import { type DeployedStage, deployedStage } from '../../stack/stage.ts'
 
-/** The stage that a command line names. Throws `UsageError` without a name, or if the stage cannot be deployed. */
+/**
+ * The stage that a command line names. Throws `UsageError` without a name, or if the stage cannot
+ * be deployed.
+ */
 export function stageNamed(name: string | undefined): DeployedStage {
   if (name === undefined) throw new UsageError('name the stage with --stage NAME')
   try {
@@ -16,8 +19,8 @@ export function stageNamed(name: string | undefined): DeployedStage {
 }
 
 /**
- * The region that CDK will use: from one of two environment variables, or from the profile. Undefined without a
- * region; CDK would then choose a region on another continent.
+ * The region that CDK will use: from one of two environment variables, or from the profile.
+ * Undefined without a region; CDK would then choose a region on another continent.
  */
 export async function regionOf(
   env: Readonly<Record<string, string | undefined>>,

@@ -20,9 +20,9 @@ export type InitInput = {
 }
 
 /**
- * Makes the resources that a stage needs and its template cannot make. Lists the account's quotas first, because AWS
- * takes days for quota requests. Changes nothing that exists. A failed step does not stop other steps. Safe to
- * repeat.
+ * Makes the resources that a stage needs and its template cannot make. Lists the account's quotas
+ * first, because AWS takes days for quota requests. Changes nothing that exists. A failed step does
+ * not stop other steps. Safe to repeat.
  */
 export async function initStage({
   stage,
@@ -64,7 +64,10 @@ async function runStep(...[what, run]: Parameters<typeof runCheck>): Promise<rea
 /** The rare schedules. Without a run their alarms go on. Both may run at any time. */
 const RARE_SCHEDULES = ['sweep-settlements', 'sync-provider-transactions']
 
-/** Runs the last steps of a first deployment, after the manual steps. Safe to repeat. Answers the exit code. */
+/**
+ * Runs the last steps of a first deployment, after the manual steps. Safe to repeat. Answers the
+ * exit code.
+ */
 export async function finishStage(stage: string, io: DoctorIo): Promise<number> {
   const terminal = {
     out: (text: string) => console.log(text),

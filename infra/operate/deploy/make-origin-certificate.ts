@@ -17,9 +17,10 @@ import { type Finding, ok } from '../check/finding.ts'
 const TAG = 'payment-gateway-origin'
 
 /**
- * Makes the certificate that CloudFront shows to the origin, and the authority that the origin trusts. Imports the
- * certificate into ACM, and writes its id and the authority into the project. Private keys exist only in ACM, and in
- * a directory that is deleted at the end. After a crash the next call makes both again and replaces the first import.
+ * Makes the certificate that CloudFront shows to the origin, and the authority that the origin
+ * trusts. Imports the certificate into ACM, and writes its id and the authority into the project.
+ * Private keys exist only in ACM, and in a directory that is deleted at the end. After a crash the
+ * next call makes both again and replaces the first import.
  */
 export async function makeOriginCertificate(
   acm: ACMClient,

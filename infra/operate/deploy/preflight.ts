@@ -26,8 +26,9 @@ export type Preflight = {
 }
 
 /**
- * Finds faults that `cdk deploy` would report too late or never: missing settings of a production stage, wrong
- * packages or account, a first deployment that CloudFormation would roll back. Changes nothing.
+ * Finds faults that `cdk deploy` would report too late or never: missing settings of a production
+ * stage, wrong packages or account, a first deployment that CloudFormation would roll back. Changes
+ * nothing.
  */
 export async function preflight({ stage, region, root }: PreflightInput): Promise<Preflight> {
   const localFindings = [

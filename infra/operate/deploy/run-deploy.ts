@@ -97,7 +97,9 @@ export function runDeploy(argv: readonly string[], io: DeployIo): Promise<number
   })
 }
 
-/** Splits our own flags from the flags of `cdk deploy`. Throws `UsageError` for any other argument. */
+/**
+ * Splits our own flags from the flags of `cdk deploy`. Throws `UsageError` for any other argument.
+ */
 export function parseDeployCommand(argv: readonly string[]) {
   const { stage, check, init, ...cdkFlags } = readOptions(argv, OPTIONS)
   if (check && init)

@@ -5,7 +5,8 @@ import { outputOf } from '../check/aws-clients.ts'
 import { type Finding, ok, runCheck, wrong } from '../check/finding.ts'
 
 const NO_SUBSCRIBER =
-  'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe someone'
+  'set alarmRecipients and pageRecipients in infra/stages/STAGE.json and deploy, or subscribe ' +
+  'someone'
 
 /** Whether each topic has a confirmed subscriber. A stage without alarms needs none. */
 export async function checkAlerts(
@@ -48,8 +49,8 @@ const NOT_CHECKED =
   'not checked: holders through a group or an assumed role, and copies of the policies'
 
 /**
- * Whether no person holds both `admin` and `finance` (design section 11): no person may change bank details and pay
- * out. Names each user, group and role to which both policies are attached.
+ * Whether no person holds both `admin` and `finance` (design section 11): no person may change bank
+ * details and pay out. Names each user, group and role to which both policies are attached.
  */
 export function checkDuties(iam: IAMClient, stack: Stack): Promise<readonly Finding[]> {
   const what = 'duties admin and finance'

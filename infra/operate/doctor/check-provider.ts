@@ -16,8 +16,8 @@ import type { Examination } from './check-stack.ts'
 const SECRET_HELP = 'docs/operations.md, "3. The provider"'
 
 /**
- * Whether the gateway can call the provider, and the provider can call the gateway. Without a well-formed secret the
- * doctor has no key for its calls, and no token for the callback URL.
+ * Whether the gateway can call the provider, and the provider can call the gateway. Without a
+ * well-formed secret the doctor has no key for its calls, and no token for the callback URL.
  */
 export async function checkProvider(
   { stage: { settings }, aws: { secretsManager }, nowMs, providerUrl }: Examination,
@@ -35,7 +35,9 @@ export async function checkProvider(
       what: 'callback secret',
       name: callbackSecretName(settings.name),
       isValid: isCallbackSecret,
-      form: '{"callback_tokens": ["..."]}, one or two texts of 16 to 1,024 printable ASCII characters without spaces',
+      form:
+        '{"callback_tokens": ["..."]}, one or two texts of 16 to 1,024 printable ASCII ' +
+        'characters without spaces',
       where: SECRET_HELP,
     }),
   ])
@@ -67,8 +69,9 @@ type SecretCheck = {
 const ABSENT_ERRORS = ['ResourceNotFoundException', 'InvalidRequestException']
 
 /**
- * Whether a secret that a person fills in exists and has the form that functions read. The finding names the form,
- * never the value. `text`: the value of a well-formed secret, only for further checks.
+ * Whether a secret that a person fills in exists and has the form that functions read. The finding
+ * names the form, never the value. `text`: the value of a well-formed secret, only for further
+ * checks.
  */
 export async function checkSecret(
   client: SecretsManagerClient,
@@ -96,7 +99,10 @@ type CallbackTarget = {
   readonly timeoutMs?: number
 }
 
-/** Whether the gateway accepts a callback with each valid token, and refuses a callback with a wrong token. */
+/**
+ * Whether the gateway accepts a callback with each valid token, and refuses a callback with a wrong
+ * token.
+ */
 export async function checkCallback({
   url,
   tokens,
@@ -142,10 +148,15 @@ function tokenFinding(what: string, answer: ApiAnswer): Finding {
   return wrong(what, `answered ${answer.status}`, todo)
 }
 
-/** An id of the provider's form that no payment has. A query for this id shows whether our key may read. */
+/**
+ * An id of the provider's form that no payment has. A query for this id shows whether our key may
+ * read.
+ */
 const UNUSED_REQUEST_ID = 'pr-00000000-0000-4000-8000-000000000000'
 
-/** Whether the provider accepts our key: reads one transaction, and a request that does not exist. */
+/**
+ * Whether the provider accepts our key: reads one transaction, and a request that does not exist.
+ */
 export async function checkProviderKey(
   provider: Pick<Provider, 'listTransactions' | 'getRequest'>,
 ): Promise<readonly Finding[]> {

@@ -22,7 +22,8 @@ const POLL_MS = 5_000
 const DEADLINE_MS = 600_000
 
 const REPAIR =
-  'repair what its events name, then aws cloudformation continue-update-rollback or rollback-stack; if the stack was never created: docs/operations.md, section 1'
+  'repair what its events name, then aws cloudformation continue-update-rollback or ' +
+  'rollback-stack; if the stack was never created: docs/operations.md, section 1'
 const RESTORE = 'docs/operations.md, "7. Restoring the table"'
 const REVERT =
   'find out who changed it and why; npm run deploy with --revert-drift reverts the change'
@@ -57,8 +58,8 @@ export async function checkStack(
 }
 
 /**
- * Finds manual changes of properties that the template sets. Names the properties, never their values, because a
- * value may be secret.
+ * Finds manual changes of properties that the template sets. Names the properties, never their
+ * values, because a value may be secret.
  */
 async function checkDrift(client: aws.CloudFormationClient, StackName: string, waiting: Waiting) {
   const what = `drift of ${StackName}`
@@ -112,7 +113,10 @@ function driftFinding(drift: aws.StackResourceDrift): readonly Finding[] {
   return [wrong(what, `was changed: ${paths.join(', ')}`, todo)]
 }
 
-/** DynamoDB answers a key's id where the template has the key's ARN. CloudFormation reports that as a change. */
+/**
+ * DynamoDB answers a key's id where the template has the key's ARN. CloudFormation reports that as
+ * a change.
+ */
 function isSameKey({
   ExpectedValue: expected = '',
   ActualValue: actual = '?',

@@ -46,7 +46,10 @@ export async function examineStage(examination: Examination): Promise<readonly F
   return [...findings, ...groups.flat()]
 }
 
-/** Finds a stage that is still closed, and missing settings of a restored table, whose drift no stack detects. */
+/**
+ * Finds a stage that is still closed, and missing settings of a restored table, whose drift no
+ * stack detects.
+ */
 export async function checkTable(
   client: DynamoDBClient,
   stage: DeployedStage,
@@ -69,7 +72,10 @@ export async function checkTable(
   return [...role, ...table]
 }
 
-/** The front's stack, its certificate, and the secret by which functions recognise requests from the front. */
+/**
+ * The front's stack, its certificate, and the secret by which functions recognise requests from the
+ * front.
+ */
 async function checkFront(examination: Examination): Promise<readonly Finding[]> {
   const { stage, aws, nowMs } = examination
   const what = 'origin certificate'

@@ -26,9 +26,9 @@ export type FollowInput = {
 }
 
 /**
- * Posts each event of the feed, oldest first, until the signal. Throws `UnreachableError` if a server stays
- * unreachable for minutes. Keeps the progress after each page and at the end. After a killed run, up to a page is
- * posted again.
+ * Posts each event of the feed, oldest first, until the signal. Throws `UnreachableError` if a
+ * server stays unreachable for minutes. Keeps the progress after each page and at the end. After a
+ * killed run, up to a page is posted again.
  */
 export async function followEvents(input: FollowInput): Promise<void> {
   const { feed, since, post, progress, keep, sleep, signal } = input

@@ -10,8 +10,9 @@ const TIMEOUT_MS = 10_000
 type Target = { readonly url: string; readonly signingSecret: string }
 
 /**
- * Posts the event once, signed as a webhook. Answers the result for a person. Throws `UnreachableError` if no server
- * listens. The end of the command does not abort the post, because the next run would post the event again.
+ * Posts the event once, signed as a webhook. Answers the result for a person. Throws
+ * `UnreachableError` if no server listens. The end of the command does not abort the post, because
+ * the next run would post the event again.
  */
 export async function postEvent({ url, signingSecret }: Target, event: FeedEvent): Promise<string> {
   const { event: eventName, event_id: eventId, body } = event
@@ -40,8 +41,8 @@ export async function postEvent({ url, signingSecret }: Target, event: FeedEvent
 }
 
 /**
- * The secret that signs the posts for one API key. It is the same in every run and does not reveal the key. The
- * endpoint's own secret is not used: only the delivery worker can read it.
+ * The secret that signs the posts for one API key. It is the same in every run and does not reveal
+ * the key. The endpoint's own secret is not used: only the delivery worker can read it.
  */
 export function listeningSecret(apiKey: string): string {
   return `whsec_${createHmac('sha256', apiKey).update('signing secret of npm run listen').digest('base64')}`

@@ -56,7 +56,10 @@ export type ListenIo = {
   readonly directory?: string
 }
 
-/** The command line of a merchant's developer. The key is no argument, because all users of a machine see arguments. */
+/**
+ * The command line of a merchant's developer. The key is no argument, because all users of a
+ * machine see arguments.
+ */
 export function runListen(argv: readonly string[], io: ListenIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
     const { stage, forward, since } = readOptions(argv, OPTIONS)
@@ -113,8 +116,8 @@ async function readKey({ env, readInput }: Pick<ListenIo, 'env' | 'readInput'>):
 }
 
 /**
- * The address of a stage's API. The stage's file names the domain. Without a domain only the stack knows the address,
- * and reading the stack needs AWS credentials.
+ * The address of a stage's API. The stage's file names the domain. Without a domain only the stack
+ * knows the address, and reading the stack needs AWS credentials.
  */
 async function apiUrl(
   name: string | undefined,

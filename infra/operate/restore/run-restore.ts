@@ -33,7 +33,9 @@ const OPTIONS = {
 } as const
 
 const POLL_MS = 10_000
-/** The polls of twelve hours. The restore continues on AWS, and the same command waits for it again. */
+/**
+ * The polls of twelve hours. The restore continues on AWS, and the same command waits for it again.
+ */
 const MAX_POLLS = 4_320
 
 export type RestoreIo = {
@@ -45,8 +47,9 @@ export type RestoreIo = {
 type Source = { readonly at: Date } | { readonly backup: string }
 
 /**
- * Restores the stage's table as its next generation, and sets what a restore omits (design section 13). Refused while
- * the stage takes traffic, because the books would lack the payments after the restored time.
+ * Restores the stage's table as its next generation, and sets what a restore omits (design section
+ * 13). Refused while the stage takes traffic, because the books would lack the payments after the
+ * restored time.
  */
 export function runRestore(argv: readonly string[], io: RestoreIo): Promise<number> {
   return runCommand(USAGE, argv, async () => {
@@ -120,7 +123,10 @@ function printLine(text: string): void {
 
 const CLOSE = 'set "role": "closed" and "deployment": "alias-only" in the stage’s file, and deploy'
 
-/** Reads the version that serves requests. During or after a failed deployment the alias serves an older version. */
+/**
+ * Reads the version that serves requests. During or after a failed deployment the alias serves an
+ * older version.
+ */
 async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: DeployedStage) {
   const { name } = stage.settings
   if (stage.role !== 'closed') return `${name} is open: ${CLOSE} first`
@@ -130,7 +136,10 @@ async function whyNotClosed({ lambda }: Pick<AwsClients, 'lambda'>, stage: Deplo
   return isClosed === true ? undefined : `${name} still takes traffic: deploy it closed`
 }
 
-/** Restores the table, or continues the restore of an earlier call. Refuses if that call had another source. */
+/**
+ * Restores the table, or continues the restore of an earlier call. Refuses if that call had another
+ * source.
+ */
 async function restore(
   client: aws.DynamoDBClient,
   stage: DeployedStage,
@@ -156,7 +165,10 @@ async function restore(
   return undefined
 }
 
-/** Whether the table is no copy of the source: a copy of another time, or a table that no restore made. */
+/**
+ * Whether the table is no copy of the source: a copy of another time, or a table that no restore
+ * made.
+ */
 function hasOtherSource(restored: aws.RestoreSummary | undefined, source: Source) {
   return 'at' in source
     ? secondOf(restored?.RestoreDateTime) !== secondOf(source.at)

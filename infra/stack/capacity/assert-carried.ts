@@ -7,15 +7,15 @@ import { PAYMENT_UNITS } from './payment-use.ts'
 import { carriedUnits, lowestOf, type Station, stationsOf, tableStations } from './stations.ts'
 
 /**
- * The table must carry this multiple of the payments that the API lets in: payments with more fields, and failing
- * deliveries, use more units.
+ * The table must carry this multiple of the payments that the API lets in: payments with more
+ * fields, and failing deliveries, use more units.
  */
 const RESERVE = 2
 
 /**
- * Throws on a stage whose API lets in more payments than its table carries, or whose provider quota exceeds what AWS
- * carries. API Gateway must refuse the excess (429, nothing begun), not DynamoDB or Lambda (500, half done). The pace
- * of creates limits all later work of a payment.
+ * Throws on a stage whose API lets in more payments than its table carries, or whose provider quota
+ * exceeds what AWS carries. API Gateway must refuse the excess (429, nothing begun), not DynamoDB
+ * or Lambda (500, half done). The pace of creates limits all later work of a payment.
  */
 export function assertCarried(stage: DeployedStage): void {
   const { requestsPerSecond, burst } = throttleOf(stage, CREATE_ROUTE)
@@ -47,7 +47,10 @@ function throwProblems(
   if (texts.length > 0) throw new Error(`stage ${settings.name}: ${texts.join('; ')}`)
 }
 
-/** The stations that carry too little, each with its figure and remedy; undefined when all stations carry enough. */
+/**
+ * The stations that carry too little, each with its figure and remedy; undefined when all stations
+ * carry enough.
+ */
 function shortageOf(
   wanted: string,
   perSecond: number,

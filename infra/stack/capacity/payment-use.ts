@@ -1,7 +1,8 @@
 /**
- * Request units of one payment in its whole life, with one endpoint, rounded up. DynamoDB limits the table and each
- * index separately. Each figure is that of the life with the most units: a paid life, or an unpaid life by one
- * method. `npm run bench -- units` measures the figures; a test of that bench compares them.
+ * Request units of one payment in its whole life, with one endpoint, rounded up. DynamoDB limits
+ * the table and each index separately. Each figure is that of the life with the most units: a paid
+ * life, or an unpaid life by one method. `npm run bench -- units` measures the figures; a test of
+ * that bench compares them.
  */
 export const PAYMENT_UNITS = {
   writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 10 },
@@ -21,8 +22,8 @@ export const KEY_UNITS = {
 } as const
 
 /**
- * Seconds of function time of a payment, with the wait for the provider. The figures are assumed: replace them with
- * the metric `AWS/Lambda Duration` of your own stage.
+ * Seconds of function time of a payment, with the wait for the provider. The figures are assumed:
+ * replace them with the metric `AWS/Lambda Duration` of your own stage.
  */
 export const RUN_SECONDS = {
   'api-create-payment': 0.9,

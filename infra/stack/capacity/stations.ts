@@ -27,7 +27,8 @@ function deliveryStation(stage: DeployedStage): Station {
     name: 'the runs of deliver-webhook',
     perSecond: runs / webhookSeconds(stage.deliveries),
     remedy:
-      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or providerCallsPerMinute',
+      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or ' +
+      'providerCallsPerMinute',
   }
 }
 
@@ -71,7 +72,8 @@ export function carriedUnits({
 const KEY_WRITES = 1_000
 
 /**
- * The hottest of the keys that all clients share, and of the ledger of a client that creates at its default limit.
+ * The hottest of the keys that all clients share, and of the ledger of a client that creates at its
+ * default limit.
  */
 function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station {
   const shared = {

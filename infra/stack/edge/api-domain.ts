@@ -44,7 +44,10 @@ export function apiDomainName({ name }: StageDomain, front: DeployedStage['front
   return front === 'cloudfront' ? `origin.${name}` : name
 }
 
-/** The authority's certificate contains no secret. It is part of the code, and is uploaded for API Gateway. */
+/**
+ * The authority's certificate contains no secret. It is part of the code, and is uploaded for API
+ * Gateway.
+ */
 export function originAuthorityPath(authority: string): string {
   return resolve(PROJECT_ROOT, authority)
 }
@@ -87,8 +90,8 @@ export class ApiDomain extends Construct {
   }
 
   /**
-   * With a front's certificate, a caller without a certificate of the same authority gets no TLS connection. No
-   * throttle counts the caller, and no function runs.
+   * With a front's certificate, a caller without a certificate of the same authority gets no TLS
+   * connection. No throttle counts the caller, and no function runs.
    */
   private mutualTls({
     front,

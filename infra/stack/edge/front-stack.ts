@@ -19,18 +19,23 @@ import { WebAcl } from './web-acl.ts'
 /** Longer than the API's request limit, so that the gateway's envelope answers slow requests. */
 const ORIGIN_TIMEOUT = Duration.seconds(30)
 
-/** Status codes that CloudFront caches whatever the cache policy says. One merchant must not get another's answer. */
+/**
+ * Status codes that CloudFront caches whatever the cache policy says. One merchant must not get
+ * another's answer.
+ */
 const CACHED_ERRORS = [400, 403, 404, 405, 414, 416, 500, 501, 502, 503, 504]
 
-/** A mail while there is time to act, and a mail when the forecast for the month exceeds the amount. */
+/**
+ * A mail while there is time to act, and a mail when the forecast for the month exceeds the amount.
+ */
 const NOTIFICATIONS = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
 ] as const
 
 /**
- * The fields of the front's log: as in the API's log, no path, query, header or body. Only this log has the caller's
- * address. CloudWatch bills each byte, so repeated fields are left out.
+ * The fields of the front's log: as in the API's log, no path, query, header or body. Only this log
+ * has the caller's address. CloudWatch bills each byte, so repeated fields are left out.
  */
 export const FRONT_LOG_FIELDS = [
   'date',
@@ -47,8 +52,9 @@ export const FRONT_LOG_FIELDS = [
 ] as const
 
 /**
- * CloudFront and its firewall before the API, in the one region where both are configured. It refers to the gateway's
- * stack only by names, because regions cannot refer to each other. Deploy this stack after the gateway's stack.
+ * CloudFront and its firewall before the API, in the one region where both are configured. It
+ * refers to the gateway's stack only by names, because regions cannot refer to each other. Deploy
+ * this stack after the gateway's stack.
  */
 export class FrontStack extends StageStack {
   constructor(scope: App, stage: DeployedStage) {
@@ -65,7 +71,8 @@ export class FrontStack extends StageStack {
       domainNames: [domain.name],
       certificate: certificateOf(this, domain.name, zone),
       minimumProtocolVersion: cloudfront.SecurityPolicyProtocol.TLS_V1_2_2021,
-      // By default CloudFront caches an error for ten seconds and shows it to all callers of the path.
+      // By default CloudFront caches an error for ten seconds and shows it to all callers of the
+      // path.
       errorResponses: CACHED_ERRORS.map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       // The firewall counts single addresses, and an IPv6 subscriber has too many of them.
       enableIpv6: false,
@@ -75,8 +82,8 @@ export class FrontStack extends StageStack {
         origin: originOf(stage, domain),
         allowedMethods: cloudfront.AllowedMethods.ALLOW_ALL,
         cachePolicy: cloudfront.CachePolicy.CACHING_DISABLED,
-        // The API expects the origin's name as host. It gets everything else that a client sends, with the client's
-        // key.
+        // The API expects the origin's name as host. It gets everything else that a client sends,
+        // with the client's key.
         originRequestPolicy: cloudfront.OriginRequestPolicy.ALL_VIEWER_EXCEPT_HOST_HEADER,
         // A key that a client sent without TLS must not seem to work.
         viewerProtocolPolicy: cloudfront.ViewerProtocolPolicy.HTTPS_ONLY,
@@ -99,8 +106,8 @@ export class FrontStack extends StageStack {
 }
 
 /**
- * Every request carries the secret by which functions recognise the front. CloudFront replaces a value that a caller
- * sends.
+ * Every request carries the secret by which functions recognise the front. CloudFront replaces a
+ * value that a caller sends.
  */
 function originOf(stage: DeployedStage, domain: StageDomain): HttpOrigin {
   return new HttpOrigin(apiDomainName(domain, stage.front), {
@@ -153,9 +160,9 @@ function addFrontLog(
 }
 
 /**
- * Adds a monthly budget, if the stage names an amount. The budget mails the recipients of alarms directly, because
- * their topic is in another region. It counts the whole account: a tag counts no costs until a person activates the
- * tag.
+ * Adds a monthly budget, if the stage names an amount. The budget mails the recipients of alarms
+ * directly, because their topic is in another region. It counts the whole account: a tag counts no
+ * costs until a person activates the tag.
  */
 function addMonthlyBudget(stack: Stack, stage: DeployedStage): void {
   const { monthlyBudgetUsd: amount, alarmRecipients } = stage

@@ -24,9 +24,9 @@ type RateRule = {
 }
 
 /**
- * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the reverse. Each
- * refused callback delays money by 15 minutes. Creates are counted twice, because their route costs most and has the
- * lowest throttle.
+ * Callbacks are counted separately, so that a merchant's flood never refuses the provider, or the
+ * reverse. Each refused callback delays money by 15 minutes. Creates are counted twice, because
+ * their route costs most and has the lowest throttle.
  */
 const RATE_RULES: readonly RateRule[] = [
   {
@@ -50,8 +50,8 @@ const RATE_RULES: readonly RateRule[] = [
 ]
 
 /**
- * Refuses an address that sends too many requests, in the envelope of spec section 7. `merchantSet`: the addresses
- * of merchants, for which only the limits of clients apply.
+ * Refuses an address that sends too many requests, in the envelope of spec section 7.
+ * `merchantSet`: the addresses of merchants, for which only the limits of clients apply.
  */
 export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL.RuleProperty[] {
   return RATE_RULES.map((rule, at) => ({
@@ -81,8 +81,43 @@ export function rateRules(stage: DeployedStage, merchantSet?: string): CfnWebACL
   }))
 }
 
-function isCallback(routeKey: string): boolean {
-  return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
+export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
+
+/**
+ * The limit of requests of one address in a window. In production the route of creates takes 88
+ * requests a second, or 5,280 a minute. An address gets a tenth: 528. So one address can fill the
+ * route for six seconds of a minute. Ten addresses can keep the route full. The tenth of the lowest
+ * other route is 1,800 a minute. For callbacks the limit is 6,000; the provider calls twice for
+ * each payment.
+ */
+function limitOf(stage: DeployedStage, { counts }: RateRule): number {
+  const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
+    .filter(counts)
+    .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
+  return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
+}
+
+function exceptAddresses(scope: Statement, arn: string | undefined): Statement {
+  return arn === undefined
+    ? scope
+    : allOf(scope, notStatement({ ipSetReferenceStatement: { arn } }))
+}
+
+function allOf(...statements: Statement[]): Statement {
+  return { andStatement: { statements } }
+}
+
+export function notStatement(statement: Statement): Statement {
+  return { notStatement: { statement } }
+}
+
+export function visibility(metricName: string) {
+  return {
+    cloudWatchMetricsEnabled: true,
+    metricName,
+    // A sample would show headers, even headers that the log leaves out.
+    sampledRequestsEnabled: false,
+  }
 }
 
 /** The paths as they were sent. A callback with another spelling reaches no callback route. */
@@ -107,56 +142,11 @@ function byteMatch(
   }
 }
 
-/** Any spelling of the path. The rule may count too many requests, never too few. */
-function requestsTo(routeKey: string): Statement {
-  const [method = '', path = ''] = routeKey.split(' ')
-  const spelled = byteMatch({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
-  return allOf(byteMatch({ method: {} }, method, ['NONE']), spelled)
-}
-
-function allOf(...statements: Statement[]): Statement {
-  return { andStatement: { statements } }
-}
-
-export function notStatement(statement: Statement): Statement {
-  return { notStatement: { statement } }
-}
-
-export const RATE_RULE_NAMES: readonly string[] = RATE_RULES.map(({ name }) => name)
-
-/**
- * The limit of requests of one address in a window. In production the route of creates takes 88 requests a second, or
- * 5,280 a minute. An address gets a tenth: 528. So one address can fill the route for six seconds of a minute. Ten
- * addresses can keep the route full. The tenth of the lowest other route is 1,800 a minute. For callbacks the limit
- * is 6,000; the provider calls twice for each payment.
- */
-function limitOf(stage: DeployedStage, { counts }: RateRule): number {
-  const rates = MANIFEST.flatMap((spec) => routeKeyOf(spec) ?? [])
-    .filter(counts)
-    .map((routeKey) => throttleOf(stage, routeKey).requestsPerSecond)
-  return Math.floor(Math.min(...rates) * stage.frontSettings.addressShare * WINDOW_SECONDS)
-}
-
-function exceptAddresses(scope: Statement, arn: string | undefined): Statement {
-  return arn === undefined
-    ? scope
-    : allOf(scope, notStatement({ ipSetReferenceStatement: { arn } }))
-}
-
-export function visibility(metricName: string) {
-  return {
-    cloudWatchMetricsEnabled: true,
-    metricName,
-    // A sample would show headers, even headers that the log leaves out.
-    sampledRequestsEnabled: false,
-  }
-}
-
 const CREATES_WITHOUT_KEY = 'creates-without-key'
 
 /**
- * Refuses a create without a key of this stage's form with the 401 of spec section 5. The refusal needs no function
- * and no read, and counts against no address.
+ * Refuses a create without a key of this stage's form with the 401 of spec section 5. The refusal
+ * needs no function and no read, and counts against no address.
  */
 export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RuleProperty {
   return {
@@ -175,4 +165,15 @@ export function createsWithoutKey({ settings }: DeployedStage): CfnWebACL.RulePr
     ),
     visibilityConfig: visibility(CREATES_WITHOUT_KEY),
   }
+}
+
+/** Any spelling of the path. The rule may count too many requests, never too few. */
+function requestsTo(routeKey: string): Statement {
+  const [method = '', path = ''] = routeKey.split(' ')
+  const spelled = byteMatch({ uriPath: {} }, path, ['URL_DECODE', 'NORMALIZE_PATH'])
+  return allOf(byteMatch({ method: {} }, method, ['NONE']), spelled)
+}
+
+function isCallback(routeKey: string): boolean {
+  return CALLBACK_PATHS.some((path) => routeKey.endsWith(` ${path}`))
 }

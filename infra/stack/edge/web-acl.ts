@@ -16,9 +16,9 @@ import {
 } from './rate-rules.ts'
 
 /**
- * Descriptions and metadata may have any text, in bodies of 64 KB (spec 4.1), and the gateway puts no such text into
- * a page, a shell or a query. Programs need no `User-Agent`. A lookup by a key of 255 characters has a query of up to
- * 3,060 bytes.
+ * Descriptions and metadata may have any text, in bodies of 64 KB (spec 4.1), and the gateway puts
+ * no such text into a page, a shell or a query. Programs need no `User-Agent`. A lookup by a key of
+ * 255 characters has a query of up to 3,060 bytes.
  */
 const ONLY_COUNTED = [
   'SizeRestrictions_QUERYSTRING',
@@ -98,7 +98,8 @@ export class WebAcl extends Construct {
 
   /** Logs refused requests. The API's own log has the requests that reach the API. */
   private logRefusals(name: string, acl: CfnWebACL): void {
-    // The firewall requires this prefix of a log's name. If the log were kept, its name would prevent a new front.
+    // The firewall requires this prefix of a log's name. If the log were kept, its name would
+    // prevent a new front.
     const log = addLog(this, `aws-waf-logs-${name}`, RemovalPolicy.DESTROY)
     const keep = (action: string) => ({
       Behavior: 'KEEP',
@@ -126,7 +127,8 @@ function managedRules(): CfnWebACL.RuleProperty[] {
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        // AWS changes these rules without notice, and a refused callback delays money. The token protects callbacks.
+        // AWS changes these rules without notice, and a refused callback delays money. The token
+        // protects callbacks.
         scopeDownStatement: notStatement(pathStatement(CALLBACK_PATHS)),
         ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
       },

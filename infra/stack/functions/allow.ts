@@ -3,7 +3,10 @@ import type { Construct } from 'constructs'
 
 type Conditions = Record<string, Record<string, unknown>>
 
-/** The statement that allows these actions on these resources. Without actions or resources there is no statement. */
+/**
+ * The statement that allows these actions on these resources. Without actions or resources there is
+ * no statement.
+ */
 export function allow(
   actions: readonly string[],
   resources: readonly string[],

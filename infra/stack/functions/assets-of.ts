@@ -12,13 +12,14 @@ import { PROJECT_ROOT, SOURCE_MAPS } from '../project-root.ts'
 import type { DeployedStage } from '../stage.ts'
 
 /**
- * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the same literals are
- * bundled in one call, because the bundler then reads shared modules once. That halves the time of a synthesis.
- * NodejsFunction would start npm for every function to find the same bundler.
+ * The assets of a stage's functions, each with its handler in `index.handler`. Functions with the
+ * same literals are bundled in one call, because the bundler then reads shared modules once. That
+ * halves the time of a synthesis. NodejsFunction would start npm for every function to find the
+ * same bundler.
  *
- * An asset has no source map, because reading a map at start costs more than the names in a stack trace are worth.
- * The map is written next to the assets instead, without the sources' text. `npm run trace -- <function>` translates
- * a stack trace with the map.
+ * An asset has no source map, because reading a map at start costs more than the names in a stack
+ * trace are worth. The map is written next to the assets instead, without the sources' text. `npm
+ * run trace -- <function>` translates a stack trace with the map.
  */
 export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
   const bundles = new Map<string, Uint8Array>()
@@ -64,8 +65,8 @@ function literalsOf(spec: FunctionSpec, stage: DeployedStage): Readonly<Record<s
 }
 
 /**
- * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A literal lets the
- * bundler leave out the modules that only such a port would load.
+ * The ports that a function does not use, by their names in shared/runtime/runtime-deps.ts. A
+ * literal lets the bundler leave out the modules that only such a port would load.
  */
 function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   const uses = {
@@ -84,7 +85,10 @@ function withheldFrom(spec: FunctionSpec, stage: DeployedStage) {
   )
 }
 
-/** The read that warms a function: a query if the function queries, else a read by key. The read finds nothing. */
+/**
+ * The read that warms a function: a query if the function queries, else a read by key. The read
+ * finds nothing.
+ */
 function warmingRead({ BatchGetItem, GetItem, Query, QueryFields, indexes }: TableAccess) {
   return firstAllowed([
     ['WARM_QUERY', firstPrefix(Query ?? QueryFields)],
@@ -110,8 +114,9 @@ function firstPrefix(partitions: readonly Partition[] | undefined) {
 type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /**
- * The options of an ordinary bundle. The SDK is bundled, so that the versions of the lock file run. `npm run bench --
- * start` compares our bundles with a bare handler that is bundled with these options.
+ * The options of an ordinary bundle. The SDK is bundled, so that the versions of the lock file run.
+ * `npm run bench -- start` compares our bundles with a bare handler that is bundled with these
+ * options.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -129,8 +134,9 @@ export const BUNDLE_OPTIONS = {
 } as const satisfies BuildOptions
 
 /**
- * The SDK imports this module for a call with an event stream, which no function makes. In a bundle it would put a
- * wrapper around every module that it shares with other code: 20 KB and a twentieth of a start.
+ * The SDK imports this module for a call with an event stream, which no function makes. In a bundle
+ * it would put a wrapper around every module that it shares with other code: 20 KB and a twentieth
+ * of a start.
  */
 const NEVER_LOADED = ['@smithy/core/event-streams']
 

@@ -38,10 +38,10 @@ const ONE_MINUTE_IS_ENOUGH = {
 } as const
 
 /**
- * A new version of a function that payments wait for gets a tenth of the requests for five minutes. If the version
- * crashes, or the API answers with server errors, CodeDeploy rolls the version back and the deployment fails. An
- * alarm that is already on stops a deployment too. To deploy a fix during an incident use `deployment: 'alias-only'`,
- * which keeps the aliases.
+ * A new version of a function that payments wait for gets a tenth of the requests for five minutes.
+ * If the version crashes, or the API answers with server errors, CodeDeploy rolls the version back
+ * and the deployment fails. An alarm that is already on stops a deployment too. To deploy a fix
+ * during an incident use `deployment: 'alias-only'`, which keeps the aliases.
  */
 export class CanaryDeployments extends Construct {
   constructor(scope: Construct, id: string, { stage, functions, api }: Props) {
@@ -54,8 +54,8 @@ export class CanaryDeployments extends Construct {
       alarmName: `${alarmPrefix(stage)}server-errors`,
       alarmDescription:
         'Takes back a new version while it is tried: the API answers with server errors',
-      // By the specification a create answers 500 when the provider refuses the payment. That is no fault of a
-      // version.
+      // By the specification a create answers 500 when the provider refuses the payment. That is no
+      // fault of a version.
       metric: cloudWatchMetric(serverErrorMeasure(stage, api), 1),
       threshold: SERVER_ERRORS_A_MINUTE,
       ...ONE_MINUTE_IS_ENOUGH,
@@ -65,7 +65,8 @@ export class CanaryDeployments extends Construct {
       ...functions.triggeredBy('http'),
       ...functions.triggeredBy('http-default'),
     ]) {
-      // Lookups move to the new version at once: no payment waits for a lookup, and each canary takes two resources.
+      // Lookups move to the new version at once: no payment waits for a lookup, and each canary
+      // takes two resources.
       if (!(live instanceof Alias) || spec.lookup) continue
       const crashes = this.crashAlarm(spec.name, live, stage)
       new LambdaDeploymentGroup(this, spec.name, {
@@ -79,7 +80,9 @@ export class CanaryDeployments extends Construct {
     }
   }
 
-  /** An alarm that counts runs that failed or never began. An answer with an error does not count. */
+  /**
+   * An alarm that counts runs that failed or never began. An answer with an error does not count.
+   */
   private crashAlarm(name: string, alias: IFunction, stage: DeployedStage): Alarm {
     return new Alarm(this, `${name}-crashes`, {
       alarmName: `${alarmPrefix(stage)}${name}-crashes`,
@@ -90,7 +93,10 @@ export class CanaryDeployments extends Construct {
     })
   }
 
-  /** A role with the necessary permissions of AWSCodeDeployRoleForLambdaLimited, for this stage only. */
+  /**
+   * A role with the necessary permissions of AWSCodeDeployRoleForLambdaLimited, for this stage
+   * only.
+   */
   private deployerRole(stage: DeployedStage): IRole {
     const aliasActions = [
       'lambda:GetAlias',
@@ -102,7 +108,8 @@ export class CanaryDeployments extends Construct {
       // CloudWatch can allow this call only on all alarms.
       ...allow(['cloudwatch:DescribeAlarms'], [arnOf(this, 'cloudwatch', 'alarm:*')]),
     ])
-    // Otherwise the deployment groups attach the managed policy, which reaches every function of the account.
+    // Otherwise the deployment groups attach the managed policy, which reaches every function of
+    // the account.
     return role.withoutPolicyUpdates()
   }
 }

@@ -11,8 +11,8 @@ import { arnOf } from '../stage-stack.ts'
 type Props = { readonly stage: DeployedStage; readonly data: DataStack }
 
 /**
- * A managed policy for each duty, to be attached to people, and a policy for the deployer. Each function belongs to
- * one duty. A policy names each of its functions.
+ * A managed policy for each duty, to be attached to people, and a policy for the deployer. Each
+ * function belongs to one duty. A policy names each of its functions.
  */
 export class DutyPolicies extends Construct {
   constructor(scope: Construct, id: string, props: Props) {
@@ -30,8 +30,8 @@ export class DutyPolicies extends Construct {
         ? 'deploy, hold the secrets of the stage, start what schedules start'
         : DUTIES[role]
     const policy = new ManagedPolicy(this, role, {
-      // No description: to change it, CloudFormation would replace the policy, and cannot make two policies of one
-      // name.
+      // No description: to change it, CloudFormation would replace the policy, and cannot make two
+      // policies of one name.
       managedPolicyName: stackNameOf(stage, role),
       statements: [
         {

@@ -6,7 +6,10 @@ import type { DeployedStage } from '../stage.ts'
 import type { GrantedResources } from './grants.ts'
 import { clientEnvironments } from './reserved-concurrency.ts'
 
-/** A function's environment: stage and table always, and only the addresses that its manifest entry uses. */
+/**
+ * A function's environment: stage and table always, and only the addresses that its manifest entry
+ * uses.
+ */
 export function environmentOf(
   spec: FunctionSpec,
   { stage, data: { table, queues, topic, sealKey } }: GrantedResources,

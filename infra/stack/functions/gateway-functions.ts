@@ -17,7 +17,9 @@ import { reservedConcurrency } from './reserved-concurrency.ts'
 export type GatewayFunction = {
   readonly spec: FunctionSpec
   readonly lambda: lambda.Function
-  /** The trigger invokes this: the function, or the alias that a deployment moves to a new version. */
+  /**
+   * The trigger invokes this: the function, or the alias that a deployment moves to a new version.
+   */
   readonly live: lambda.IFunction
 }
 
@@ -66,8 +68,8 @@ function gatewayFunction(
     memorySize: spec.memoryMb,
     timeout: Duration.seconds(spec.timeoutSeconds),
     environment: environmentOf(spec, resources),
-    // Old versions are kept, so that an alias can move back (runbook). A rolled back version is deleted: Lambda
-    // publishes the same code only once, so it would prevent the next try.
+    // Old versions are kept, so that an alias can move back (runbook). A rolled back version is
+    // deleted: Lambda publishes the same code only once, so it would prevent the next try.
     currentVersionOptions: { removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE },
     recursiveLoop:
       spec.recursive === true ? lambda.RecursiveLoop.ALLOW : lambda.RecursiveLoop.TERMINATE,

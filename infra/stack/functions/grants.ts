@@ -51,7 +51,8 @@ export function grantsOf(
     ...triggerGrants(spec, data),
     ...keyGrants(spec, data.key),
     ...sealGrants(spec, data.sealKey, stage.settings.name),
-    // Every function that answers HTTP compares requests with this secret. No other function can read the secret.
+    // Every function that answers HTTP compares requests with this secret. No other function can
+    // read the secret.
     ...(isHttp(spec) && data.originSecret ? allow(READ_SECRET, [data.originSecret.secretArn]) : []),
     ...egressGrants(spec, resources),
   ]
@@ -62,8 +63,9 @@ export function logGrant({ logGroupArn }: LogGroup): PolicyStatement[] {
 }
 
 /**
- * Each action reaches only the stated kinds of items. The second condition refuses a request without a key, which the
- * first condition would allow. An index has other keys, which several kinds share, so a grant names the index itself.
+ * Each action reaches only the stated kinds of items. The second condition refuses a request
+ * without a key, which the first condition would allow. An index has other keys, which several
+ * kinds share, so a grant names the index itself.
  */
 function tableGrants({ table: access }: FunctionSpec, { table }: DataStack): PolicyStatement[] {
   return [
@@ -91,7 +93,9 @@ const ANSWER_LIMITS: Readonly<Record<FieldAction, Readonly<Record<string, string
   UpdateFields: { 'dynamodb:ReturnValues': 'NONE' },
 }
 
-/** Grants the open fields of a kind of items, and its keys. A request for all attributes is refused. */
+/**
+ * Grants the open fields of a kind of items, and its keys. A request for all attributes is refused.
+ */
 function fieldGrants(
   action: FieldAction,
   partition: Partition,
@@ -126,7 +130,8 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
       )
     case 'schedule':
       return allow(['sqs:SendMessage'], [queues.deadRuns.queueArn])
-    // The function's own policy allows API Gateway and EventBridge. Operators' policies allow operators.
+    // The function's own policy allows API Gateway and EventBridge. Operators' policies allow
+    // operators.
     case 'http':
     case 'http-default':
     case 'operator':
@@ -134,7 +139,10 @@ function triggerGrants({ trigger }: FunctionSpec, { queues }: DataStack): Policy
   }
 }
 
-/** How a function may use the stage's key: never directly, only through the services that its entry uses. */
+/**
+ * How a function may use the stage's key: never directly, only through the services that its entry
+ * uses.
+ */
 function keyGrants(spec: FunctionSpec, key: IKey | undefined): PolicyStatement[] {
   return key === undefined
     ? []
@@ -178,7 +186,9 @@ function tableUses({ table }: FunctionSpec): readonly string[] {
   return reads ? READ_TABLE : []
 }
 
-/** Whether the function's code sends messages, or Lambda sends failed runs in the function's name. */
+/**
+ * Whether the function's code sends messages, or Lambda sends failed runs in the function's name.
+ */
 function isSender({ sends, trigger: { kind } }: FunctionSpec): boolean {
   return sends.length > 0 || kind === 'schedule'
 }
@@ -188,8 +198,8 @@ const SEALS = { seal: 'kms:Encrypt', unseal: 'kms:Decrypt' } as const
 const NO_OWNER = { clientId: '', endpointId: '' }
 
 /**
- * Lets a function seal or unseal endpoints' secrets. Only the context of these secrets is allowed, so the function
- * cannot read other data that the key encrypts.
+ * Lets a function seal or unseal endpoints' secrets. Only the context of these secrets is allowed,
+ * so the function cannot read other data that the key encrypts.
  */
 function sealGrants(
   { endpointSecrets }: FunctionSpec,

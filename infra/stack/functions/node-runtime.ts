@@ -24,9 +24,9 @@ export function nodeRuntime(
     applicationLogLevelV2: lambda.ApplicationLogLevel.INFO,
     // Lambda writes its own lines only for runs that failed.
     systemLogLevelV2: lambda.SystemLogLevel.WARN,
-    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs do not support traces. The log
-    // has one line for each outcome, with the ids of payment, event and delivery, so an operator can follow a payment
-    // there.
+    // X-Ray stays off: its SDK costs 127 kB and 30 ms of every start, and HTTP APIs do not support
+    // traces. The log has one line for each outcome, with the ids of payment, event and delivery,
+    // so an operator can follow a payment there.
     tracing: lambda.Tracing.DISABLED,
   }
 }

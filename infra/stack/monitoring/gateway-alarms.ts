@@ -36,9 +36,10 @@ const QUIET_MINUTES = 60
 type Suppressible = { readonly alarms: readonly Alarm[]; readonly quiet: Alarm }
 
 /**
- * Every alarm of alarms/alarm-table.ts. Each alarm writes to the topic when it goes on and when it goes off. The
- * composite alarms `gateway-<stage>-page-<what>` combine the alarms that page, and write only to the pager's topic.
- * There are several composite alarms, so that a fault of hours does not hide the next fault.
+ * Every alarm of alarms/alarm-table.ts. Each alarm writes to the topic when it goes on and when it
+ * goes off. The composite alarms `gateway-<stage>-page-<what>` combine the alarms that page, and
+ * write only to the pager's topic. There are several composite alarms, so that a fault of hours
+ * does not hide the next fault.
  */
 export class GatewayAlarms extends Construct {
   readonly pages: readonly CompositeAlarm[]
@@ -88,7 +89,8 @@ export class GatewayAlarms extends Construct {
     return new Alarm(this, 'quiet', {
       alarmName: `gateway-${stage}-quiet`,
       alarmDescription:
-        'On while an operator asks for quiet. The pages of the gateway are suppressed. docs/runbook.md#quiet',
+        'On while an operator asks for quiet. The pages of the gateway are suppressed. ' +
+        'docs/runbook.md#quiet',
       metric: cloudWatchMetric(measure, QUIET_MINUTES),
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       threshold: 1,
@@ -97,7 +99,10 @@ export class GatewayAlarms extends Construct {
     })
   }
 
-  /** A page, suppressed while an operator asks for quiet. Mails are still sent, and the pager gets nothing. */
+  /**
+   * A page, suppressed while an operator asks for quiet. Mails are still sent, and the pager gets
+   * nothing.
+   */
   private addPage(
     stage: string,
     { id, summary }: Page,

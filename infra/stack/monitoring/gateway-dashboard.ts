@@ -27,8 +27,8 @@ const WIDTH = 24 / GRAPHS_A_LINE
 const HEIGHT = 5
 
 /**
- * Shows "is money moving?" first, then the machines. Every stage has a dashboard: an account's first three dashboards
- * are free, and stages without alarms need a dashboard most.
+ * Shows "is money moving?" first, then the machines. Every stage has a dashboard: an account's
+ * first three dashboards are free, and stages without alarms need a dashboard most.
  */
 export class GatewayDashboard extends Construct {
   constructor(
@@ -47,7 +47,8 @@ export class GatewayDashboard extends Construct {
     new Dashboard(this, 'Dashboard', {
       dashboardName: `gateway-${watched.stage}`,
       defaultInterval: Duration.hours(3),
-      // Each graph says its period in its title: "per minute" must stay that, whatever span is shown.
+      // Each graph says its period in its title: "per minute" must stay that, whatever span is
+      // shown.
       periodOverride: PeriodOverride.INHERIT,
       widgets: [
         ...(pages.length > 0 ? [[status]] : []),

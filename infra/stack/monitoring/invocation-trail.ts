@@ -15,8 +15,9 @@ import type { DeployedStage } from '../stage.ts'
 const KEPT = Duration.days(400)
 
 /**
- * Records who invoked which operator function, in the account's own trail. The trail has the request ids of our audit
- * records. No file can be deleted from its bucket, and files are signed every hour.
+ * Records who invoked which operator function, in the account's own trail. The trail has the
+ * request ids of our audit records. No file can be deleted from its bucket, and files are signed
+ * every hour.
  */
 export class InvocationTrail extends Construct {
   constructor(scope: Construct, id: string, stage: DeployedStage, functions: GatewayFunctions) {

@@ -10,15 +10,17 @@ import { arnOf } from '../stage-stack.ts'
 
 type Props = {
   readonly stage: DeployedStage
-  /** `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person. */
+  /**
+   * `alerts`: every alarm and alert, read during the day. `pages`: only what must wake a person.
+   */
   readonly name: 'alerts' | 'pages'
   readonly recipients: readonly string[]
   readonly key?: Key | undefined
 }
 
 /**
- * A topic for operators. AWS asks the topic's recipients once to confirm, by e-mail or at their address. Operators
- * make other subscriptions after the deployment.
+ * A topic for operators. AWS asks the topic's recipients once to confirm, by e-mail or at their
+ * address. Operators make other subscriptions after the deployment.
  */
 export function operatorTopic(
   parent: Construct,
@@ -33,8 +35,8 @@ export function operatorTopic(
     enforceSSL: true,
     ...(key && { masterKey: key }),
   })
-  // This policy replaces the default policy, which lets the account's alarms publish. Our functions publish by their
-  // roles.
+  // This policy replaces the default policy, which lets the account's alarms publish. Our functions
+  // publish by their roles.
   topic.addToResourcePolicy(
     new PolicyStatement({
       principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

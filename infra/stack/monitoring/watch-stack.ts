@@ -7,8 +7,8 @@ import { GatewayAlarms } from './gateway-alarms.ts'
 import { GatewayDashboard } from './gateway-dashboard.ts'
 
 /**
- * Alarms and dashboard. The stack keeps no data, so it may be deleted, and deployed again after the stacks that it
- * watches.
+ * Alarms and dashboard. The stack keeps no data, so it may be deleted, and deployed again after the
+ * stacks that it watches.
  */
 export class WatchStack extends StageStack {
   constructor(

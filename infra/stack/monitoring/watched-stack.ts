@@ -8,8 +8,8 @@ import type { DeployedStage } from '../stage.ts'
 import { ourMetrics } from './alarms/metric-ref.ts'
 
 /**
- * The names that CloudWatch uses for the stack's resources, because alarms are in another stack. Queues and indexes are
- * enumerated, so new queues and indexes are watched.
+ * The names that CloudWatch uses for the stack's resources, because alarms are in another stack.
+ * Queues and indexes are enumerated, so new queues and indexes are watched.
  */
 export function watchedStack(stage: DeployedStage, apiId: string) {
   return {
@@ -32,7 +32,8 @@ export function watchedStack(stage: DeployedStage, apiId: string) {
       spec,
       functionName: functionName(stage.settings.name, spec),
     })),
-    // Concurrent runs of the account, and the runs of these that the stage reserves for single functions.
+    // Concurrent runs of the account, and the runs of these that the stage reserves for single
+    // functions.
     accountConcurrency: stage.accountConcurrency,
     reservedRuns: reservedRuns(stage),
   }

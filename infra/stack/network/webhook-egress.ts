@@ -12,12 +12,16 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog, arnOf } from '../stage-stack.ts'
 
 /**
- * A small range is enough: no network is peered with ours, and all runs of Lambda share one interface in each subnet.
+ * A small range is enough: no network is peered with ours, and all runs of Lambda share one
+ * interface in each subnet.
  */
 const RANGE = '10.0.0.0/24'
 const ZONES = 2
 
-/** Ranges that are not on the internet. Loopback and documentation need no rule, because no route leads there. */
+/**
+ * Ranges that are not on the internet. Loopback and documentation need no rule, because no route
+ * leads there.
+ */
 const NOT_PUBLIC = [
   '10.0.0.0/8',
   '172.16.0.0/12',
@@ -31,13 +35,45 @@ const LINK_LOCAL_RESOLVER = '169.254.169.253/32'
 
 const EPHEMERAL = [1024, 65_535] as const
 
+/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
+class FlowLogs extends Construct {
+  constructor(
+    scope: Construct,
+    id: string,
+    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
+  ) {
+    super(scope, id)
+    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
+    const log = addLog(
+      this,
+      `/gateway-${stage.settings.name}/webhook-egress`,
+      removalPolicyBesidesTable(stage),
+    )
+    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
+      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
+    })
+    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
+    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
+    new CfnFlowLog(this, 'FlowLog', {
+      resourceId: vpc.vpcId,
+      resourceType: 'VPC',
+      trafficType: 'ALL',
+      logDestinationType: 'cloud-watch-logs',
+      logGroupName: log.logGroupName,
+      deliverLogsPermissionArn: role.roleArn,
+    })
+  }
+}
+
 /**
- * A separate network for the function that calls merchants' URLs. The function's requests leave through a NAT gateway
- * in each of two zones, from fixed addresses that merchants can allow. They reach no private address. The network's
- * own resolver resolves names: `resolveByDns` asks the servers in /etc/resolv.conf. AWS applies neither security
- * groups nor access lists between a network and its resolver. Our rules allow the resolver anyway.
+ * A separate network for the function that calls merchants' URLs. The function's requests leave
+ * through a NAT gateway in each of two zones, from fixed addresses that merchants can allow. They
+ * reach no private address. The network's own resolver resolves names: `resolveByDns` asks the
+ * servers in /etc/resolv.conf. AWS applies neither security groups nor access lists between a
+ * network and its resolver. Our rules allow the resolver anyway.
  *
- * The network costs money by the hour, even when idle (two NAT gateways with an address each), and by the gigabyte.
+ * The network costs money by the hour, even when idle (two NAT gateways with an address each), and
+ * by the gigabyte.
  */
 export class WebhookEgress extends Construct {
   readonly vpc: ec2.Vpc
@@ -101,7 +137,9 @@ export class WebhookEgress extends Construct {
     return group
   }
 
-  /** The function reaches this table, and no other table, without the NAT gateways and their price. */
+  /**
+   * The function reaches this table, and no other table, without the NAT gateways and their price.
+   */
   private addTableEndpoint(table: ITableV2): void {
     const callers = MANIFEST.filter(({ callsMerchants }) => callsMerchants)
     const actions = TABLE_ACTIONS.filter((action) =>
@@ -123,8 +161,42 @@ export class WebhookEgress extends Construct {
 }
 
 /**
- * Adds an access list: subnets reach public addresses by HTTPS, and their resolver. They reach no private address,
- * even if a URL passed the checks. A list is stateless, so answers need their own rule.
+ * The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the
+ * function's name.
+ */
+export const INTERFACE_ACTIONS = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+]
+
+/**
+ * Lets Lambda connect the function to the network. AWS can allow two of the actions only on all
+ * resources, and interfaces have no names yet. The function's own code talks to strangers, so it is
+ * denied all these actions.
+ */
+export function egressGrants(
+  spec: FunctionSpec,
+  { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
+): PolicyStatement[] {
+  if (!egress || spec.callsMerchants !== true) return []
+  const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
+  const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
+  // Calls by the function's code have the function's ARN. Lambda's own calls have no ARN.
+  const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } }
+  return [
+    new PolicyStatement(everything),
+    new PolicyStatement({ ...everything, effect: Effect.DENY, conditions }),
+  ]
+}
+
+/**
+ * Adds an access list: subnets reach public addresses by HTTPS, and their resolver. They reach no
+ * private address, even if a URL passed the checks. A list is stateless, so answers need their own
+ * rule.
  */
 function closeSubnets(
   scope: Construct,
@@ -184,63 +256,4 @@ function closeSubnets(
     direction: INGRESS,
   })
   return list
-}
-
-/** Logs called addresses and refused packets for 14 days: addresses and counts, never contents. */
-class FlowLogs extends Construct {
-  constructor(
-    scope: Construct,
-    id: string,
-    { vpc, stage }: { readonly vpc: IVpc; readonly stage: DeployedStage },
-  ) {
-    super(scope, id)
-    // The key's policy requires the stage's prefix in the name of every log (stage-key.ts).
-    const log = addLog(
-      this,
-      `/gateway-${stage.settings.name}/webhook-egress`,
-      removalPolicyBesidesTable(stage),
-    )
-    const writer = new ServicePrincipal('vpc-flow-logs.amazonaws.com').withConditions({
-      StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID },
-    })
-    const actions = ['logs:CreateLogStream', 'logs:PutLogEvents', 'logs:DescribeLogStreams']
-    const role = roleWith(this, writer, allow(actions, [log.logGroupArn]))
-    new CfnFlowLog(this, 'FlowLog', {
-      resourceId: vpc.vpcId,
-      resourceType: 'VPC',
-      trafficType: 'ALL',
-      logDestinationType: 'cloud-watch-logs',
-      logGroupName: log.logGroupName,
-      deliverLogsPermissionArn: role.roleArn,
-    })
-  }
-}
-
-/** The EC2 permissions of AWSLambdaVPCAccessExecutionRole. Lambda makes the interfaces in the function's name. */
-export const INTERFACE_ACTIONS = [
-  'ec2:AssignPrivateIpAddresses',
-  'ec2:CreateNetworkInterface',
-  'ec2:DeleteNetworkInterface',
-  'ec2:DescribeNetworkInterfaces',
-  'ec2:DescribeSubnets',
-  'ec2:UnassignPrivateIpAddresses',
-]
-
-/**
- * Lets Lambda connect the function to the network. AWS can allow two of the actions only on all resources, and
- * interfaces have no names yet. The function's own code talks to strangers, so it is denied all these actions.
- */
-export function egressGrants(
-  spec: FunctionSpec,
-  { egress, stage }: { readonly egress?: WebhookEgress | undefined; readonly stage: DeployedStage },
-): PolicyStatement[] {
-  if (!egress || spec.callsMerchants !== true) return []
-  const everything = { actions: INTERFACE_ACTIONS, resources: ['*'] }
-  const functionArn = arnOf(egress, 'lambda', `function:${functionName(stage.settings.name, spec)}`)
-  // Calls by the function's code have the function's ARN. Lambda's own calls have no ARN.
-  const conditions = { ArnEquals: { 'lambda:SourceFunctionArn': functionArn } }
-  return [
-    new PolicyStatement(everything),
-    new PolicyStatement({ ...everything, effect: Effect.DENY, conditions }),
-  ]
 }

@@ -26,12 +26,16 @@ import { PROVER, stackNameOf } from '../stack-name-of.ts'
 import type { DeployedStage } from '../stage.ts'
 import { arnOf } from '../stage-stack.ts'
 
-/** Both are longer than all rounds of a proof. After `PROOF_TIMEOUT` CloudFormation takes silence for a failure. */
+/**
+ * Both are longer than all rounds of a proof. After `PROOF_TIMEOUT` CloudFormation takes silence
+ * for a failure.
+ */
 const [PROVER_TIMEOUT, PROOF_TIMEOUT] = [Duration.seconds(330), Duration.minutes(6)]
 
 /**
- * Proves a release before it gets traffic. The prover probes each new version, and no alias moves before every
- * version has answered. If a version cannot work, the deployment fails and CloudFormation rolls it back.
+ * Proves a release before it gets traffic. The prover probes each new version, and no alias moves
+ * before every version has answered. If a version cannot work, the deployment fails and
+ * CloudFormation rolls it back.
  */
 export class ReleaseProof extends Construct {
   private readonly proof: CustomResource
@@ -84,9 +88,9 @@ export class ReleaseProof extends Construct {
   }
 
   /**
-   * Puts a digest of all functions and roles into the proof's name, so that a release with a changed function or role
-   * gets a new proof. A rollback then only deletes the new proof. The digest has roles because a version does not
-   * show its role.
+   * Puts a digest of all functions and roles into the proof's name, so that a release with a
+   * changed function or role gets a new proof. A rollback then only deletes the new proof. The
+   * digest has roles because a version does not show its role.
    */
   private renewOnChange(functions: readonly GatewayFunction[]): void {
     const { defaultChild } = this.proof.node
@@ -99,7 +103,8 @@ export class ReleaseProof extends Construct {
       const text = JSON.stringify(Stack.of(this).resolve(parts))
       return `ReleaseProof${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
     }
-    // Computed once, because the CDK reads the name at each reference and a digest takes a tenth of a second.
+    // Computed once, because the CDK reads the name at each reference and a digest takes a tenth of
+    // a second.
     let name: string | undefined
     const produce = ({ preparing }: IResolveContext) =>
       preparing ? 'ReleaseProof' : (name ??= digestedName())

@@ -11,8 +11,8 @@ const ATTRIBUTE_TYPES: Readonly<Record<string, 'S' | 'N'>> = TABLE_SCHEMA.attrib
 export const RECOVERY_DAYS = 35
 
 /**
- * Makes the table, from the same schema as in the local gateway and the tests. Answers the table that functions use:
- * the stack's own table, or a restored table.
+ * Makes the table, from the same schema as in the local gateway and the tests. Answers the table
+ * that functions use: the stack's own table, or a restored table.
  */
 export function gatewayTable(
   parent: Construct,
@@ -82,7 +82,10 @@ function globalIndex(
   }
 }
 
-/** An override, because the construct accepts a key only in a stack with a fixed region, which this stack lacks. */
+/**
+ * An override, because the construct accepts a key only in a stack with a fixed region, which this
+ * stack lacks.
+ */
 function encryptWith(table: dynamodb.TableV2, keyArn: string): void {
   const { defaultChild } = table.node
   if (!(defaultChild instanceof dynamodb.CfnGlobalTable))

@@ -10,13 +10,16 @@ import { arnOf } from '../stage-stack.ts'
 /** The longest wait that KMS allows, because without the key the table's data is lost. */
 const PENDING_DELETION = Duration.days(30)
 
-/** The actions of a service that writes to an encrypted queue or topic. `kms:Decrypt` reads a cached data key. */
+/**
+ * The actions of a service that writes to an encrypted queue or topic. `kms:Decrypt` reads a cached
+ * data key.
+ */
 const SENDING = ['kms:GenerateDataKey', 'kms:Decrypt']
 
 /**
- * The stage's key, which seals the secrets of endpoints. By the stage's settings the key also encrypts table, queues,
- * topics, secrets and every log group. The key's material rotates every year. Roles let functions use the key
- * (grants.ts), and the key's policy lets AWS services use it.
+ * The stage's key, which seals the secrets of endpoints. By the stage's settings the key also
+ * encrypts table, queues, topics, secrets and every log group. The key's material rotates every
+ * year. Roles let functions use the key (grants.ts), and the key's policy lets AWS services use it.
  */
 export function stageKey(parent: Construct, id: string, stage: DeployedStage): Key {
   const name = stackNameOf(stage)
@@ -26,7 +29,8 @@ export function stageKey(parent: Construct, id: string, stage: DeployedStage): K
     description: `Payment gateway ${stage.settings.name}: secrets of endpoints${isForAll ? ', table, queues, topics, secrets, logs' : ''}`,
     enableKeyRotation: true,
     pendingWindow: PENDING_DELETION,
-    // The key is kept as long as the table, also after a failed creation: without the key the table cannot be read.
+    // The key is kept as long as the table, also after a failed creation: without the key the table
+    // cannot be read.
     removalPolicy: stage.removalPolicy,
   })
   if (isForAll) letServicesUse(key, name)
@@ -73,8 +77,9 @@ function letServicesUse(key: Key, prefix: string): void {
   )
   // Alarms publish to the topics.
   allow('cloudwatch.amazonaws.com', SENDING, { StringEquals: { 'aws:SourceAccount': account } })
-  // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key. A condition on the
-  // rule would lose every message silently. The queue's policy names the rules that may send.
+  // Failed runs of schedules go to a queue. EventBridge does not name the rule when it uses a key.
+  // A condition on the rule would lose every message silently. The queue's policy names the rules
+  // that may send.
   allow('events.amazonaws.com', SENDING, {})
 }
 

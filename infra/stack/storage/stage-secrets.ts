@@ -12,10 +12,10 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
 
 /**
- * The provider's key and the callback tokens are two secrets: many functions read the key, one function reads the
- * tokens. The stack makes each secret with a random, invalid text. So every provider call and callback fails until an
- * operator puts the real value. Later deployments keep the operator's values. So does the deletion of a stack that
- * keeps its data.
+ * The provider's key and the callback tokens are two secrets: many functions read the key, one
+ * function reads the tokens. The stack makes each secret with a random, invalid text. So every
+ * provider call and callback fails until an operator puts the real value. Later deployments keep
+ * the operator's values. So does the deletion of a stack that keeps its data.
  */
 export function providerSecrets(
   parent: Construct,
@@ -47,15 +47,16 @@ export function providerSecrets(
 export const FRONT_REGION = 'us-east-1'
 
 /**
- * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the front's region.
- * shared/runtime/origin-guard.ts says how to rotate it.
+ * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the
+ * front's region. shared/runtime/origin-guard.ts says how to rotate it.
  */
 export function originSecret(parent: Construct, id: string, stage: DeployedStage): Secret {
   const scope = new Construct(parent, id)
   const secret = new Secret(scope, 'Secret', {
     secretName: originSecretName(stage.settings.name),
     description:
-      'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by the functions',
+      'JSON {"current"}, and "previous" during a rotation; added by CloudFront, checked by ' +
+      'the functions',
     generateSecretString: {
       secretStringTemplate: '{}',
       generateStringKey: 'current',

@@ -9,12 +9,15 @@ import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 import { addLog } from '../stage-stack.ts'
 import { routeSettings } from './route-settings.ts'
 
-/** Longer than every function's timeout, so that a slow request gets our envelope and not API Gateway's. */
+/**
+ * Longer than every function's timeout, so that a slow request gets our envelope and not API
+ * Gateway's.
+ */
 const INTEGRATION_TIMEOUT = Duration.seconds(29)
 
 /**
- * The fields of a request's JSON line: the route's template and outcomes, never a path, query, header or body.
- * CloudWatch adds the time of a line, and bills each byte.
+ * The fields of a request's JSON line: the route's template and outcomes, never a path, query,
+ * header or body. CloudWatch adds the time of a line, and bills each byte.
  */
 export const ACCESS_LOG_FIELDS = {
   request_id: '$context.requestId',
@@ -30,7 +33,10 @@ export const ACCESS_LOG_FIELDS = {
 
 type Props = { readonly stage: DeployedStage; readonly functions: GatewayFunctions }
 
-/** The HTTP routes of the manifest. Each function authenticates, because API Gateway cannot answer in our envelope. */
+/**
+ * The HTTP routes of the manifest. Each function authenticates, because API Gateway cannot answer
+ * in our envelope.
+ */
 export class GatewayHttpApi extends Construct {
   readonly api: apigateway.HttpApi
   readonly stage: apigateway.HttpStage
@@ -79,7 +85,8 @@ export class GatewayHttpApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: stage.throttle.requestsPerSecond, burstLimit: stage.throttle.burst },
-      // AWS charges for metrics by route, and no alarm or graph reads them. The access log has the route.
+      // AWS charges for metrics by route, and no alarm or graph reads them. The access log has the
+      // route.
       detailedMetricsEnabled: false,
       accessLogSettings: {
         destination: new apigateway.LogGroupLogDestination(accessLog),

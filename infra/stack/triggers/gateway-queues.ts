@@ -18,7 +18,9 @@ const DEAD_RETENTION = Duration.days(14)
 /** Every queue of the gateway, each with its dead-letter queue. */
 export class GatewayQueues extends Construct {
   readonly byName: Readonly<Record<QueueName, sqs.IQueue>>
-  /** Runs of schedules that failed, were too late or could not start. The next run does their work. */
+  /**
+   * Runs of schedules that failed, were too late or could not start. The next run does their work.
+   */
   readonly deadRuns: sqs.IQueue
   private readonly stage: DeployedStage
   /** A queue is encrypted at rest and on the way, and kept or removed with its stage. */
@@ -42,7 +44,8 @@ export class GatewayQueues extends Construct {
   private addQueue(name: QueueName): sqs.IQueue {
     const scope = new Construct(this, name)
     const queueName = stackNameOf(this.stage, name)
-    // Queue and dead-letter queue name each other. CloudFormation can make such resources only by name.
+    // Queue and dead-letter queue name each other. CloudFormation can make such resources only by
+    // name.
     const source = queueNamed(scope, queueName)
     const queue = this.addDeadLetterQueue(new Construct(scope, 'Dead'), name, source)
     new sqs.Queue(scope, 'Queue', {
@@ -55,7 +58,10 @@ export class GatewayQueues extends Construct {
     return source
   }
 
-  /** A dead-letter queue. An operator looks at its messages, and moves messages of a queue back to that queue. */
+  /**
+   * A dead-letter queue. An operator looks at its messages, and moves messages of a queue back to
+   * that queue.
+   */
   private addDeadLetterQueue(scope: Construct, name: string, source?: sqs.IQueue): sqs.Queue {
     return new sqs.Queue(scope, 'Queue', {
       ...this.queueProps,

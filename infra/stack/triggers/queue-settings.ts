@@ -6,23 +6,26 @@ type QueueSettings = {
   /** The visibility timeout of a message, for a function with that timeout. */
   readonly hiddenSeconds: (timeoutSeconds: number) => number
   /**
-   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count: failed deliveries are
-   * recorded in the table and sent again as new messages.
+   * Receives of one message before it goes to the dead-letter queue. Only crashed workers count:
+   * failed deliveries are recorded in the table and sent again as new messages.
    */
   readonly maxReceives: number
 }
 
 /**
- * A webhook's message is visible again soon after its worker has ended, so an attempt that died is checked when its
- * claim expires. A second worker that gets the message too early finds the claim and waits. So the queue allows more
- * receives, with about the same total time as for `HANDED_OUT_ONCE`.
+ * A webhook's message is visible again soon after its worker has ended, so an attempt that died is
+ * checked when its claim expires. A second worker that gets the message too early finds the claim
+ * and waits. So the queue allows more receives, with about the same total time as for
+ * `HANDED_OUT_ONCE`.
  */
 const RECOVERED_SOON: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => timeoutSeconds + 2,
   maxReceives: 20,
 }
 
-/** As AWS advises. With a shorter time, a second worker could get a batch that Lambda still retries. */
+/**
+ * As AWS advises. With a shorter time, a second worker could get a batch that Lambda still retries.
+ */
 const HANDED_OUT_ONCE: QueueSettings = {
   hiddenSeconds: (timeoutSeconds) => 6 * timeoutSeconds,
   maxReceives: 5,

@@ -7,9 +7,9 @@ import type { Throttle } from '../stage-file.ts'
 export const CREATE_ROUTE = 'POST /v1/payments'
 
 /**
- * The stage's throttles of single routes, in the format of API Gateway; undefined without any. Throws for a route that
- * is not in the manifest. Before a route leaves the manifest, an earlier deployment must remove its throttle, because
- * API Gateway looks for the route.
+ * The stage's throttles of single routes, in the format of API Gateway; undefined without any.
+ * Throws for a route that is not in the manifest. Before a route leaves the manifest, an earlier
+ * deployment must remove its throttle, because API Gateway looks for the route.
  */
 export function routeSettings({
   routeThrottles: throttles,

@@ -20,7 +20,10 @@ import type { ClientBooks } from './client-books.ts'
 
 const FIELDS = ['type', 'eligibleAt', 'postedAt', ...ENTRY_SIDES, 'providerTransactionId'] as const
 
-/** Compares each entry of a client with itself and with its source: a payment, a settlement, or an adjustment. */
+/**
+ * Compares each entry of a client with itself and with its source: a payment, a settlement, or an
+ * adjustment.
+ */
 export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries: readonly Entry[]) {
   const paymentIds = [...new Set(entries.flatMap(({ paymentId }) => paymentId ?? []))]
   const items = await deps.table.getMany(paymentIds.map(paymentKey))
@@ -59,7 +62,10 @@ export async function auditEntries(deps: StoreDeps, books: ClientBooks, entries:
   })
 }
 
-/** The fields of an entry that differ, or the entry itself. `source`: what a missing entry belongs to. */
+/**
+ * The fields of an entry that differ, or the entry itself. `source`: what a missing entry belongs
+ * to.
+ */
 export function compareEntries(
   expected: Entry,
   found: Entry | undefined,
@@ -75,7 +81,9 @@ export function compareEntries(
     : compare('entry', found.entryId, 'as its payment says', 'different')
 }
 
-/** A re-credit replaces a settlement that failed, or an entry that its settlement lists as left out. */
+/**
+ * A re-credit replaces a settlement that failed, or an entry that its settlement lists as left out.
+ */
 function auditRecredit({ settlements }: ClientBooks, entry: Entry): readonly Difference[] {
   const { entryId: id, standsForEntryId, recreditedSettlementId, postedAt } = entry
   if (standsForEntryId !== undefined) {

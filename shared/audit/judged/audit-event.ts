@@ -79,7 +79,10 @@ export function asMovedBy(payment: Payment, movement: Movement): Payment {
   return { ...moved, takenBackMinor: moneyOf(moved).takenBackMinor }
 }
 
-/** The events that a payment must have written, by name: of its status, and of each movement of its money. */
+/**
+ * The events that a payment must have written, by name: of its status, and of each movement of its
+ * money.
+ */
 export function eventNamesOf({ status, movements }: Payment): readonly string[] {
   return [
     ...STATUS_EVENT_TYPES.filter((type) => type === `payment.${status}`),
@@ -95,7 +98,10 @@ export function hasEvent(item: Item | undefined, name: string): boolean {
 
 export const STRAY_EVENT = 'only events that the payment explains'
 
-/** Events that their payments do not show: a restore brought back only the events, and no later news changes the payments. */
+/**
+ * Events that their payments do not show: a restore brought back only the events, and no later news
+ * changes the payments.
+ */
 export async function auditStrayEvents(
   deps: StoreDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,

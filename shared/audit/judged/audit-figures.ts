@@ -16,7 +16,10 @@ import { compare, compareAll, type Difference, onlyIf } from '../../verdict/diff
 import { auditAdjustments, auditEntries } from './audit-entries.ts'
 import { type ClientBooks, type JudgeDeps, ownedPayments, storedPayment } from './client-books.ts'
 
-/** Compares a client's stored figures with its settlements, open payments and unsettled entries (design section 4). */
+/**
+ * Compares a client's stored figures with its settlements, open payments and unsettled entries
+ * (design section 4).
+ */
 export async function auditFigures(deps: JudgeDeps, books: ClientBooks) {
   const { clientId, ledger, parts } = books
   const chain = [...books.differences, ...auditChain(books)]
@@ -68,7 +71,10 @@ export function auditChain(books: ClientBooks): readonly Difference[] {
   ]
 }
 
-/** Compares entries outside all settlements with their sources. Answers the sums with these entries and open payments. */
+/**
+ * Compares entries outside all settlements with their sources. Answers the sums with these entries
+ * and open payments.
+ */
 async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   const sums = settledSums(books)
   const differences: Difference[] = []
@@ -105,7 +111,10 @@ async function auditUnsettled(deps: JudgeDeps, books: ClientBooks) {
   return { sums, differences }
 }
 
-/** What the settlements add to the ledger's sums: plain numbers, because tampered figures can exceed the range of money. */
+/**
+ * What the settlements add to the ledger's sums: plain numbers, because tampered figures can exceed
+ * the range of money.
+ */
 function settledSums({ settlements }: ClientBooks) {
   const sums = {
     netMinor: 0,
@@ -130,7 +139,10 @@ function settledSums({ settlements }: ClientBooks) {
 /** The clocks of two functions differ by less. */
 const SKEW_MS = 5 * MINUTE_MS
 
-/** Checks the times of window and shards: fences in order, changes by settlements and re-credits, nothing in the future. */
+/**
+ * Checks the times of window and shards: fences in order, changes by settlements and re-credits,
+ * nothing in the future.
+ */
 function auditTimes(
   { client, clientId, settlements }: ClientBooks,
   { window, shards }: Ledger,

@@ -27,7 +27,10 @@ import { readTrail } from './client-books.ts'
 
 type HouseDifference = Difference & { readonly clientId: string | undefined }
 
-/** Compares the house journal with its totals and with suspense, both ways. `unstable`: the journal changed during the read. */
+/**
+ * Compares the house journal with its totals and with suspense, both ways. `unstable`: the journal
+ * changed during the read.
+ */
 export async function auditHouse(
   deps: StoreDeps,
 ): Promise<readonly HouseDifference[] | 'unstable'> {
@@ -77,6 +80,13 @@ function startOfDay(day: string): Timestamp {
   return v.parse(TimestampSchema, `${day}T00:00:00.000Z`)
 }
 
+function withClient(
+  clientId: string | undefined,
+  differences: readonly Difference[],
+): readonly HouseDifference[] {
+  return differences.map((difference) => ({ ...difference, clientId }))
+}
+
 function compareTotals(
   entries: readonly HouseEntry[],
   totals: readonly HouseTotal[],
@@ -94,13 +104,6 @@ function compareTotals(
       ['count', rows.length, total?.count ?? 0],
     ])
   })
-}
-
-function withClient(
-  clientId: string | undefined,
-  differences: readonly Difference[],
-): readonly HouseDifference[] {
-  return differences.map((difference) => ({ ...difference, clientId }))
 }
 
 async function auditItems(
@@ -132,13 +135,17 @@ async function auditItems(
   const clientOf = (id: string) =>
     byItem.get(id)?.find(({ clientId }) => clientId !== undefined)?.clientId
   for await (const page of itemPages(deps, list)) await judge(page)
-  // The index shows an item later than the journal does: an item that only entries name is read by its key.
+  // The index shows an item later than the journal does: an item that only entries name is read by
+  // its key.
   const missingKeys = [...byItem.keys()].filter((id) => !readIds.has(id)).map(suspenseKey)
   await judge(keyedItems(missingKeys, await deps.table.getMany(missingKeys)))
   return differences
 }
 
-/** Compares an item with its audit record, both ways, and with the item's entries in the house journal. */
+/**
+ * Compares an item with its audit record, both ways, and with the item's entries in the house
+ * journal.
+ */
 async function auditItem(deps: StoreDeps, item: Suspense, entries: readonly HouseEntry[]) {
   const { suspenseId: id, kind, amountMinor = ZERO, postedMinor, refundedMinor } = item
   const suspenseEntry = entries.find(({ type }) => type === 'suspense')

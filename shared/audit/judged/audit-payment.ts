@@ -83,12 +83,17 @@ function auditAmounts(payment: Payment): readonly Difference[] {
   ])
 }
 
-/** The fee by the tariff in force; undefined without a tariff, as for a bank or an invalid amount. */
+/**
+ * The fee by the tariff in force; undefined without a tariff, as for a bank or an invalid amount.
+ */
 export function estimateOf(payment: Payment): Pricing | undefined {
   return tryToMake(() => estimatePricing(payment, payment.createdAt))
 }
 
-/** Due work checks a payment by its expiry. A claim moves the check by minutes, or by a day if the payment never expires. */
+/**
+ * Due work checks a payment by its expiry. A claim moves the check by minutes, or by a day if the
+ * payment never expires.
+ */
 const FARTHEST_CHECK_MS = 2 * HOUR_MS
 /** Our clocks differ a little; the provider's times differ by more. */
 const SKEW_MS = MINUTE_MS
@@ -147,7 +152,10 @@ function auditPlausibility(payment: Payment, now: Timestamp): readonly Differenc
   )
 }
 
-/** Checks a payment's money: open or posted, what moved it, and how often. An unpaid payment has no money. */
+/**
+ * Checks a payment's money: open or posted, what moved it, and how often. An unpaid payment has no
+ * money.
+ */
 export function auditMoney(payment: Payment): readonly Difference[] {
   const {
     paymentId: id,

@@ -31,7 +31,10 @@ type PaymentDifferences = {
   readonly differences: readonly Difference[]
 }
 
-/** Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if unreadable. */
+/**
+ * Compares payments with themselves, their events, deliveries and entries. `payment`: undefined if
+ * unreadable.
+ */
 export async function judgePayments(
   deps: StoreDeps,
   { clientId }: Pick<ClientBooks, 'clientId'>,
@@ -100,7 +103,10 @@ type AnnouncedDelivery = {
   readonly deliveryId: DeliveryId
 }
 
-/** Compares the deliveries that the events wrote, not those of later redeliveries. Strongly consistent. */
+/**
+ * Compares the deliveries that the events wrote, not those of later redeliveries. Strongly
+ * consistent.
+ */
 async function auditDeliveries(
   deps: StoreDeps,
   clientId: ClientId,

@@ -28,7 +28,10 @@ import {
   type StoredSettlement,
 } from './client-books.ts'
 
-/** The progress of a recount: the sums of whole blocks, the last entry in these blocks, and the differences so far. */
+/**
+ * The progress of a recount: the sums of whole blocks, the last entry in these blocks, and the
+ * differences so far.
+ */
 export const RecountSchema = v.object({
   sums: EntrySumsSchema,
   position: v.optional(PositionSchema),
@@ -36,7 +39,10 @@ export const RecountSchema = v.object({
 })
 export type Recount = v.InferOutput<typeof RecountSchema>
 
-/** Compares a settlement with its entries, the previous window, and operators' audit records (design section 4, "Audit"). */
+/**
+ * Compares a settlement with its entries, the previous window, and operators' audit records (design
+ * section 4, "Audit").
+ */
 export async function auditSettlement(
   deps: JudgeDeps,
   books: ClientBooks,
@@ -112,7 +118,10 @@ export function digestBefore({ settlements }: ClientBooks, { previousId }: Settl
   )
 }
 
-/** Checks a settlement's index attributes. A wrong attribute hides the settlement from its client or from the payout. */
+/**
+ * Checks a settlement's index attributes. A wrong attribute hides the settlement from its client or
+ * from the payout.
+ */
 function auditPlace({ settlement, item }: StoredSettlement): readonly Difference[] {
   const { settlementId: id, clientId, status, createdAt } = settlement
   const isDue = status === 'recorded'
@@ -150,7 +159,9 @@ function totalsText(totals: Settlement['totals']): string {
 /** The bank details of a client from a time on, as an audit record shows them. */
 type Registration = { readonly at: Timestamp; readonly account: string }
 
-/** A settlement is paid out to an account that its client was registered with when it was recorded. */
+/**
+ * A settlement is paid out to an account that its client was registered with when it was recorded.
+ */
 export function auditBank(
   settlement: Settlement,
   registrations: readonly Registration[],
@@ -179,7 +190,10 @@ const BankRecord = v.object({
   bank_is_change: v.boolean(),
 })
 
-/** All accounts that a client was registered with, in the order of the audit records, because clocks differ. */
+/**
+ * All accounts that a client was registered with, in the order of the audit records, because clocks
+ * differ.
+ */
 export function registeredAccounts(records: readonly AuditRecord[]): readonly Registration[] {
   const registrations: Registration[] = []
   for (const { at: writtenAt, after } of records.toSorted((a, b) => a.number - b.number)) {
@@ -197,7 +211,9 @@ export function registeredAccounts(records: readonly AuditRecord[]): readonly Re
   return registrations
 }
 
-/** Compares operators' actions both ways: no state without its record, no record without its state. */
+/**
+ * Compares operators' actions both ways: no state without its record, no record without its state.
+ */
 function compareTrail(
   settlement: Settlement,
   records: readonly AuditRecord[],

@@ -53,7 +53,10 @@ export type ClientBooks = {
   readonly differences: readonly Difference[]
 }
 
-/** Undefined if the window is missing or a figure is invalid. The caller reports that as a difference and continues. */
+/**
+ * Undefined if the window is missing or a figure is invalid. The caller reports that as a
+ * difference and continues.
+ */
 export async function readableLedger(
   deps: StoreDeps,
   clientId: ClientId,
@@ -66,10 +69,15 @@ export async function readableLedger(
   }
 }
 
-/** Items that are read at the same time. They and their events are the memory that an audit needs. */
+/**
+ * Items that are read at the same time. They and their events are the memory that an audit needs.
+ */
 const PAGE = 500
 
-/** A client's settlements, and a difference for each missing or unreadable settlement. Settlements that only other items name are read too, because the index may lag. */
+/**
+ * A client's settlements, and a difference for each missing or unreadable settlement. Settlements
+ * that only other items name are read too, because the index may lag.
+ */
 export async function* storedSettlements(
   deps: TableDeps,
   clientId: ClientId,
@@ -111,7 +119,10 @@ export async function* storedSettlements(
   }
 }
 
-/** Reads a client's stored figures, and the client again, which an operator may have changed meanwhile. */
+/**
+ * Reads a client's stored figures, and the client again, which an operator may have changed
+ * meanwhile.
+ */
 export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Promise<ClientBooks> {
   const { clientId } = clientBefore
   const ledger = await readableLedger(deps, clientId)
@@ -148,7 +159,9 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   }
 }
 
-/** The audit records of one subject, and a difference if a record is missing, changed or unreadable. */
+/**
+ * The audit records of one subject, and a difference if a record is missing, changed or unreadable.
+ */
 export async function readTrail(deps: TableDeps, subject: string) {
   const [{ records, unreadable }, head] = await Promise.all([
     readAuditRecords(deps, subject),
@@ -163,7 +176,10 @@ export async function readTrail(deps: TableDeps, subject: string) {
   return { records, differences }
 }
 
-/** A client equals its last audit record: no field, above all no bank detail, changes without a record. */
+/**
+ * A client equals its last audit record: no field, above all no bank detail, changes without a
+ * record.
+ */
 function auditClientRecord(client: Client, records: readonly AuditRecord[]): readonly Difference[] {
   const { clientId } = client
   const isChange = ({ action }: AuditRecord) =>
@@ -186,7 +202,10 @@ function auditClientRecord(client: Client, records: readonly AuditRecord[]): rea
   })
 }
 
-/** A client's payments, open or listed in a range (ends included), not parsed: an audit reports unreadable payments. */
+/**
+ * A client's payments, open or listed in a range (ends included), not parsed: an audit reports
+ * unreadable payments.
+ */
 export function ownedPayments(
   deps: TableDeps,
   { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
@@ -215,7 +234,10 @@ const LATELY_MS = 3 * DAY_MS
 const RECORDS_READ = 1_000
 const SIDE_BY_SIDE = 20
 
-/** Checks the audit records of a client's recently changed subjects, or of all. `readClientBooks` checks the client's own records. */
+/**
+ * Checks the audit records of a client's recently changed subjects, or of all. `readClientBooks`
+ * checks the client's own records.
+ */
 export async function auditTrails(
   deps: StoreDeps,
   clientId: ClientId,

@@ -75,10 +75,15 @@ export function usualCheckAt(payment: CheckedPayment): Timestamp | undefined {
     : undefined
 }
 
-/** When to ask the provider again after a call without an answer, or for a payment past its expiry. */
+/**
+ * When to ask the provider again after a call without an answer, or for a payment past its expiry.
+ */
 export const RETRY_CHECK_MS = 2 * MINUTE_MS
 
-/** When due work checks a pending payment next: at the usual time, at its expiry, and then until it has ended. */
+/**
+ * When due work checks a pending payment next: at the usual time, at its expiry, and then until it
+ * has ended.
+ */
 export function nextCheckAt(payment: CheckedPayment, now: Timestamp): Timestamp {
   const usual = usualCheckAt(payment)
   if (usual !== undefined && usual > now) return usual
@@ -87,7 +92,9 @@ export function nextCheckAt(payment: CheckedPayment, now: Timestamp): Timestamp 
   return atExpiry > now ? atExpiry : addMs(now, RETRY_CHECK_MS)
 }
 
-/** Whether a payment has expired: by this clock, or because another process has begun its expiry. */
+/**
+ * Whether a payment has expired: by this clock, or because another process has begun its expiry.
+ */
 export function isPastItsTime(
   {
     expiresAt,

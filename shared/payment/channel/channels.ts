@@ -18,7 +18,10 @@ type Terms = {
      * The provider accepts our expiry. On other channels the provider's expiry is an upper bound.
      */
     readonly settable: boolean
-    /** The age at which a customer has usually paid or given up, on channels whose provider reports that. */
+    /**
+     * The age at which a customer has usually paid or given up, on channels whose provider reports
+     * that.
+     */
     readonly usualMs?: number
     /** How long after the expiry to check, on channels whose result may arrive late. */
     readonly graceMs?: number
@@ -41,9 +44,15 @@ export type Channel = Terms & {
    * this long.
    */
   readonly push?: { readonly lifetimeMs: number }
-  /** The provider books and settles a payment within minutes; on other channels a business day later or more. */
+  /**
+   * The provider books and settles a payment within minutes; on other channels a business day later
+   * or more.
+   */
   readonly settlesAtOnce?: true
-  /** Business days until the provider settles; two unless set. Only for channels that do not settle at once. */
+  /**
+   * Business days until the provider settles; two unless set. Only for channels that do not settle
+   * at once.
+   */
   readonly settlementDays?: number
 }
 

@@ -37,8 +37,9 @@ import {
 type CreateDeps = NewsDeps & Pick<Deps, 'sleep' | 'random' | 'newId' | 'monotonicMs'>
 
 /**
- * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one destination is ever
- * shown. After a crash at any point a retry takes over the claim. A concurrent caller waits and gets the same payment.
+ * Creates a payment (spec 4.1). One client and key have one payment for ever, and at most one
+ * destination is ever shown. After a crash at any point a retry takes over the claim. A concurrent
+ * caller waits and gets the same payment.
  */
 export async function createPayment(
   baseDeps: CreateDeps,

@@ -4,7 +4,10 @@ import type { Timestamp } from '../../time.ts'
 import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
 
-/** Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the gateway's 30 s. */
+/**
+ * Time limits of a create, each below the next: its deadline, the function's 25 s, the lease, the
+ * gateway's 30 s.
+ */
 const REQUEST_BUDGET_MS = 22_000
 
 /** Longer than a function lives: when the lease has expired, the attempt's process is gone. */
@@ -15,7 +18,10 @@ export const MIN_CREATE_MS = 8_000
 
 export const COMMIT_RESERVE_MS = 4_000
 
-/** Expiry and first check, from the start of the attempt. The commit keeps the due time of the claim. */
+/**
+ * Expiry and first check, from the start of the attempt. The commit keeps the due time of the
+ * claim.
+ */
 export function timesOf(request: PaymentRequest, startedAt: Timestamp) {
   const expiry = expiryOf(request, startedAt, request.expiresInSeconds)
   return {

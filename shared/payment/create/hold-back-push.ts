@@ -49,7 +49,9 @@ export function mayExistUpstream({ outcome }: ProviderAttempt): boolean {
   return outcome === 'unknown' || outcome === 'started'
 }
 
-/** Every row with exactly this reference that may be the payment. Throws when rows may be missing. */
+/**
+ * Every row with exactly this reference that may be the payment. Throws when rows may be missing.
+ */
 async function rowsOf(deps: NewsDeps, reference: string): Promise<readonly ProviderTransaction[]> {
   // A push has one row. More are read, because rows of other references could hide that row.
   const answer = await deps.provider.listTransactions({ reference, limit: 50 })
@@ -91,8 +93,8 @@ async function verdictOn(
   if (stored?.status !== 'creating' || stored.attempt !== creating.attempt)
     return { overtakenBy: stored }
   if (outcome.kind !== 'applied') return 'undecided'
-  // Applied, and the payment is still being created: the amount differs, so the money is in suspense. A row without a
-  // payment id is matched by its amount.
+  // Applied, and the payment is still being created: the amount differs, so the money is in
+  // suspense. A row without a payment id is matched by its amount.
   const isOfRow = providerPaymentId
     ? capture.providerPaymentId === providerPaymentId
     : capture.capturedMinor === amountMinor

@@ -109,7 +109,10 @@ export function parsePaymentRequest(rawBody: Buffer, facts: RuleFacts): ParsedRe
   return { ok: true, request }
 }
 
-/** Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong types. */
+/**
+ * Strict decoding (spec 4.1, rule 1): unknown fields of the body and of its customer, and wrong
+ * types.
+ */
 function shapeErrorsIn(body: Readonly<Record<string, unknown>>): readonly FieldError[] {
   const unknownInCustomer = unknownKeys(body['customer'], CustomerBodySchema.entries).map(
     (key) => `customer.${key}`,
@@ -129,17 +132,10 @@ function topFieldOf(field: string) {
   return field.split('.')[0] ?? field
 }
 
-/** An optional field; null counts as absent (design section 5). */
-function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
-  return v.nullish(schema, () => undefined)
-}
-
-/** PHP writes an empty array for an object without members. */
-function isEmptyArray(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
-}
-
-/** Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design section 5). */
+/**
+ * Metadata as JSON text that comes back as it was sent, digit for digit and in its order (design
+ * section 5).
+ */
 function readMetadata(
   value: unknown,
   body: string,
@@ -151,6 +147,11 @@ function readMetadata(
   if (scanJson(asSent).depth > 32) return { fault: 'nested deeper than 32 levels' }
   if (!isWellFormedDeep(value)) return { fault: 'a string has a lone surrogate' }
   return Buffer.byteLength(asSent) > 16_384 ? { fault: 'larger than 16 KB' } : { text: asSent }
+}
+
+/** PHP writes an empty array for an object without members. */
+function isEmptyArray(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
 }
 
 export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>
@@ -247,4 +248,9 @@ export function parseIdempotencyKey(header = ''): string | undefined {
   if (header.length > MAX_KEY_LENGTH)
     throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
   return header || undefined
+}
+
+/** An optional field; null counts as absent (design section 5). */
+function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, () => undefined)
 }

@@ -16,7 +16,10 @@ import { type Decision, decideOnNews } from './decide-on-news.ts'
 import { creditCreatingPayment, succeedPayment } from './succeed-payment.ts'
 
 export type ApplyOutcome =
-  /** The payment now agrees with the provider. `held`: it cannot be credited with the money, which is in suspense. */
+  /**
+   * The payment now agrees with the provider. `held`: it cannot be credited with the money, which
+   * is in suspense.
+   */
   | { readonly kind: 'applied'; readonly payment: StoredPayment | undefined; readonly held?: true }
   /** The provider must be asked again, because the payment is still being created. */
   | { readonly kind: 'deferred' }

@@ -145,7 +145,10 @@ async function cancelAndClose(
   }
 }
 
-/** The provider does not know our request. A wrong or rotated key looks the same, so an operator must check. */
+/**
+ * The provider does not know our request. A wrong or rotated key looks the same, so an operator
+ * must check.
+ */
 export function noteNotFoundUpstream(deps: NewsDeps, payment: Payment): Promise<void> {
   return recordSuspense(
     deps,

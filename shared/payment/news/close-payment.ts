@@ -11,7 +11,9 @@ import type { NewsDeps } from './ask-for-news.ts'
 export type End = {
   readonly status: 'failed' | 'expired' | 'cancelled'
   readonly source: NewsSource
-  /** Money with a wrong amount or currency, which made the payment fail. It is recorded in suspense. */
+  /**
+   * Money with a wrong amount or currency, which made the payment fail. It is recorded in suspense.
+   */
   readonly held?: Suspense | undefined
   /** Only for a failed payment; `other` when the reason is unknown. */
   readonly failureReason?: FailureReason | undefined
@@ -21,10 +23,10 @@ export type End = {
 const MAX_TRIES = 12
 
 /**
- * Moves a payment from `pending` to `failed`, `expired` or `cancelled`, with counts, event and deliveries in one
- * transaction (spec 3.1). `cancelled` has no event. The transaction also records `held` in suspense, if it is not
- * recorded yet. Undefined: the payment is no longer pending. A try that takes too long is repeated with the new time and
- * endpoints.
+ * Moves a payment from `pending` to `failed`, `expired` or `cancelled`, with counts, event and
+ * deliveries in one transaction (spec 3.1). `cancelled` has no event. The transaction also records
+ * `held` in suspense, if it is not recorded yet. Undefined: the payment is no longer pending. A try
+ * that takes too long is repeated with the new time and endpoints.
  */
 export async function closePayment(
   deps: NewsDeps,

@@ -77,7 +77,8 @@ function decideOnCapture(
   if (payment.status !== 'pending')
     return { do: 'hold', capture, cause: cause ?? 'payment_not_pending' }
   if (cause === undefined) return { do: 'succeed', payment, capture }
-  // Only the request whose destination was shown can close the payment. Money of another attempt is held.
+  // Only the request whose destination was shown can close the payment. Money of another attempt is
+  // held.
   if (capture.paymentRequestId !== payment.paymentRequestId) return { do: 'hold', capture, cause }
   const failureReason = cause === 'wrong_amount' ? cause : 'other'
   return { do: 'close', payment, status: 'failed', failureReason, money: { capture, cause } }

@@ -64,7 +64,8 @@ async function applyCallback(
   const paymentId = paymentIdOf(callback.reference ?? '')
   const stored = paymentId && (await findStoredPayment(deps, paymentId))
   if (stored && stored.status !== 'creating' && stored.status !== 'pending') {
-    // A capture that is already credited, or the status of a terminal payment's request: neither can change anything.
+    // A capture that is already credited, or the status of a terminal payment's request: neither
+    // can change anything.
     if (providerPaymentId === undefined || providerPaymentId === stored.creditedProviderPaymentId)
       return 'ignored'
   }

@@ -8,7 +8,10 @@ import { findAnyPayment, markDueNow } from '../payment-store.ts'
 import { applyProviderNews } from './apply-news.ts'
 import type { NewsDeps } from './ask-for-news.ts'
 
-/** Asks the provider about one payment for an operator, and applies the answer. Throws 502 without an answer. */
+/**
+ * Asks the provider about one payment for an operator, and applies the answer. Throws 502 without
+ * an answer.
+ */
 export async function refreshPayment(
   deps: NewsDeps & Pick<Deps, 'newId' | 'invocation'>,
   id: string,
@@ -28,7 +31,8 @@ export async function refreshPayment(
   if (failure) {
     throw providerFailure(failure, `the payment is unchanged (${failure.reason})`, {
       actionHint:
-        'Try again. If it fails again, check the provider secret and the status page of the provider.',
+        'Try again. If it fails again, check the provider secret and the status page of the ' +
+        'provider.',
     })
   }
   const paymentNow = await findAnyPayment(deps, id)

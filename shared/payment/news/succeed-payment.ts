@@ -17,10 +17,10 @@ type SuccessFacts = {
 }
 
 /**
- * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one transaction (spec
- * 3.1). The condition on `pending` credits a capture once, however many callers report it.
- * Undefined: the payment has changed, or the write took so long that `paid_at` is stale; decide again. The fee is not
- * read here, because the settled row posts the payment later.
+ * Moves a payment from `pending` to `succeeded`, with ledger credit, event and deliveries in one
+ * transaction (spec 3.1). The condition on `pending` credits a capture once, however many callers
+ * report it. Undefined: the payment has changed, or the write took so long that `paid_at` is stale;
+ * decide again. The fee is not read here, because the settled row posts the payment later.
  */
 export async function succeedPayment(
   deps: NewsDeps,
@@ -101,7 +101,8 @@ export async function creditCreatingPayment(
   let { destination } = news
   if (news.requestStatus === undefined) {
     const answer = await deps.provider.getRequest(news.paymentRequestId)
-    // A missing answer must not delay the credit: the customer has paid and no longer needs the destination.
+    // A missing answer must not delay the credit: the customer has paid and no longer needs the
+    // destination.
     destination = answer.kind === 'found' ? answer.value.destination : undefined
   }
   const at = deps.now()

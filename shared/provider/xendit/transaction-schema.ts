@@ -5,10 +5,6 @@ import { earlier } from '../../time.ts'
 import type { ProviderBalance, ProviderTransaction, TransactionPage } from '../provider.ts'
 import { Amount, OptionalText, receivedMinor, SignedAmount, Time } from './xendit-schema.ts'
 
-function typeEntries(type: ProviderTransaction['type'], ...names: readonly string[]) {
-  return names.map((name) => [name, type] as const)
-}
-
 /** The provider books two of these types although its documented list lacks them. */
 const TRANSACTION_TYPE: ReadonlyMap<string, ProviderTransaction['type']> = new Map([
   ...typeEntries('payment', 'PAYMENT'),
@@ -157,13 +153,10 @@ const TransactionSchema = v.pipe(
 )
 
 const RowIdSchema = v.object({ id: RowId })
-function idOf(row: unknown): string | undefined {
-  return ifValid(RowIdSchema, row)?.id
-}
 
 /**
- * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at most twice the
- * provider's page size, which is the limit of one batch read of payments.
+ * Parses row by row: an unreadable row is listed by id, and the others stay valid. A page has at
+ * most twice the provider's page size, which is the limit of one batch read of payments.
  */
 export const TransactionPageSchema = v.pipe(
   v.object({
@@ -185,7 +178,9 @@ export const TransactionPageSchema = v.pipe(
 /** The account that holds the money of payments until it is withdrawn. */
 export const CASH_ACCOUNT = 'CASH'
 
-/** The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative. */
+/**
+ * The balance of an account (`GET /balance`), rounded down. Large chargebacks can make it negative.
+ */
 export const BalanceSchema = v.pipe(
   v.object({
     balance: v.pipe(
@@ -201,3 +196,11 @@ export const BalanceSchema = v.pipe(
     }),
   ),
 )
+
+function typeEntries(type: ProviderTransaction['type'], ...names: readonly string[]) {
+  return names.map((name) => [name, type] as const)
+}
+
+function idOf(row: unknown): string | undefined {
+  return ifValid(RowIdSchema, row)?.id
+}

@@ -23,7 +23,9 @@ export function destinationOf(channelCode: string, actions: readonly Action[]): 
     : url
 }
 
-/** Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix. */
+/**
+ * Codes of channels that are neither a wallet nor a bank of the tariff; `*` stands for any prefix.
+ */
 export const OTHER_CHANNELS: readonly string[] = [
   'QRIS',
   'CARDS',

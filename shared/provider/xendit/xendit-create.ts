@@ -48,7 +48,10 @@ const NOT_NOW: ReadonlySet<string> = new Set([
 /** The request already exists. It is ours, because each reference is used once. */
 const EXISTS: ReadonlySet<string> = new Set(['DUPLICATE_ERROR', 'IDEMPOTENCY_ERROR'])
 
-/** Refusals that affect all payments: our key, its permissions, our URL. Codes add what the status does not tell. */
+/**
+ * Refusals that affect all payments: our key, its permissions, our URL. Codes add what the status
+ * does not tell.
+ */
 const ACCOUNT_STATUSES: ReadonlySet<number> = new Set([401, 403, 404])
 const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'INVALID_API_KEY',
@@ -58,7 +61,9 @@ const ACCOUNT_CODES: ReadonlySet<string> = new Set([
   'CHANNEL_NOT_ACTIVATED',
 ])
 
-/** Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream. */
+/**
+ * Classifies a create. Only a refusal or a missing connection proves that nothing exists upstream.
+ */
 export function createAnswer(outcome: HttpOutcome, input: CreateRequestInput): CreateAnswer {
   if (outcome.kind === 'not_sent') return { kind: 'not_executed', reason: outcome.reason }
   if (outcome.kind === 'lost') return { kind: 'unknown', reason: outcome.reason }

@@ -45,7 +45,10 @@ type Outcome = HttpOutcome | { readonly kind: 'no_key' }
 
 type Send = (call: Call) => Promise<Outcome>
 
-/** Xendit's payments API v3. Each call is made once and never throws for a provider or network failure. */
+/**
+ * Xendit's payments API v3. Each call is made once and never throws for a provider or network
+ * failure.
+ */
 export function xenditProvider(options: XenditOptions): Provider {
   const {
     baseUrl = 'https://api.xendit.co',
@@ -62,7 +65,8 @@ export function xenditProvider(options: XenditOptions): Provider {
     const key = await readProviderKey(secrets, stage, isKeyRefused ? 'fresh' : undefined).catch(
       () => undefined,
     )
-    // A slow read of the key takes its time from the call, which may not outlive its caller's deadline.
+    // A slow read of the key takes its time from the call, which may not outlive its caller's
+    // deadline.
     const timeoutMs = (call.timeoutMs ?? PROVIDER_READ_TIMEOUT_MS) - (nowMs() - startedMs)
     if (key === undefined || timeoutMs <= 0) return { kind: 'no_key' }
     const url = new URL(path, baseUrl)
@@ -104,7 +108,10 @@ export function xenditProvider(options: XenditOptions): Provider {
   }
 }
 
-/** Bounds for a header's time. The provider's window is one minute, so two minutes are always enough. */
+/**
+ * Bounds for a header's time. The provider's window is one minute, so two minutes are always
+ * enough.
+ */
 const LONGEST_PAUSE_MS = 120_000
 const SHORTEST_PAUSE_MS = 500
 

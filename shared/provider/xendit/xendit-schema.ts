@@ -145,7 +145,10 @@ export const PaymentSchema = v.pipe(
 
 const ErrorSchema = v.object({ error_code: v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/)) })
 
-/** The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the known form. */
+/**
+ * The provider's error code, safe to show and to log; `UNKNOWN` if the answer has no code of the
+ * known form.
+ */
 export function errorCodeOf(json: unknown): string {
   return ifValid(ErrorSchema, json)?.error_code ?? 'UNKNOWN'
 }

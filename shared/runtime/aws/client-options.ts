@@ -1,4 +1,7 @@
-/** Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` the SDK only warns of a hung connection. */
+/**
+ * Limits of one HTTP try of the SDK. Without `throwOnRequestTimeout` the SDK only warns of a hung
+ * connection.
+ */
 export const AWS_HTTP_OPTIONS = {
   connectionTimeout: 1_000,
   requestTimeout: 3_000,

@@ -41,7 +41,10 @@ import {
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
 
-/** The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write conflicts. */
+/**
+ * The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write
+ * conflicts.
+ */
 export function dynamoDbTable(
   table: DynamoDbTable,
   means: Parameters<typeof retryingTable>[1],

@@ -48,7 +48,10 @@ export const UNSEALED_MS = 5 * 60_000
 const CACHE_LIMIT = 1_000
 type Key = { readonly client: KMSClient; readonly arn: string | undefined; readonly stage: string }
 
-/** Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are not. */
+/**
+ * Seals with KMS under the stage's key. Unsealed secrets are cached for five minutes, failures are
+ * not.
+ */
 export function kmsSealer({ client, arn, stage }: Key, monotonicMs: () => number): Sealer {
   const cache = new Map<
     string,

@@ -80,7 +80,8 @@ export function retryingTable(requests: TableRequests, means: Means): Table {
       const names: Name[] = []
       for (const name in steps) if (steps[name]) names.push(name)
       const parts = names.flatMap<Step>((name) => steps[name] ?? [])
-      // Checked before the first try too, because the reads may be slow and Lambda may freeze the environment.
+      // Checked before the first try too, because the reads may be slow and Lambda may freeze the
+      // environment.
       const isStale = () => freshUntil !== undefined && means.now() > freshUntil
       const outcome = await retryContention(requests, means, async () =>
         isStale() ? undefined : requests.transact(parts),
@@ -163,7 +164,10 @@ async function retryContention<Result>(
 
 type JoinedRead = { readonly keys: Map<string, Key>; readonly answer: Promise<BatchAnswer> }
 
-/** Joins concurrent batch reads into one request. A read never joins a request that was already sent. */
+/**
+ * Joins concurrent batch reads into one request. A read never joins a request that was already
+ * sent.
+ */
 export function withJoinedReads(requests: TableRequests): TableRequests {
   const unsent = new Map<Reads, JoinedRead>()
 

@@ -10,7 +10,10 @@ const SUBJECT_LIMIT = 99
 
 const PUBLISH_DEADLINE_MS = 2_000
 
-/** Shorter than the minute between two runs of due work, so that each run tries a silent topic again. */
+/**
+ * Shorter than the minute between two runs of due work, so that each run tries a silent topic
+ * again.
+ */
 const SILENCE_MS = 30_000
 
 /** Money flows wait for an alert, so after a timeout the topic is not tried for half a minute. */
@@ -44,7 +47,10 @@ export function snsAlerts(
 
 const BATCH_SIZE = 10
 
-/** Short timeouts, so that callbacks and workers do not wait. After a failure due work sends the message again. */
+/**
+ * Short timeouts, so that callbacks and workers do not wait. After a failure due work sends the
+ * message again.
+ */
 const SEND_TIMEOUT_MS: Readonly<Partial<Record<QueueName, number>>> = {
   webhooks: 1_000,
   'webhooks-slow': 1_000,

@@ -1,6 +1,8 @@
 type Cell = string | number | null | undefined
 
-/** Rows as CSV (RFC 4180), below the names of the columns unless the rows continue an earlier page. */
+/**
+ * Rows as CSV (RFC 4180), below the names of the columns unless the rows continue an earlier page.
+ */
 export function csv<Column extends string>(
   columns: readonly Column[],
   rows: readonly Readonly<Partial<Record<Column, Cell>>>[],
@@ -12,7 +14,10 @@ export function csv<Column extends string>(
     .join('')
 }
 
-/** Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A null is an empty cell. */
+/**
+ * Text is always quoted, so that it stays text. Numbers are no formulas, whatever their sign. A
+ * null is an empty cell.
+ */
 function cellOf(value: Cell): string {
   if (value === undefined || value === null || value === '') return ''
   if (typeof value === 'number') return String(value)

@@ -2,14 +2,6 @@ import * as v from 'valibot'
 import { ENTRY_TYPES } from '../../journal/entry.ts'
 import { PAYMENT_METHODS } from '../../payment-status.ts'
 
-function time(text: string) {
-  return v.pipe(v.string(), v.isoTimestamp(), v.description(text))
-}
-
-function amount(text: string) {
-  return v.pipe(v.number(), v.integer(), v.description(text))
-}
-
 /** One movement of a merchant's money (design section 8): its type and its API description. */
 export const EntryDtoSchema = v.object({
   id: v.pipe(v.string(), v.uuid()),
@@ -38,5 +30,13 @@ export const EntryDtoSchema = v.object({
   hexolus_markup_minor: amount("The gateway's markup."),
   client_net_minor: amount('Your credit by this entry: notional less fee and markup.'),
 })
+
+function time(text: string) {
+  return v.pipe(v.string(), v.isoTimestamp(), v.description(text))
+}
+
+function amount(text: string) {
+  return v.pipe(v.number(), v.integer(), v.description(text))
+}
 
 export type EntryDto = v.InferOutput<typeof EntryDtoSchema>

@@ -15,8 +15,9 @@ import type { EntryDto } from './entry-dto-schema.ts'
 type PageRequest = { readonly after?: string | undefined; readonly limit: number }
 
 /**
- * A page of the entries that a client's settlement pays out; their sums are the settlement's. A page costs its own
- * entries at any position. Throws 404, and 422 for a cursor of another settlement.
+ * A page of the entries that a client's settlement pays out; their sums are the settlement's. A
+ * page costs its own entries at any position. Throws 404, and 422 for a cursor of another
+ * settlement.
  */
 export async function settlementEntries(
   deps: Pick<Deps, 'stage' | 'table'>,
@@ -33,8 +34,9 @@ export function sweptSpan({ sweptFrom: start, sweptUntil: end }: Settlement): Sp
 }
 
 /**
- * A page of a settlement's or a client's entries, and the cursor of the next page. A cursor names its owner and a place in
- * the span, because DynamoDB refuses a place outside the span with its own error. `field`: the request's name of the cursor.
+ * A page of a settlement's or a client's entries, and the cursor of the next page. A cursor names
+ * its owner and a place in the span, because DynamoDB refuses a place outside the span with its own
+ * error. `field`: the request's name of the cursor.
  */
 async function pageOf(
   deps: Pick<Deps, 'stage' | 'table'>,
@@ -87,8 +89,9 @@ function toEntryDto(entry: Entry, settlementId: SettlementId | undefined): Entry
 }
 
 /**
- * A page of a client's journal from a time on, settled or not (design section 8). A page costs its own entries and one
- * query of settlements. The list is no feed: earlier entries may be written later. Throws 422 for a foreign cursor.
+ * A page of a client's journal from a time on, settled or not (design section 8). A page costs its
+ * own entries and one query of settlements. The list is no feed: earlier entries may be written
+ * later. Throws 422 for a foreign cursor.
  */
 export async function balanceEntries(
   deps: Pick<Deps, 'stage' | 'table' | 'now'>,
@@ -118,7 +121,10 @@ export async function balanceEntries(
   }
 }
 
-/** The settlement that took an entry. No settlement took a left-out entry, but one takes its re-credit. */
+/**
+ * The settlement that took an entry. No settlement took a left-out entry, but one takes its
+ * re-credit.
+ */
 function settlementIdOf(
   settlements: readonly Settlement[],
   entry: Entry,
@@ -145,8 +151,8 @@ export const ENTRY_COLUMNS = [
 ] as const satisfies readonly (keyof EntryDto)[]
 
 /**
- * The entries of a settlement, in pages (design section 7), including entries that move money only at the
- * provider. A page costs only its own entries; the totals are the settlement's.
+ * The entries of a settlement, in pages (design section 7), including entries that move money only
+ * at the provider. A page costs only its own entries; the totals are the settlement's.
  */
 export async function settlementStatement(
   deps: Pick<Deps, 'table' | 'stage'>,

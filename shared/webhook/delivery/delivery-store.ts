@@ -77,7 +77,10 @@ export function newDelivery(
   }
 }
 
-/** The wait before due work sends an attempt's message again. It doubles, so that an outage does not fill the queue. */
+/**
+ * The wait before due work sends an attempt's message again. It doubles, so that an outage does not
+ * fill the queue.
+ */
 export function overdueAfterMs(resends: number): number {
   return Math.min(MINUTE_MS * 2 ** resends, HOUR_MS)
 }
@@ -134,7 +137,10 @@ export function isStatus(status: DeliveryStatus) {
   return any(equals('status', status), equals(UNLISTED, status))
 }
 
-/** Claims a due delivery by moving its due time forward. False when another worker has claimed or finished it. */
+/**
+ * Claims a due delivery by moving its due time forward. False when another worker has claimed or
+ * finished it.
+ */
 export async function postponeDelivery(
   deps: TableDeps,
   delivery: Delivery,
@@ -147,7 +153,10 @@ export async function postponeDelivery(
   return (await deps.table.write(update(deliveryKey(delivery.deliveryId), changes, isDue))).applied
 }
 
-/** Removes a published alert from due work. Refused when a new round has begun: its due time must stay. */
+/**
+ * Removes a published alert from due work. Refused when a new round has begun: its due time must
+ * stay.
+ */
 export function endAlert({ deliveryId, attempts }: Delivery): Step {
   const hasEnded = all(equals('status', 'abandoned'), equals('attempts', attempts))
   return update(deliveryKey(deliveryId), { remove: DUE_WORK_FIELDS }, hasEnded)
@@ -180,7 +189,10 @@ export async function attemptsOf(
 
 export type DeliveryInLane = { readonly delivery: Delivery; readonly lane: Lane }
 
-/** Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker moves it again. */
+/**
+ * Sends the messages of next attempts. A message for the slow lane has `slow`, so that no worker
+ * moves it again.
+ */
 export async function sendDeliveryMessages(
   deps: Pick<Deps, 'queues'>,
   deliveries: readonly DeliveryInLane[],

@@ -23,7 +23,10 @@ export type DeliveryListing = {
   readonly endpointId?: EndpointId | undefined
   readonly eventId?: EventId | undefined
   readonly page: Page
-  /** The most deliveries of the endpoints that are read, newest first, for a status without an index. */
+  /**
+   * The most deliveries of the endpoints that are read, newest first, for a status without an
+   * index.
+   */
   readonly maxRead: number
 }
 
@@ -189,7 +192,10 @@ function tooFarError(reason: string, hint: string) {
   return invalid(`page: ${reason}`, { page: ['too far back'] }, hint)
 }
 
-/** The newest deliveries of endpoints, all or those that the index lists by this status, at most `count`. */
+/**
+ * The newest deliveries of endpoints, all or those that the index lists by this status, at most
+ * `count`.
+ */
 export async function listedKeys(
   deps: TableDeps,
   owners: readonly EndpointId[],

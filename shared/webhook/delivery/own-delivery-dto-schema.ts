@@ -22,7 +22,8 @@ export const OwnDeliveryDtoSchema = v.object({
   status: v.pipe(
     v.picklist(DELIVERY_STATUSES),
     v.description(
-      '`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or deleted, or the event was lost (`event_gone`).',
+      '`abandoned` after eight attempts of a round; `skipped` if the endpoint was disabled or ' +
+        'deleted, or the event was lost (`event_gone`).',
     ),
   ),
   next_attempt_at: v.pipe(
@@ -48,23 +49,21 @@ export const OwnDeliveryDtoSchema = v.object({
       }),
     ),
     v.description(
-      'The newest 100, oldest first. A list may show fewer of each delivery, but always the newest.',
+      'The newest 100, oldest first. A list may show fewer of each delivery, but always the ' +
+        'newest.',
     ),
   ),
 })
 
 export type OwnDeliveryDto = v.InferOutput<typeof OwnDeliveryDtoSchema>
 
-function count(what: string) {
-  return v.pipe(v.number(), v.integer(), v.minValue(0), v.description(what))
-}
-
 /** The answer of a bulk redelivery: its type and its API description. */
 export const RedeliveredDtoSchema = v.object({
   count: count('The number of deliveries that were scheduled, again or for the first time.'),
   passed_over: v.optional(
     count(
-      'The number of deliveries that already had ten rounds today. Send the request again after 00:00 UTC. Absent if there are none.',
+      'The number of deliveries that already had ten rounds today. Send the request again ' +
+        'after 00:00 UTC. Absent if there are none.',
     ),
   ),
   next: v.pipe(
@@ -74,5 +73,9 @@ export const RedeliveredDtoSchema = v.object({
     ),
   ),
 })
+
+function count(what: string) {
+  return v.pipe(v.number(), v.integer(), v.minValue(0), v.description(what))
+}
 
 export type RedeliveredDto = v.InferOutput<typeof RedeliveredDtoSchema>

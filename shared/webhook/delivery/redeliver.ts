@@ -54,7 +54,8 @@ async function requireEnabledEndpoint(deps: TableDeps, ids: EndpointIds) {
   const endpoint = await findEndpointEver(deps, ids)
   if (!endpoint) throw notFound('endpoint')
   const hint =
-    'To send the event to another endpoint of the client, redeliver with the endpoint_id of that endpoint and since.'
+    'To send the event to another endpoint of the client, redeliver with the endpoint_id of ' +
+    'that endpoint and since.'
   if (endpoint.deletedAt !== undefined) throw invalid('the endpoint is deleted', undefined, hint)
   if (!endpoint.enabled) throw endpointDisabledError()
   return endpoint
@@ -193,7 +194,9 @@ async function redeliverSince(
   return { count, passedOver, next: lastPosition && eventCursorOf(lastPosition) }
 }
 
-/** A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422. */
+/**
+ * A merchant sends its own endpoint the events that it has missed since a time. Throws 404 and 422.
+ */
 export async function redeliverOwnSince(
   deps: RoundDeps,
   {

@@ -75,7 +75,10 @@ function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
   return roundsOn < today ? { roundsOn: today, rounds: 0 } : { roundsOn, rounds }
 }
 
-/** Keeps an event that is sent again as long as a new one; undefined if it is kept long enough already. */
+/**
+ * Keeps an event that is sent again as long as a new one; undefined if it is kept long enough
+ * already.
+ */
 async function keepEvent(deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name' | 'firedAt'>) {
   const { paymentId, name, firedAt } = event
   const now = deps.now()

@@ -9,7 +9,9 @@ import { requireEndpoint } from '../endpoint/endpoint-store.ts'
 import type { Delivery } from './delivery.ts'
 import { insertDelivery, newDelivery, sendDeliveryMessages } from './delivery-store.ts'
 
-/** Sends a `gateway.test` event to one endpoint, without payment and event row. Throws 404 and 422. */
+/**
+ * Sends a `gateway.test` event to one endpoint, without payment and event row. Throws 404 and 422.
+ */
 export async function sendTestEvent(
   deps: Pick<Deps, 'table' | 'queues' | 'now' | 'newId' | 'invocation'>,
   {

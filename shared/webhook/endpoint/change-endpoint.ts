@@ -20,8 +20,9 @@ import {
 import { assertSafeUrl } from './safe-url.ts'
 
 /**
- * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash leaves nothing, or an
- * endpoint whose secret is lost: delete it. A repeat makes a second endpoint, as a rotation needs (spec 6.4).
+ * Registers an endpoint, enabled, and answers its signing secret this one time (spec 2.4). A crash
+ * leaves nothing, or an endpoint whose secret is lost: delete it. A repeat makes a second endpoint,
+ * as a rotation needs (spec 6.4).
  */
 export async function registerEndpoint(
   deps: RecordDeps & Pick<Deps, 'stage' | 'sealer' | 'resolveHost' | 'randomBytes'>,
@@ -105,7 +106,10 @@ async function writeWithRecord(
   })
 }
 
-/** Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the same. */
+/**
+ * Deletes an endpoint and its secret. Deliveries in progress become `skipped`. A repeat answers the
+ * same.
+ */
 export async function deleteEndpoint(
   deps: RecordDeps,
   { operator, ...target }: Target,

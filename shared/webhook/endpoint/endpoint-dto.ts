@@ -6,7 +6,10 @@ import { URL_LENGTH } from '../../text-field.ts'
 import { ALL_EVENTS, type Endpoint } from './endpoint.ts'
 import type { OwnEndpointDto } from './own-endpoint-dto-schema.ts'
 
-/** The fields of an endpoint that an operator may set (spec 2.4), under their names in design section 7. */
+/**
+ * The fields of an endpoint that an operator may set (spec 2.4), under their names in design
+ * section 7.
+ */
 export const ENDPOINT_FIELDS = {
   url: v.pipe(v.string(), URL_LENGTH),
   event_types: v.pipe(

@@ -30,7 +30,10 @@ import type { Range } from '../../table/table.ts'
 import type { Timestamp } from '../../time.ts'
 import { type Endpoint, EndpointSchema, type SealedEndpoint } from './endpoint.ts'
 
-/** The most endpoints of one client, enabled or not: each costs every event of that client a delivery. */
+/**
+ * The most endpoints of one client, enabled or not: each costs every event of that client a
+ * delivery.
+ */
 export const MAX_ENDPOINTS = 20
 const READ_PAGE = 100
 
@@ -77,7 +80,9 @@ export function liveEndpoints(deps: TableDeps, clientId: ClientId): Promise<read
   return listEndpoints(deps, clientId, { beginsWith: ENDPOINT_SK_PREFIX })
 }
 
-/** All endpoints that are not deleted: registration limits their number to what one answer holds. */
+/**
+ * All endpoints that are not deleted: registration limits their number to what one answer holds.
+ */
 export async function newestEndpoints(
   deps: TableDeps,
   clientId: ClientId,

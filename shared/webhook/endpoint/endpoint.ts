@@ -6,7 +6,9 @@ import { TimestampSchema } from '../../time.ts'
 /** The events of the specification. `payment.reversed` goes only to endpoints that name it. */
 export const ALL_EVENTS = '*'
 
-/** A client's webhook endpoint (spec 2.4). Its sealed secret is read by the delivery worker alone. */
+/**
+ * A client's webhook endpoint (spec 2.4). Its sealed secret is read by the delivery worker alone.
+ */
 export const EndpointSchema = v.object({
   endpointId: EndpointIdSchema,
   clientId: ClientIdSchema,

@@ -14,10 +14,14 @@ const LOOPBACK_HOSTS: ReadonlyMap<string, readonly ResolvedAddress[]> = new Map(
   ['[::1]', [LOOPBACK_IPV6]],
 ])
 
-// The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the called URL.
+// The URL parser silently drops tabs, line ends and invisible characters. The shown URL must be the
+// called URL.
 const HIDDEN_CHARACTER = /[\s\p{Cc}\p{Cf}]/u
 
-/** Addresses that are no host on the public internet (IANA special-purpose registry, multicast and reserved). */
+/**
+ * Addresses that are no host on the public internet (IANA special-purpose registry, multicast and
+ * reserved).
+ */
 const SPECIAL = [
   ['0.0.0.0', 8], // this network
   ['10.0.0.0', 8], // private
@@ -90,7 +94,9 @@ export function isPublicAddress(address: string): boolean {
   return publicIpv6.check(address, 'ipv6') && !specialNetworks.check(address, 'ipv6')
 }
 
-/** Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again. */
+/**
+ * Throws 422 for a URL that gets no delivery. A name may resolve later: each delivery checks again.
+ */
 export async function assertSafeUrl(
   text: string,
   rules: UrlRules,

@@ -41,7 +41,10 @@ function isUnclaimed({ attempts, nextAttemptAt }: Delivery): Condition {
   )
 }
 
-/** Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made meanwhile. */
+/**
+ * Ends a delivery whose endpoint is disabled or deleted. False when its attempt was claimed or made
+ * meanwhile.
+ */
 export async function skipDelivery(deps: StoreDeps, delivery: Delivery): Promise<boolean> {
   const set = { status: 'skipped', ttl: expiresAfter(deps.now(), RETENTION.deliveryMs) }
   const changes = { set, remove: [...SCHEDULE_FIELDS, UNLISTED] }
@@ -83,7 +86,9 @@ export async function storeAttemptResult(
   return applied
 }
 
-/** Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused. */
+/**
+ * Ends a delivery by its first attempt, in one write. The SDK's retry of a lost answer is refused.
+ */
 async function storeFirstSuccess(
   deps: TableDeps,
   delivery: Delivery,

@@ -111,7 +111,10 @@ async function handleClaimedDelivery(
     dropMessage(deps, nextAttemptOf(delivery), 'claim_lost')
 }
 
-/** Sends the message again with the remaining delay, in several hops if SQS cannot hold it that long. */
+/**
+ * Sends the message again with the remaining delay, in several hops if SQS cannot hold it that
+ * long.
+ */
 async function requeueDelivery(
   deps: DeliverDeps,
   delivery: Delivery,
@@ -165,7 +168,8 @@ async function attemptDelivery(
     until: addMs(at, CLAIM_MS),
   })
   if (!claimedDelivery) return dropMessage(deps, nextAttemptOf(delivery), 'claimed')
-  // The claim had expired when the table confirmed it: nothing is posted, and the attempt is recorded as lost.
+  // The claim had expired when the table confirmed it: nothing is posted, and the attempt is
+  // recorded as lost.
   if (deps.now() >= addMs(at, CLAIM_MS))
     return handleClaimedDelivery(deps, claimedDelivery, endpoint)
   const result = await makeAttempt(deps, claimedDelivery, { text, signingSecret })
@@ -175,7 +179,10 @@ async function attemptDelivery(
     dropMessage(deps, nextAttemptOf(claimedDelivery), 'claim_lost')
 }
 
-/** Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no POST. */
+/**
+ * Posts the stored bytes, signed (spec 6.2). Without the event's bytes or the secret there is no
+ * POST.
+ */
 async function makeAttempt(
   deps: DeliverDeps,
   delivery: Delivery,

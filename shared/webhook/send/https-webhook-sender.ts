@@ -27,9 +27,10 @@ export type SenderOptions = UrlRules & {
 type Outcome = Omit<WebhookResult, 'durationMs'>
 
 /**
- * Sends a webhook (spec 6.4): no redirects, one deadline over DNS, connect, TLS and status line, and only to addresses
- * that this attempt has checked. The socket gets those addresses instead of the name, so a second DNS answer cannot
- * redirect it. One attempt writes its request once. Never throws.
+ * Sends a webhook (spec 6.4): no redirects, one deadline over DNS, connect, TLS and status line,
+ * and only to addresses that this attempt has checked. The socket gets those addresses instead of
+ * the name, so a second DNS answer cannot redirect it. One attempt writes its request once. Never
+ * throws.
  */
 export function httpsWebhookSender(options: SenderOptions): SendWebhook {
   return async (request) => {
@@ -95,7 +96,10 @@ type CheckedRequest = Omit<WebhookRequest, 'url'> & {
   readonly addresses: readonly ResolvedAddress[]
 }
 
-/** Writes one request to a checked address and reads its answer. Throws only if node refuses to send it. */
+/**
+ * Writes one request to a checked address and reads its answer. Throws only if node refuses to send
+ * it.
+ */
 export function postWebhook(
   request: CheckedRequest,
   deadline: AbortSignal,
@@ -108,7 +112,8 @@ export function postWebhook(
     let grace: NodeJS.Timeout | undefined
     let informational = 0
     let bytes = 0
-    // How far the connection got tells the kind of a failure more reliably than a list of error codes.
+    // How far the connection got tells the kind of a failure more reliably than a list of error
+    // codes.
     let failure: 'connection' | 'tls' = 'connection'
 
     const end = () => {
@@ -147,7 +152,8 @@ export function postWebhook(
       socket.once('secureConnect', () => {
         failure = 'connection'
       })
-      // Counts below HTTP, because endless informational answers or empty lines never become an answer.
+      // Counts below HTTP, because endless informational answers or empty lines never become an
+      // answer.
       socket.on('data', (chunk: Buffer) => {
         bytes += chunk.length
         if (bytes >= READ_BYTES && httpStatus === undefined) end()

@@ -56,7 +56,10 @@ export async function recordAttemptResult(
   return true
 }
 
-/** The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six hours. */
+/**
+ * The waits after the first, second, ... failure of a round (spec 6.4), all below its limit of six
+ * hours.
+ */
 export const WAITS_MS = [1, 2, 4, 8, 16, 32, 64].map((minutes) => minutes * MINUTE_MS)
 
 function stateAfterAttempt(
@@ -87,7 +90,10 @@ function announcedMs(deps: Pick<Deps, 'now'>, { eventName, rounds, createdAt, fi
     : undefined
 }
 
-/** The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold it that long. */
+/**
+ * The delay of a message for work that is due in `waitMs`: rounded up, in hops when SQS cannot hold
+ * it that long.
+ */
 export function hopSeconds(waitMs: number): number {
   return Math.min(Math.max(Math.ceil(waitMs / SECOND_MS), 1), MAX_DELAY_SECONDS)
 }
@@ -99,8 +105,9 @@ export function hopSeconds(waitMs: number): number {
 const HELD_MS = 5 * SECOND_MS
 
 /**
- * Marks when an endpoint begins to hold workers, and when it answers again. Answers the lane of its next attempt. The
- * mark is a hint: a failed write never fails a delivery, and a stale mark costs one slow lane.
+ * Marks when an endpoint begins to hold workers, and when it answers again. Answers the lane of its
+ * next attempt. The mark is a hint: a failed write never fails a delivery, and a stale mark costs
+ * one slow lane.
  */
 export async function noteAnswer(
   deps: Pick<Deps, 'table' | 'log' | 'now'>,
@@ -108,7 +115,8 @@ export async function noteAnswer(
   attempt: DeliveryAttempt,
 ): Promise<Lane> {
   const hasHeldWorker = attempt.durationMs >= HELD_MS
-  // An attempt that fails at once without an answer holds no worker, and says nothing about the endpoint's speed.
+  // An attempt that fails at once without an answer holds no worker, and says nothing about the
+  // endpoint's speed.
   const lane = hasHeldWorker
     ? 'slow'
     : attempt.httpStatus === undefined

@@ -28,7 +28,10 @@ export function webhookHeaders(
   }
 }
 
-/** Spec 6.3: hex HMAC-SHA256 over the raw body. The key is the secret's text, with its prefix, as UTF-8. */
+/**
+ * Spec 6.3: hex HMAC-SHA256 over the raw body. The key is the secret's text, with its prefix, as
+ * UTF-8.
+ */
 export function signatureOf(signingSecret: string, body: Buffer): string {
   return createHmac('sha256', Buffer.from(signingSecret, 'utf8')).update(body).digest('hex')
 }

@@ -1,6 +1,7 @@
 /**
- * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing else changes (design 11).
- * Method: paid payments with their events on a table in memory, with requests that never arrive and answers that are lost.
+ * Goal: an operator can erase a customer's personal data despite crashes and races, and nothing
+ * else changes (design 11). Method: paid payments with their events on a table in memory, with
+ * requests that never arrive and answers that are lost.
  */
 
 import * as v from 'valibot'

@@ -214,7 +214,8 @@ describe('find-payments by amount and day', () => {
 
 const stranger = { client_id: crypto.randomUUID() }
 const LINK =
-  'payment_destination: must be an account number; find a link or a QR string by provider_payment_id'
+  'payment_destination: must be an account number; find a link or a QR string by ' +
+  'provider_payment_id'
 const ONE_OF = 'give one of external_reference, payment_destination, provider_payment_id'
 
 it.each<[object, 422 | 404, string]>([

@@ -47,7 +47,10 @@ type Waiting = {
   readonly isYoung?: true
 }
 
-/** A settlement that waits for its payout. A young settlement is not audited yet. Without a bank name it has no bank details. */
+/**
+ * A settlement that waits for its payout. A young settlement is not audited yet. Without a bank
+ * name it has no bank details.
+ */
 async function aWaitingSettlement(
   deps: MemoryDeps,
   { bankName, amount = 95_900, kind, isYoung }: Waiting,
@@ -221,7 +224,9 @@ async function aClient(deps: MemoryDeps) {
   return (await withoutFloor(deps)).clientId
 }
 
-/** Two clients with a settlement on each of two days. The settlements of the first day have failed. */
+/**
+ * Two clients with a settlement on each of two days. The settlements of the first day have failed.
+ */
 async function aMonth() {
   const deps = memoryDeps()
   const [first, second] = [await aClient(deps), await aClient(deps)]

@@ -61,7 +61,8 @@ describe('trigger-settlement (spec 3.2, rule 4)', () => {
     const message =
       'nothing to settle: 95900 IDR are eligible, the floor is 95900 IDR and must be exceeded'
     const action_hint =
-      '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if the provider has settled it. get-books shows the open amounts.'
+      '45950 IDR are not eligible yet. A payment is eligible 24 hours after it was paid, if ' +
+      'the provider has settled it. get-books shows the open amounts.'
     expect(await settle()).toStrictEqual(refusedWith(message, { action_hint }))
     const closed = { ...deps, stage: { ...deps.stage, isClosed: true } }
     expect(await invokeAdmin(trigger, closed, input)).toMatchObject({

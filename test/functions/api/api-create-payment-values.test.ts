@@ -15,7 +15,10 @@ function characters(count: number) {
   return '👍'.repeat(count)
 }
 
-/** Changed fields of a valid body, the field that is refused, and the exact message (spec 4.1, 7; design section 5). */
+/**
+ * Changed fields of a valid body, the field that is refused, and the exact message (spec 4.1, 7;
+ * design section 5).
+ */
 const SINGLE_FAULTS: readonly (readonly [
   Record<string, unknown>,
   field: string,

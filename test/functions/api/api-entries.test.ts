@@ -43,7 +43,9 @@ async function aMerchant() {
   return { deps, caller, entries, entriesOf }
 }
 
-/** A merchant with one settlement of `count` payments, a second apart, each with a different amount. */
+/**
+ * A merchant with one settlement of `count` payments, a second apart, each with a different amount.
+ */
 async function aSettlement(count: number, fieldsOf: (at: number) => Partial<Payment> = () => ({})) {
   const merchant = await aMerchant()
   const { deps, caller } = merchant
@@ -265,7 +267,8 @@ it('GET /v1/settlements/{id}/payments (design section 8) names the failed settle
     { type: 'payment', payment_id: payment.paymentId },
   ])
   expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
-  // Key and client are read once, and for each page the settlement, its parts and its entries. No payment is read.
+  // Key and client are read once, and for each page the settlement, its parts and its entries. No
+  // payment is read.
   const costs = ['get', 'get', 'query']
   expect(calls.map(({ name }) => name)).toStrictEqual(['batchGet', ...costs, ...costs])
 })

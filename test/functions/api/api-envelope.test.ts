@@ -43,7 +43,10 @@ function headersOf(answer: ApiResponse) {
 }
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
-  /* Requests without a key or with an unknown key: fuzz-requests.test.ts and before-a-handler.test.ts. */
+  /*
+   * Requests without a key or with an unknown key: fuzz-requests.test.ts and
+   * before-a-handler.test.ts.
+   */
   it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
     const deps = testDeps()
     const { clientId } = await anApiClient(deps)

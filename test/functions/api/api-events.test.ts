@@ -137,7 +137,8 @@ describe('GET /v1/events (design section 8)', () => {
 
     expect(idsIn(first)).toStrictEqual([old.eventId])
     expect(second.text).toBe(page(events.slice(0, 19), second, true))
-    // One query of each part, and two more queries of the part with more events than its share of the page.
+    // One query of each part, and two more queries of the part with more events than its share of
+    // the page.
     expect(queriesIn(calls)).toHaveLength(18)
   })
 
@@ -288,7 +289,8 @@ describe('a client that follows `next` of GET /v1/events (design section 8)', ()
     const third = await ask('listEvents', { query: { ...nextOf(second), limit: '4' } })
 
     const id = (event?: Event) => event?.eventId
-    // The reader has seen nothing of the last 401 seconds. Only 102 seconds of settled events are left to read.
+    // The reader has seen nothing of the last 401 seconds. Only 102 seconds of settled events are
+    // left to read.
     expect(idsIn(first)).toStrictEqual([id(freshEvents[0])])
     expect(idsIn(second)).toStrictEqual([oldEvents[0], ...freshEvents].map(id))
     expect([idsIn(third), third.body['has_more']]).toStrictEqual([[id(oldEvents[1])], false])

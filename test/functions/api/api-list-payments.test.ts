@@ -113,7 +113,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
     const { deps, caller, list } = await aMerchant()
     const fields = { externalReference: REFERENCE }
     const { creating, answer, providerPaymentId } = await paidWhileCreating(deps, caller, fields)
-    // The lease of the create has expired, so the customer's payment is credited without its answer.
+    // The lease of the create has expired, so the customer's payment is credited without its
+    // answer.
     deps.clock.advance(60)
     await applyProviderNews(deps, { providerPaymentId }, 'callback')
     answer.resolve()
@@ -168,7 +169,8 @@ describe('GET /v1/payments?external_reference=… (design section 8)', () => {
       code: 'validation',
       field_errors: { external_reference: ['too many payments'] },
       action_hint:
-        'List payments without it, or fetch one by its id or idempotency key. Give each order a reference of its own.',
+        'List payments without it, or fetch one by its id or idempotency key. Give each order ' +
+        'a reference of its own.',
     }
     expect(refusals.map(({ status, body }) => [status, body])).toStrictEqual(
       refusals.map(() => [422, refusal]),

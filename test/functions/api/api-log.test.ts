@@ -17,9 +17,9 @@ import {
 import { interceptTable, memoryDeps, testDeps } from '../../support/test-deps.ts'
 
 /*
- * Goal: no secret, no personal data and no part of a body reaches a log line, also when the request fails.
- * Method: the output of the deployed logger; requests in which every value is a unique word; failures whose messages
- * quote all of them, as messages of foreign errors do.
+ * Goal: no secret, no personal data and no part of a body reaches a log line, also when the request
+ * fails. Method: the output of the deployed logger; requests in which every value is a unique word;
+ * failures whose messages quote all of them, as messages of foreign errors do.
  */
 
 const TOKEN = 'a-token-of-tests'
@@ -59,7 +59,8 @@ it('the log (design section 4; style guide: ids only) has a line for every reque
   )
   const foreign = { id: word('path'), body, query: { [word('query')]: word('query') } }
 
-  // Creates that are refused, fail, succeed and are replayed; every endpoint; then every endpoint on a table that fails.
+  // Creates that are refused, fail, succeed and are replayed; every endpoint; then every endpoint
+  // on a table that fails.
   for (const wrong of [
     { [word('field')]: 'x' },
     { method: word('value') },

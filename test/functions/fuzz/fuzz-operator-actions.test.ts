@@ -1,6 +1,7 @@
 /**
- * Goal: an operator who mistypes a field gets a refusal that changes nothing. Method: right payloads with one or
- * two random fields, and random payloads, to every real handler on one small world.
+ * Goal: an operator who mistypes a field gets a refusal that changes nothing. Method: right
+ * payloads with one or two random fields, and random payloads, to every real handler on one small
+ * world.
  */
 import { join } from 'node:path'
 import * as fc from 'fast-check'
@@ -66,7 +67,10 @@ function copyOfWorld(): MemoryDeps {
   return { ...copy, provider: world.provider }
 }
 
-/** What a refused action must not change. An action may sum a window before it is refused, so windows are left out. */
+/**
+ * What a refused action must not change. An action may sum a window before it is refused, so
+ * windows are left out.
+ */
 function tracesOf({ changes, sent, published }: MemoryDeps) {
   return {
     written: changes.filter(({ key }) => !key.pk.endsWith('#WINDOWS')).length,
@@ -91,7 +95,8 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
 /** The item that each action must find first, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
-  // A key is looked for by its own id, for any client; payments are found by more than their client.
+  // A key is looked for by its own id, for any client; payments are found by more than their
+  // client.
   if (name === 'revoke-api-key' || name === 'find-payments') return []
   const what = ['settlement', 'endpoint', 'payment', 'client'].find((kind) =>
     fields.includes(`${kind}_id`),

@@ -1,7 +1,8 @@
 /**
- * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A payment succeeds only with a
- * capture of its amount, and ends otherwise only with a final status of its request. Method: the real adapter and
- * handlers get random, mostly nearly valid answers. The test derives the allowed outcomes from the answers.
+ * Goal: no answer of the provider or of a proxy makes a handler throw or credit too much. A payment
+ * succeeds only with a capture of its amount, and ends otherwise only with a final status of its
+ * request. Method: the real adapter and handlers get random, mostly nearly valid answers. The test
+ * derives the allowed outcomes from the answers.
  */
 import * as fc from 'fast-check'
 import * as v from 'valibot'
@@ -31,7 +32,9 @@ const TOKEN = 'a-token-of-tests'
 
 type Answered = { readonly kind: Kind; readonly status: number; readonly json: unknown }
 
-/** A merchant with a payment. The gateway has the real adapter, and the network gives these answers. */
+/**
+ * A merchant with a payment. The gateway has the real adapter, and the network gives these answers.
+ */
 async function arrange(outcomes: Outcomes, make: typeof aPendingPayment = aPendingPayment) {
   const own = memoryDeps()
   own.secretValues.set(providerSecretName('test'), PROVIDER_SECRET)
@@ -140,7 +143,10 @@ const OwnRow = v.pipe(
 )
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 
-/** The provider's answers about a payment: the captured amounts in rupiah, and whether a request has ended. */
+/**
+ * The provider's answers about a payment: the captured amounts in rupiah, and whether a request has
+ * ended.
+ */
 function answersAbout(answers: readonly Answered[], { paymentId }: Scene['payment']) {
   const about = answers
     .filter(({ status }) => status === 200)

@@ -135,11 +135,8 @@ function withOwnId(row: unknown) {
     : row
 }
 
-function anAnswer(
-  status: fc.Arbitrary<number>,
-  json: fc.Arbitrary<unknown>,
-): fc.Arbitrary<HttpOutcome> {
-  return fc.record({ kind: fc.constant('answered' as const), status, json })
+function outcomesOf(kind: Kind) {
+  return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
 }
 
 /** Mostly an almost valid answer, otherwise any status and body, or no answer. */
@@ -152,6 +149,9 @@ function anyOutcome(kind: Kind) {
   )
 }
 
-function outcomesOf(kind: Kind) {
-  return fc.array(anyOutcome(kind), { minLength: 1, maxLength: 3 })
+function anAnswer(
+  status: fc.Arbitrary<number>,
+  json: fc.Arbitrary<unknown>,
+): fc.Arbitrary<HttpOutcome> {
+  return fc.record({ kind: fc.constant('answered' as const), status, json })
 }

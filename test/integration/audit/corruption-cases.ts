@@ -16,15 +16,7 @@ import {
 import { add, type Corruption, change, copy, lose, set } from './corruptions.ts'
 
 const OTHER_ID = '0f0f0f0f-0f0f-4f0f-8f0f-0f0f0f0f0f0f'
-function withForgedId() {
-  return { pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID }
-}
-function withOtherBank({ bank }: Row) {
-  return { bank: { ...Object(bank), bankAccountNo: '6660001' } }
-}
-function asNinthRecord({ sk }: Row) {
-  return { sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 }
-}
+
 const LATER_SETTLED_UNTIL = { settled_until: '2026-11-21T03:00:00.001Z' }
 const RESOLUTION = { status: 'resolved', resolution: 'written_off' }
 
@@ -174,3 +166,15 @@ export const CORRUPTIONS: readonly Case[] = [
     'daily, gate',
   ],
 ]
+
+function withForgedId() {
+  return { pk: `PAYMENT#${OTHER_ID}`, id: OTHER_ID }
+}
+
+function withOtherBank({ bank }: Row) {
+  return { bank: { ...Object(bank), bankAccountNo: '6660001' } }
+}
+
+function asNinthRecord({ sk }: Row) {
+  return { sk: `${String(sk).slice(0, 24)}#${OTHER_ID}`, number: 9 }
+}

@@ -19,6 +19,7 @@ import { memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
 
 type PostedRequest = Partial<PaymentRequest> & { readonly feeMinor: number }
+
 export async function aPosted(
   deps: TestDeps,
   client: Client,
@@ -27,17 +28,50 @@ export async function aPosted(
   return post(deps, (await creditedPayment(deps, client, request)).payment, { feeMinor })
 }
 
-async function moveMoney(deps: TestDeps, payment: Payment, row: MoneyRow) {
-  return movePayment(deps, await paymentOf(deps, { payment }), row)
+/** The `it` for tests after the three days. `ofA`, `ofB`: the settlements of `a` and `b`. */
+export const booksTest = testWith(threeDays, 'deps', 'a', 'b', 'ofA', 'ofB')
+
+/** The month of the three days, worked by hand. */
+export const MONTH = {
+  'taken_in.virtual_account': 300_000,
+  'taken_in.qris': 50_000,
+  fees: 4_350,
+  markup: 250,
+  taken_back: 150_000,
+  given_back: 20_000,
+  paid_out: 145_500,
+  'loss.payment': 196_000,
+  'loss.refund': 4_000,
+  'loss.chargeback': 5_000,
+  'loss.late_row': -195_000,
+  'loss.written_off': 5_000,
+  'loss.suspense': 300,
+  'loss.withdrawal': 2_500,
+  owed_to_clients: 165_800,
+  owed_by_clients: 80_900,
+  in_suspense: 30_000,
+  at_provider: 192_850,
+  at_bank: -95_500,
+  clients: 84_900,
+  house: -17_550,
 }
 
-function houseRow(
-  deps: TestDeps,
-  entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>,
-) {
-  return deps.table.transact(
-    putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })),
-  )
+const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
+export const Body = v.object({
+  from: v.string(),
+  to: v.string(),
+  figures: v.array(Figure),
+  balanced: v.boolean(),
+})
+
+/** The figures that are not zero, by their names. */
+export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
+  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
+  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
+  return {
+    ...body,
+    figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])),
+  }
 }
 
 /** Three days of two merchants, 20 to 22 November in Jakarta. The comments work out each figure. */
@@ -95,48 +129,15 @@ async function threeDays() {
   return { deps, a, b, ofA, ofB }
 }
 
-/** The `it` for tests after the three days. `ofA`, `ofB`: the settlements of `a` and `b`. */
-export const booksTest = testWith(threeDays, 'deps', 'a', 'b', 'ofA', 'ofB')
-
-/** The month of the three days, worked by hand. */
-export const MONTH = {
-  'taken_in.virtual_account': 300_000,
-  'taken_in.qris': 50_000,
-  fees: 4_350,
-  markup: 250,
-  taken_back: 150_000,
-  given_back: 20_000,
-  paid_out: 145_500,
-  'loss.payment': 196_000,
-  'loss.refund': 4_000,
-  'loss.chargeback': 5_000,
-  'loss.late_row': -195_000,
-  'loss.written_off': 5_000,
-  'loss.suspense': 300,
-  'loss.withdrawal': 2_500,
-  owed_to_clients: 165_800,
-  owed_by_clients: 80_900,
-  in_suspense: 30_000,
-  at_provider: 192_850,
-  at_bank: -95_500,
-  clients: 84_900,
-  house: -17_550,
+function houseRow(
+  deps: TestDeps,
+  entry: Omit<Parameters<typeof newHouseEntry>[0], 'rowAt' | 'postedAt'>,
+) {
+  return deps.table.transact(
+    putHouseEntry(newHouseEntry({ ...entry, rowAt: deps.now(), postedAt: deps.now() })),
+  )
 }
 
-const Figure = v.object({ name: v.string(), amount_minor: v.number(), source: v.string() })
-export const Body = v.object({
-  from: v.string(),
-  to: v.string(),
-  figures: v.array(Figure),
-  balanced: v.boolean(),
-})
-
-/** The figures that are not zero, by their names. */
-export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
-  const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
-  const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)
-  return {
-    ...body,
-    figures: Object.fromEntries(shown.map(({ name, amount_minor }) => [name, amount_minor])),
-  }
+async function moveMoney(deps: TestDeps, payment: Payment, row: MoneyRow) {
+  return movePayment(deps, await paymentOf(deps, { payment }), row)
 }

@@ -169,20 +169,6 @@ export const CALLBACK_HEADERS = v.object({
   'content-type': v.literal('application/json'),
 })
 
-function envelope<const Event extends string, Data extends v.GenericSchema>(
-  name: Event,
-  data: Data,
-) {
-  const event = v.literal(name)
-  return v.strictObject({
-    created: Time,
-    business_id: commonFields.business_id,
-    event,
-    api_version: v.literal('v3'),
-    data,
-  })
-}
-
 export const CALLBACKS = {
   captured: envelope(
     'payment.capture',
@@ -202,3 +188,17 @@ export const CALLBACKS = {
     }),
   ),
 } as const
+
+function envelope<const Event extends string, Data extends v.GenericSchema>(
+  name: Event,
+  data: Data,
+) {
+  const event = v.literal(name)
+  return v.strictObject({
+    created: Time,
+    business_id: commonFields.business_id,
+    event,
+    api_version: v.literal('v3'),
+    data,
+  })
+}

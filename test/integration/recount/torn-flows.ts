@@ -69,13 +69,6 @@ export type Flow = (
   client: Client,
 ) => Promise<(acting: MemoryDeps) => Promise<unknown>>
 
-function callbackFlow(prepare: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow {
-  return async (deps, client) => {
-    const news = await prepare(deps, client)
-    return (acting) => applyProviderNews(acting, news, 'callback')
-  }
-}
-
 function closingFlow(status: 'failed' | 'expired'): Flow {
   return callbackFlow(async (deps, client) => {
     const { paymentRequestId } = await aPendingPayment(deps, client)
@@ -84,12 +77,23 @@ function closingFlow(status: 'failed' | 'expired'): Flow {
   })
 }
 
-function ownRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
-  return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
+function callbackFlow(prepare: (deps: MemoryDeps, client: Client) => Promise<NewsSubject>): Flow {
+  return async (deps, client) => {
+    const news = await prepare(deps, client)
+    return (acting) => applyProviderNews(acting, news, 'callback')
+  }
 }
 
 function voidRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
   return { ...ownRow(deps, paid), status: 'reversed', reversalKind: 'voided' }
+}
+
+function ownRow(deps: MemoryDeps, paid: PaidUpstream): ProviderTransaction {
+  return rowNow(deps, paid, { transactionId: `txn_${paid.payment.paymentId}` })
+}
+
+function refundRow(amount: number) {
+  return backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
 }
 
 type Row = (deps: MemoryDeps, paid: PaidUpstream) => ProviderTransaction
@@ -106,10 +110,6 @@ function backRow(transactionId: string, amount: number, fields: Partial<Provider
       ...fields,
     })
   }
-}
-
-function refundRow(amount: number) {
-  return backRow(`txn-refund-${amount}`, amount, { reversalKind: 'refund' })
 }
 
 function disputeRow(transactionId: string) {
@@ -137,18 +137,18 @@ function withSyncedRows(payment: Paid, ...rows: readonly Row[]): Paid {
   }
 }
 
+async function assumedPayment(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
+  const paid = await daysLater(creditedPayment, 7)(deps, client)
+  await postAssumed(deps, await paymentOf(deps, paid))
+  return paid
+}
+
 function daysLater(payment: Paid, days: number): Paid {
   return async (deps, client) => {
     const paid = await payment(deps, client)
     deps.clock.advance((days * DAY_MS) / SECOND_MS)
     return paid
   }
-}
-
-async function assumedPayment(deps: MemoryDeps, client: Client): Promise<PaidUpstream> {
-  const paid = await daysLater(creditedPayment, 7)(deps, client)
-  await postAssumed(deps, await paymentOf(deps, paid))
-  return paid
 }
 
 /** The provider makes a row of a payment, and the sync reads the row. */

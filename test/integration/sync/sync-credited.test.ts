@@ -222,7 +222,8 @@ const TARIFFS_FEE = { feeStatus: 'actual', providerFeeMinor: 4_000, netMinor: 95
 
 describe('a contract that bills fees after the month (stage setting providerFees: invoiced)', () => {
   invoiced(
-    'makes the tariff’s fee the actual fee in the transaction of the success, without asking the provider',
+    'makes the tariff’s fee the actual fee in the transaction of the success, without asking ' +
+      'the provider',
     async ({ deps, client, paid }) => {
       await applyProviderNews(deps, { providerPaymentId: paid.providerPaymentId }, 'callback')
 

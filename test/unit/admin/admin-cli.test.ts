@@ -93,7 +93,8 @@ describe('npm run admin', () => {
     [
       'the action needs another duty',
       raw(403, { 'x-amzn-errortype': 'AccessDeniedException' }, '{"Message":"not authorized"}'),
-      'you may not invoke gateway-local-recredit-settlement: it needs the duty finance (docs/operations.md, "Who may do what")',
+      'you may not invoke gateway-local-recredit-settlement: it needs the duty finance ' +
+        '(docs/operations.md, "Who may do what")',
     ],
   ])(
     'ends with 1 when %s, and does not call again: a change may have happened',

@@ -18,9 +18,10 @@ import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 
 /*
- * Goal: the code that merchants copy accepts only what the gateway sends, and names each usual mistake. Method: the
- * gateway's bytes and signature, with one change at a time; the tests of the documents send the real POSTs. Code that
- * shares nothing with the gateway checks the gateway's headers.
+ * Goal: the code that merchants copy accepts only what the gateway sends, and names each usual
+ * mistake. Method: the gateway's bytes and signature, with one change at a time; the tests of the
+ * documents send the real POSTs. Code that shares nothing with the gateway checks the gateway's
+ * headers.
  */
 
 /** A secret with each of the characters in which base64 and base64url differ. */

@@ -4,7 +4,10 @@ import type { CreatePayment, Payment } from '../../../docs/examples/gateway-sche
 import { GatewayRefused, RETRIED_CODES } from '../../../docs/examples/retrying-gateway.ts'
 import { HTTP_STATUS } from '../../../shared/errors.ts'
 
-/* Goal: the client retries the calls that may be retried, until its deadline. Method: scripted answers, a manual clock. */
+/*
+ * Goal: the client retries the calls that may be retried, until its deadline. Method: scripted
+ * answers, a manual clock.
+ */
 
 type Scripted = readonly [status: number, body: unknown, headers?: Record<string, string>] | Error
 

@@ -1,7 +1,7 @@
 /**
- * Goal: the entries of a payment add up to one function of its state, for all reversals and returns in any order (design
- * section 10). Method: 200,000 random histories of rows. A model that shares no code with the gateway computes the sums
- * after each row, and the test compares them.
+ * Goal: the entries of a payment add up to one function of its state, for all reversals and returns
+ * in any order (design section 10). Method: 200,000 random histories of rows. A model that shares
+ * no code with the gateway computes the sums after each row, and the test compares them.
  */
 
 import { expect, it } from 'vitest'
@@ -23,7 +23,10 @@ const AT = timestampOf(Date.UTC(2026, 10, 20))
 
 const HISTORIES = 200_000
 
-/** Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row, seldom. */
+/**
+ * Few ids, so that rows meet: refunds, two disputes and their ends; and the payment's own row,
+ * seldom.
+ */
 const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   ...['r1', 'r2', 'r3'].map((transactionId) => ({ type: 'refund' as const, transactionId })),
   ...['c1', 'c2', 'c1', 'c2'].map((transactionId) => ({
@@ -41,7 +44,9 @@ const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
 
-/** Gross, fee and markup of three payments: with a net, without a net, and with a net below zero. */
+/**
+ * Gross, fee and markup of three payments: with a net, without a net, and with a net below zero.
+ */
 const PRICES = [
   [100, 9, 1],
   [100, 99, 1],

@@ -58,7 +58,9 @@ describe('a machine that cannot start DynamoDB Local', () => {
 
   it('is no machine with a fit Java: a start that fails there is an error', async () => {
     machineWith({
-      java: 'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; else echo "no memory" >&2; exit 1; fi',
+      java:
+        'if [ "$1" = -version ]; then echo \'openjdk version "17.0.1"\' >&2; else echo "no ' +
+        'memory" >&2; exit 1; fi',
     })
 
     await expect(startDynamoDbLocal()).rejects.toThrow('DynamoDB Local did not start: no memory')

@@ -92,7 +92,9 @@ describe('the table a manifest entry states', () => {
   const [payment, client, endpoint] = [keyOf('PAYMENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
   const [changes, mark] = [{ set: { a: 1 } }, { set: { slowSince: 'now' } }]
 
-  /** Every request to the table on a payment; a request of several keys or steps has one payment. */
+  /**
+   * Every request to the table on a payment; a request of several keys or steps has one payment.
+   */
   it.each<[string, (table: Table) => Promise<unknown>]>([
     ['GetItem', (table) => table.get(payment)],
     ['GetFields', (table) => table.get(payment, ['body'])],

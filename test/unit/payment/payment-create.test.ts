@@ -66,7 +66,10 @@ const bodies = fc.oneof(
 /** JSON Schema cannot say that half a character is refused wherever it is. */
 const LONE_SURROGATE = /\\ud[89a-f]/i
 
-/** An empty array is taken as an empty object, for PHP. A client made from the description never sends it. */
+/**
+ * An empty array is taken as an empty object, for PHP. A client made from the description never
+ * sends it.
+ */
 const EMPTY_IN_PHP = /"(?:customer|metadata)":\[\]/
 
 it('exactly the described bodies of POST /v1/payments are taken', () => {
@@ -172,7 +175,10 @@ describe('providerWithin (design section 4, Create: one deadline per request)', 
   })
 })
 
-/* A payment's item stays small however often its create is tried, and attempts that were never sent are forgotten first. */
+/*
+ * A payment's item stays small however often its create is tried, and attempts that were never sent
+ * are forgotten first.
+ */
 
 function upTo(last: number, count: number) {
   return Array.from({ length: count }, (_, at) => last - count + 1 + at)

@@ -8,7 +8,8 @@ import {
   simulatorIt as it,
 } from '../../support/provider-simulator-harness.ts'
 
-// The form of each answer and refusal is held against the provider's documents in `provider-contract.test.ts`.
+// The form of each answer and refusal is held against the provider's documents in
+// `provider-contract.test.ts`.
 
 type Menu = {
   controls: { example: string; body?: object }[]

@@ -178,7 +178,8 @@ it.each([
   expect(isValid(text)).toBe(false)
 })
 
-// Tokens that are nearly right: `fuzz-background.test.ts`. A secret that is not there: `api-envelope.test.ts`, 500.
+// Tokens that are nearly right: `fuzz-background.test.ts`. A secret that is not there:
+// `api-envelope.test.ts`, 500.
 it.each([
   [OLD, true, [undefined]],
   [NEW, true, [undefined, 'fresh']],

@@ -4,7 +4,9 @@ import { timestampOf } from '../../../shared/time.ts'
 import { SETTLED_TRANSACTION, scriptedProvider } from '../../support/scripted-provider.ts'
 import { json } from '../../support/scripted-server.ts'
 
-/** The types of the provider's documents, in its list or outside the list, and a type of tomorrow. */
+/**
+ * The types of the provider's documents, in its list or outside the list, and a type of tomorrow.
+ */
 const TYPES: Readonly<Record<string, string>> = {
   payment: 'PAYMENT',
   return: 'REFUND CHARGEBACK chargeback_deduction',

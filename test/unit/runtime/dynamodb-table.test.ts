@@ -25,7 +25,10 @@ function aKey() {
   return shardKey(v.parse(ClientIdSchema, crypto.randomUUID()), 0)
 }
 
-/** A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and conflicting writers. */
+/**
+ * A client for what DynamoDB Local never does: eventual reads, unprocessed keys of a batch, and
+ * conflicting writers.
+ */
 function aMockedTable() {
   const client = mockClient(DynamoDBClient)
   onTestFinished(() => client.restore())

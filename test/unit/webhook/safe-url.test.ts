@@ -32,21 +32,28 @@ function words(line: string) {
 /** URLs by their verdict in a deployed stage. */
 const VERDICTS: Readonly<Record<string, readonly string[]>> = {
   allowed: [
-    'https://merchant.example https://merchant.example/hooks?shop=1#part https://merchant.example:8443/hooks',
-    'https://sub.merchant.co.id/a/b/c https://xn--mnchen-3ya.example/ https://münchen.example/ https://constructor/',
+    'https://merchant.example https://merchant.example/hooks?shop=1#part ' +
+      'https://merchant.example:8443/hooks',
+    'https://sub.merchant.co.id/a/b/c https://xn--mnchen-3ya.example/ ' +
+      'https://münchen.example/ https://constructor/',
   ],
   'must be a full URL': ['merchant.example /hooks https:// https:///'],
   'must be an https URL': [
-    'http://merchant.example/ ftp://merchant.example/ file:///etc/passwd javascript:alert(1) data:text/plain,x',
+    'http://merchant.example/ ftp://merchant.example/ file:///etc/passwd javascript:alert(1) ' +
+      'data:text/plain,x',
   ],
   'must not carry user info': [
-    'https://user@merchant.example/ https://user:pass@merchant.example/ https://:pass@merchant.example/',
+    'https://user@merchant.example/ https://user:pass@merchant.example/ ' +
+      'https://:pass@merchant.example/',
   ],
   // An address in any spelling.
   'must name a host, not an address': [
-    'https://127.0.0.1/ https://127.1/ https://0x7f.1/ https://0x7f000001/ https://2130706433/ https://017700000001/',
-    'https://127.0.0.1./ https://１２７.0.0.1/ https://0/ https://8.8.8.8/ https://169.254.169.254/latest/meta-data/',
-    'https://[::1]/ https://[::]/ https://[0:0:0:0:0:0:0:1]/ https://[::ffff:7f00:1]/ https://[::ffff:127.0.0.1]/',
+    'https://127.0.0.1/ https://127.1/ https://0x7f.1/ https://0x7f000001/ ' +
+      'https://2130706433/ https://017700000001/',
+    'https://127.0.0.1./ https://１２７.0.0.1/ https://0/ https://8.8.8.8/ ' +
+      'https://169.254.169.254/latest/meta-data/',
+    'https://[::1]/ https://[::]/ https://[0:0:0:0:0:0:0:1]/ https://[::ffff:7f00:1]/ ' +
+      'https://[::ffff:127.0.0.1]/',
     'https://[64:ff9b::7f00:1]/ https://[fd00:ec2::254]/ https://[2606:4700:4700::1111]/',
   ],
   'must name a host on the public internet': [
@@ -82,12 +89,14 @@ describe('inspectUrl', () => {
   })
 
   const loopback = [
-    'http://127.0.0.1:3003/hooks https://127.0.0.1:3003/hooks http://localhost:3003/hooks https://localhost/hooks',
+    'http://127.0.0.1:3003/hooks https://127.0.0.1:3003/hooks http://localhost:3003/hooks ' +
+      'https://localhost/hooks',
     'http://[::1]:3003/hooks http://0x7f.1/',
   ]
 
   const others = [
-    'http://merchant.example/ http://127.0.0.2/ https://127.0.0.2/ https://10.0.0.1/ https://[::ffff:7f00:1]/',
+    'http://merchant.example/ http://127.0.0.2/ https://127.0.0.2/ https://10.0.0.1/ ' +
+      'https://[::ffff:7f00:1]/',
     'http://user@127.0.0.1/ http://localhost.example/ http://foo.localhost/ https://foo.localhost/',
   ]
 
@@ -152,13 +161,19 @@ const PUBLIC = [
   '2001:4860:4860::8888 2606:4700:4700::1111 2a00:1450:4001:81b::200e 2001:200::1 3ffe::1',
 ]
 
-/** An address of each range, and texts that are no plain address. The lists of safe-url.ts say what each range is for. */
+/**
+ * An address of each range, and texts that are no plain address. The lists of safe-url.ts say what
+ * each range is for.
+ */
 const SPECIAL = [
-  '0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.127.255.255 127.0.0.1',
-  '127.255.255.254 169.254.1.1 169.254.169.254 169.254.170.2 192.0.0.8 192.0.2.1 198.51.100.1 203.0.113.1',
+  '0.0.0.0 0.1.2.3 10.0.0.1 172.16.0.1 172.31.255.255 192.168.1.1 100.64.0.1 100.127.255.255 ' +
+    '127.0.0.1',
+  '127.255.255.254 169.254.1.1 169.254.169.254 169.254.170.2 192.0.0.8 192.0.2.1 198.51.100.1 ' +
+    '203.0.113.1',
   '192.88.99.1 198.18.0.1 198.19.255.255 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255',
   '::1 fe80::1 fd00:ec2::254 2001:db8::1 3fff:abc::1 2002:a00:1::1 2001:2::1 ff02::1 :: ::7f00:1',
-  '::ffff:10.0.0.1 ::ffff:7f00:1 ::ffff:8.8.8.8 ::ffff:0:7f00:1 64:ff9b::a00:1 64:ff9b:1::1 100::1 2001::1',
+  '::ffff:10.0.0.1 ::ffff:7f00:1 ::ffff:8.8.8.8 ::ffff:0:7f00:1 64:ff9b::a00:1 64:ff9b:1::1 ' +
+    '100::1 2001::1',
   '2001:20::1 5f00::1 fc00::1 fec0::1',
   'fe80::1%eth0 2606:4700::1%1 localhost 0x7f.1 2130706433',
 ]

@@ -12,8 +12,8 @@ export type ActivitySources = {
 const KEPT_LINES = 1_000
 
 /**
- * Describes the activity of this gateway in words, from its log. It reads no line before the first listener connects.
- * It then starts with the oldest line that the log keeps.
+ * Describes the activity of this gateway in words, from its log. It reads no line before the first
+ * listener connects. It then starts with the oldest line that the log keeps.
  */
 export function startActivityFeed({ clock, log }: ActivitySources) {
   const lines: ActivityLine[] = []
@@ -34,7 +34,10 @@ export function startActivityFeed({ clock, log }: ActivitySources) {
   }
 
   return {
-    /** Calls `listener` with the latest lines, then with every new line. Returns a function that removes it. */
+    /**
+     * Calls `listener` with the latest lines, then with every new line. Returns a function that
+     * removes it.
+     */
     follow: (listener: (line: ActivityLine) => void) => {
       if (ends.length === 0) begin()
       for (const activity of lines) listener(activity)
@@ -55,9 +58,10 @@ function line(subject: Description['subject'], tone: Tone, text: string, id?: st
   return { subject, tone, ...(id !== undefined && { id }), text }
 }
 
+const Count = v.fallback(v.optional(v.number()), undefined)
+
 // Log codes use one field name with different types: the `status` of a request is a number.
 const Text = v.fallback(v.optional(v.string()), undefined)
-const Count = v.fallback(v.optional(v.number()), undefined)
 
 const LogLine = v.object({
   timestamp: v.string(),
@@ -92,14 +96,14 @@ const LogLine = v.object({
 })
 type LogLine = v.InferOutput<typeof LogLine>
 
-/** Actions that only read, by operators or by the console. The feed leaves them out. */
-const READS_ONLY = /^gateway-local-(get|list|find)-/
-
 const VERDICTS: ReadonlyMap<string | undefined, readonly [tone: Tone, text: string]> = new Map([
   ['true', ['good', 'the books balance']],
   ['false', ['bad', 'the books do not balance']],
 ])
 const UNDECIDED = ['plain', 'the audit could not decide whether the books balance'] as const
+
+/** Actions that only read, by operators or by the console. The feed leaves them out. */
+const READS_ONLY = /^gateway-local-(get|list|find)-/
 
 const SHORT_ID = 8
 

@@ -30,7 +30,10 @@ export function ActionButton(props: ActionButtonProps) {
   return <DoubleButton {...props} isBusy={isBusy} onPress={run} />
 }
 
-/** Makes one call at a time, and shows its result in place. A second press during the call has no effect. */
+/**
+ * Makes one call at a time, and shows its result in place. A second press during the call has no
+ * effect.
+ */
 export function useAction({ label, call, onAnswer }: Action) {
   const showNotice = useContext(NoticeContext)
   const isRunning = useRef(false)

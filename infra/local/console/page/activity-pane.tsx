@@ -6,7 +6,10 @@ import { readAbout, store } from './session.ts'
 const KEPT_LINES = 300
 /** One change gives several lines at once. The page waits this long and reads again only once. */
 const READ_DELAY_MS = 120
-/** The browser does not reconnect after an answer that is not an event stream. So the page reconnects. */
+/**
+ * The browser does not reconnect after an answer that is not an event stream. So the page
+ * reconnects.
+ */
 const RECONNECT_DELAY_MS = 2_000
 
 const activityLines = store<readonly ShownLine[]>([])

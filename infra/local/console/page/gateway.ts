@@ -24,7 +24,9 @@ export type Answer = {
   readonly message: string
 }
 
-/** Counts changes of the gateway. Each part of the page reads its data again when the count changes. */
+/**
+ * Counts changes of the gateway. Each part of the page reads its data again when the count changes.
+ */
 const changes = store(0)
 
 export function readAllAgain() {
@@ -42,7 +44,10 @@ export async function doCall(call: ConsoleCall): Promise<Answer> {
   return answer
 }
 
-/** Makes a call through the console's server. Returns the answer, and for a refusal the text to show. */
+/**
+ * Makes a call through the console's server. Returns the answer, and for a refusal the text to
+ * show.
+ */
 async function makeCall(call: ConsoleCall): Promise<Answer> {
   const headers = { 'content-type': 'application/json' }
   const relayed = await fetch('/console/call', {
@@ -69,8 +74,8 @@ function reasonIn(body: unknown): string {
 export type Read<T> = { readonly value?: T; readonly error?: string }
 
 /**
- * The answer of a call, read again after each change. At most one read is in progress, and one read is queued. So each
- * answer is shown, even if data changes all the time.
+ * The answer of a call, read again after each change. At most one read is in progress, and one read
+ * is queued. So each answer is shown, even if data changes all the time.
  */
 export function useRead<const Schema extends v.GenericSchema>(
   schema: Schema,

@@ -14,7 +14,10 @@ const SHORT_ID = 8
 /** The key that this page has issued for each merchant. */
 const keys = new Map<string, string>()
 
-/** Selects one of the newest 100 merchants. Issues a key for this merchant, which expires after a day. */
+/**
+ * Selects one of the newest 100 merchants. Issues a key for this merchant, which expires after a
+ * day.
+ */
 export function MerchantPicker() {
   return (
     <div class="merchant">

@@ -8,7 +8,10 @@ export const NoticeContext = createContext<(notice: Notice | undefined) => void>
 
 const SHOWN_MS = 6_000
 
-/** A part of the page with its own notices. Screen readers read them. A success disappears; a refusal stays. */
+/**
+ * A part of the page with its own notices. Screen readers read them. A success disappears; a
+ * refusal stays.
+ */
 export function WithNotices({ children }: { readonly children: ComponentChildren }) {
   const [notice, showNotice] = useState<Notice>()
   useEffect(() => {

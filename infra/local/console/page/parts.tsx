@@ -33,7 +33,9 @@ export function Card({ title, note, call, children }: CardProps) {
 
 type ReadResultProps<T> = {
   readonly read: Read<T>
-  /** The title of an extra card for the error or the loading text, if the answer has its own cards. */
+  /**
+   * The title of an extra card for the error or the loading text, if the answer has its own cards.
+   */
   readonly title?: string
   readonly children: (value: T) => ComponentChildren
 }
@@ -180,7 +182,9 @@ export function Time({ at }: { readonly at: string }) {
   )
 }
 
-/** One item in place of its list. The page then starts at the top, even if the list was scrolled. */
+/**
+ * One item in place of its list. The page then starts at the top, even if the list was scrolled.
+ */
 export function Detail({ list, label, children }: FieldProps & { readonly list: string }) {
   useEffect(() => scrollTo(0, 0), [])
   return (

@@ -21,7 +21,9 @@ type Session = {
 
 const session = store<Session | undefined>(undefined)
 
-/** One value that several parts of the page share. `use` renders its part again after each change. */
+/**
+ * One value that several parts of the page share. `use` renders its part again after each change.
+ */
 export function store<T>(initial: T) {
   let value = initial
   const listeners = new Set<() => void>()
@@ -90,8 +92,8 @@ function readRoute(): Route {
 }
 
 /**
- * Asks which gateway answers. A different gateway has other merchants and payments, so the page then starts again.
- * Returns whether the page started again.
+ * Asks which gateway answers. A different gateway has other merchants and payments, so the page
+ * then starts again. Returns whether the page started again.
  */
 export async function readAbout(): Promise<boolean> {
   const answer = await fetch('/console/about', { signal: AbortSignal.timeout(10_000) })

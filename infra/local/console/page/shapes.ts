@@ -1,15 +1,5 @@
 import * as v from 'valibot'
 
-function texts<const Name extends string>(...names: readonly Name[]) {
-  return v.entriesFromList(names, v.string())
-}
-function numbers<const Name extends string>(...names: readonly Name[]) {
-  return v.entriesFromList(names, v.number())
-}
-function listOf<const Item extends v.GenericSchema>(item: Item) {
-  return v.object({ data: v.array(item) })
-}
-
 const TextOrNull = v.nullable(v.string())
 const NumberOrNull = v.nullable(v.number())
 const AnyText = v.nullish(v.string())
@@ -30,7 +20,6 @@ const DeliveryFields = v.object({
 })
 export type DeliveryFields = v.InferOutput<typeof DeliveryFields>
 const DeliverySchema = v.object({ ...texts('delivery_id'), ...DeliveryFields.entries })
-export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 /** A delivery as the merchant's API shows it. */
 export const OwnDeliverySchema = v.object({
@@ -69,7 +58,6 @@ export const TimelineSchema = v.object({
     suspense: v.array(v.object(texts('suspense_id', 'kind', 'cause', 'created_at'))),
   }),
 })
-export type Timeline = v.InferOutput<typeof TimelineSchema>
 
 export const PaymentsSchema = v.object({
   ...listOf(PaymentSchema).entries,
@@ -126,3 +114,19 @@ export const FaultMenuSchema = v.object({ faults: v.array(Fault) })
 export const ArmedSchema = v.array(v.object({ ...Fault.entries, ...numbers('times') }))
 export const ClockSchema = v.object(texts('now'))
 export const CreatedSchema = v.object(texts('id'))
+
+function texts<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, v.string())
+}
+
+function numbers<const Name extends string>(...names: readonly Name[]) {
+  return v.entriesFromList(names, v.number())
+}
+
+function listOf<const Item extends v.GenericSchema>(item: Item) {
+  return v.object({ data: v.array(item) })
+}
+
+export type Delivery = v.InferOutput<typeof DeliverySchema>
+
+export type Timeline = v.InferOutput<typeof TimelineSchema>

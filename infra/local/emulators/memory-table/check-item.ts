@@ -19,8 +19,9 @@ const INDEX_ATTRIBUTES = [
 ]
 
 /**
- * Throws if the table or an index cannot store the item. An index key is checked even if the item lacks another key of
- * that index. For an index key of a wrong type, returns the error: a transaction reports a refused condition first.
+ * Throws if the table or an index cannot store the item. An index key is checked even if the item
+ * lacks another key of that index. For an index key of a wrong type, returns the error: a
+ * transaction reports a refused condition first.
  */
 export function checkItem(item: StoredItem): InvalidRequest | undefined {
   if (itemSize(item) > MAX_ITEM_BYTES) throw new InvalidRequest('the item is too large')

@@ -5,7 +5,10 @@ import { isCountingUnits, noteUnits } from '../../../../shared/table/used-units.
 import type { LocalTable } from '../local-table.ts'
 import { createMemoryTable, type MemoryTable } from './memory-table.ts'
 
-/** Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes here. */
+/**
+ * Transports a request and its answer. Simulations add latency, throttles, conflicts and crashes
+ * here.
+ */
 export type Carry = <Answer>(name: string, run: () => Answer) => Promise<Answer>
 
 /** The table in memory as single requests. The port's retries work on it as on DynamoDB. */

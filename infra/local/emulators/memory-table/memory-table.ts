@@ -39,8 +39,9 @@ const MAX_BATCH_BYTES = 16 * 1_024 * 1_024
 const NOTHING_USED: RequestUse = { parts: [], reported: 0 }
 
 /**
- * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically; the indexes
- * follow later. A request that is not modelled throws OutsideModel. A suite compares this model with DynamoDB Local.
+ * DynamoDB in memory, for the requests of the table's port. A request changes the table atomically;
+ * the indexes follow later. A request that is not modelled throws OutsideModel. A suite compares
+ * this model with DynamoDB Local.
  */
 export function createMemoryTable(options: MemoryTableOptions = {}) {
   const table = tableView(PRIMARY_SHAPE)
@@ -156,10 +157,15 @@ export function createMemoryTable(options: MemoryTableOptions = {}) {
 
   return {
     requests,
-    /** The units of the last request. This call computes them, so make it before the next request. */
+    /**
+     * The units of the last request. This call computes them, so make it before the next request.
+     */
     lastUse: () => lastUse(),
     applyToIndexes,
-    /** All items with a partition key of that prefix, in the order of their keys. Not copied: read only. */
+    /**
+     * All items with a partition key of that prefix, in the order of their keys. Not copied: read
+     * only.
+     */
     items: (pkPrefix = ''): readonly StoredItem[] => {
       const items: StoredItem[] = []
       for (const { first, entries } of table.partitions()) {

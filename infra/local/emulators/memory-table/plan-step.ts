@@ -12,7 +12,10 @@ type MaybeItem = StoredItem | undefined
 export type PlannedStep = {
   readonly key: Key
   readonly conditionHolds: (oldItem: MaybeItem) => boolean
-  /** The item after the step; undefined if no item is left. Throws if the stored item does not allow the step. */
+  /**
+   * The item after the step; undefined if no item is left. Throws if the stored item does not allow
+   * the step.
+   */
   readonly result: (oldItem: MaybeItem) => MaybeItem
 }
 
@@ -39,7 +42,10 @@ const COMPARISONS = {
   above: (actual, wanted) => (orderOf(actual, wanted) ?? 0) > 0,
 } as const satisfies Record<string, (actual: unknown, wanted: unknown) => boolean>
 
-/** A condition as a function. Throws if it is invalid for every item: no value to compare with, or no order. */
+/**
+ * A condition as a function. Throws if it is invalid for every item: no value to compare with, or
+ * no order.
+ */
 function readCondition(condition: Condition): Test {
   switch (condition.test) {
     case 'all':
@@ -96,8 +102,9 @@ function acceptItem(item: StoredItem, fault: Error | undefined): StoredItem {
 }
 
 /**
- * The item after an update; every change reads the item as it was before. Throws for an update that is invalid for
- * every item: no change, two changes of one attribute, a change of the key, an operand of a wrong type.
+ * The item after an update; every change reads the item as it was before. Throws for an update that
+ * is invalid for every item: no change, two changes of one attribute, a change of the key, an
+ * operand of a wrong type.
  */
 export function readChanges(changes: Changes): (item: StoredItem) => StoredItem {
   const attributeChanges = [

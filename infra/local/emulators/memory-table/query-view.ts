@@ -12,7 +12,8 @@ export function queryView(view: TableView, { cursor, newestFirst = false, ...inp
   const partition = shape.partition.map((attribute, at) => keyValue(attribute, input.partition[at]))
   const bounds = boundsOf(shape.sort[0] ?? '', input.range)
   const start = cursor && startOf(shape, partition, cursor)
-  // In the table, no item follows the item at the far bound. An index may have more items with the same sort attribute.
+  // In the table, no item follows the item at the far bound. An index may have more items with the
+  // same sort attribute.
   const farBound = input.index === undefined && (newestFirst ? bounds.low : bounds.high)
   if (start && (!isWithin(bounds, start[0]) || start[0] === farBound))
     throw new InvalidRequest('a cursor out of range')
@@ -29,8 +30,8 @@ export function queryView(view: TableView, { cursor, newestFirst = false, ...inp
   )
   const pageEntries = fullAt === -1 ? entries : entries.slice(0, fullAt + 1)
   const lastEntry = pageEntries.at(-1)
-  // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if bytes fill the page,
-  // and it counts the bytes of whole items instead of an index's entries.
+  // As in DynamoDB, a full page has a cursor even if no item follows. DynamoDB Local looks ahead if
+  // bytes fill the page, and it counts the bytes of whole items instead of an index's entries.
   const nextCursor =
     lastEntry && fullAt !== -1 && lastEntry.sort[0] !== farBound
       ? cursorTo(shape, lastEntry.item)

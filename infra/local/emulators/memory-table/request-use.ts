@@ -19,7 +19,9 @@ export type UsePart = {
 /** The units of one request by DynamoDB's published rules. */
 export type RequestUse = {
   readonly parts: readonly UsePart[]
-  /** The units that DynamoDB reports. A refused condition is an error, and errors report no units. */
+  /**
+   * The units that DynamoDB reports. A refused condition is an error, and errors report no units.
+   */
   readonly reported: number
 }
 
@@ -66,7 +68,10 @@ function writeParts({ key, before, after }: TableChange, times: number): readonl
   ]
 }
 
-/** The kind of an item: the first word of its sort key, or of its partition key if the sort key starts with a time. */
+/**
+ * The kind of an item: the first word of its sort key, or of its partition key if the sort key
+ * starts with a time.
+ */
 function kindOf({ pk, sk }: Key): string {
   return /^[A-Z]+/.exec(sk)?.[0] ?? pk.slice(0, pk.indexOf('#'))
 }
@@ -130,7 +135,9 @@ function readUnits(bytes: number): number {
   return Math.max(1, Math.ceil(bytes / READ_BYTES))
 }
 
-/** A page is billed by its total bytes. `what` is the index, or the kind of partition for the table. */
+/**
+ * A page is billed by its total bytes. `what` is the index, or the kind of partition for the table.
+ */
 export function useOfQuery(
   { index, partition }: QueryInput,
   items: readonly StoredItem[],

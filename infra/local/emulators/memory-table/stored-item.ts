@@ -14,7 +14,10 @@ export class OutsideModel extends Error {
 /** An item as the model stores it. Stored items are never changed in place. */
 export type StoredItem = Readonly<Record<string, unknown>>
 
-/** A copy as the table returns it. It passes through the SDK, which refuses and omits the same values as on AWS. */
+/**
+ * A copy as the table returns it. It passes through the SDK, which refuses and omits the same
+ * values as on AWS.
+ */
 export function storedItem(data: object): StoredItem {
   const item: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(data)) {
@@ -53,7 +56,10 @@ function valueCopy(value: unknown): unknown {
 /** Stored items never change, so each item is measured once. */
 const sizes = new WeakMap<object, number>()
 
-/** Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead. No name is empty. */
+/**
+ * Bytes by DynamoDB's published rules: names and values in UTF-8, containers with their overhead.
+ * No name is empty.
+ */
 export function itemSize(item: StoredItem): number {
   const knownSize = sizes.get(item)
   if (knownSize !== undefined) return knownSize

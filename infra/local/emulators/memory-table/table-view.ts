@@ -22,7 +22,10 @@ export type Entry = {
 /** The entries of one partition key; empty after its last item was deleted. */
 type Partition = { readonly first: string; readonly entries: readonly Entry[] }
 
-/** The table's items, in the order of the table's keys or of an index's keys. `follow` applies changes. */
+/**
+ * The table's items, in the order of the table's keys or of an index's keys. `follow` applies
+ * changes.
+ */
 export type TableView = ReturnType<typeof tableView>
 
 export function tableView(shape: ViewShape) {
@@ -56,7 +59,10 @@ export function tableView(shape: ViewShape) {
       }
       return orderedPartitions
     },
-    /** Applies one change. The changes of one item must come in order; throws if a change is missing. */
+    /**
+     * Applies one change. The changes of one item must come in order; throws if a change is
+     * missing.
+     */
     follow: ({ key, before, after }: TableChange): void => {
       const text = keyText(key)
       const row = rowsByKey.get(text)

@@ -70,8 +70,8 @@ const QrProperties = v.strictObject({
 })
 
 /**
- * `POST /v3/payment_requests`. As at the real provider, every call creates a new payable request. A `reference_id` may
- * repeat, and an idempotency key has no effect.
+ * `POST /v3/payment_requests`. As at the real provider, every call creates a new payable request. A
+ * `reference_id` may repeat, and an idempotency key has no effect.
  */
 export function createPaymentRequest(world: World, input: unknown): PaymentRequest {
   const { customer: _customer, ...body } = parseInput(CreateRequestBody, input)
@@ -98,11 +98,10 @@ export function createPaymentRequest(world: World, input: unknown): PaymentReque
   return request
 }
 
-function text(maxLength: number) {
-  return v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
-}
-
-/** The schema of `channel_properties` by the kind of destination. It refuses the properties of other kinds. */
+/**
+ * The schema of `channel_properties` by the kind of destination. It refuses the properties of other
+ * kinds.
+ */
 const CHANNEL_PROPERTIES = {
   virtual_account_number: VirtualAccountProperties,
   push: PushProperties,
@@ -118,7 +117,10 @@ function parseChannelProperties(
   return parseInput(schema, { channel_properties: properties }).channel_properties
 }
 
-/** The provider documents the limits, but not which of two possible error codes it answers. This code is a guess. */
+/**
+ * The provider documents the limits, but not which of two possible error codes it answers. This
+ * code is a guess.
+ */
 function requireAmount({ amounts }: Channel, amount: number): void {
   if (amounts === undefined) return
   const [min, max] = amounts
@@ -192,8 +194,8 @@ function accountNumber(
   return wantedNumber
 }
 
-// The factor is coprime to 10, so different ordinals give different numbers until all numbers of `digits` digits are
-// used. The numbers look random.
+// The factor is coprime to 10, so different ordinals give different numbers until all numbers of
+// `digits` digits are used. The numbers look random.
 function permutedDigits(ordinal: number, digits: number) {
   return String((BigInt(ordinal) * 6_180_339_887n + 1_234_567n) % 10n ** BigInt(digits)).padStart(
     digits,
@@ -201,10 +203,15 @@ function permutedDigits(ordinal: number, digits: number) {
   )
 }
 
-// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids begin alike.
+// The tag holds 25 characters, fewer than an id has. It gets the end of the id, because all ids
+// begin alike.
 function referenceLabel(requestId: string) {
   return requestId
     .replaceAll(/[^0-9A-Za-z]/g, '')
     .toUpperCase()
     .slice(-25)
+}
+
+function text(maxLength: number) {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(maxLength))
 }

@@ -16,9 +16,10 @@ const SimulateBody = v.nullish(
 )
 
 /**
- * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The captured amount
- * comes from the fault `wrong_amount`, else from the body, else from the request. A final request is refused, unless
- * the fault `after_expiry` is armed. Then the money arrives, but the request keeps its status.
+ * `POST /v3/payment_requests/{id}/simulate`: the payer pays. Only the callback is sent later. The
+ * captured amount comes from the fault `wrong_amount`, else from the body, else from the request. A
+ * final request is refused, unless the fault `after_expiry` is armed. Then the money arrives, but
+ * the request keeps its status.
  */
 export function simulatePayment(world: World, id: string, body: unknown) {
   const record = requireRequest(world, id)
@@ -52,7 +53,8 @@ export function simulatePayment(world: World, id: string, body: unknown) {
 
 /**
  * `POST /v3/payment_requests/{id}/cancel`. As at the real provider, it sends no callback. Throws
- * `INACTIVE_PAYMENT_REQUEST` for a final request, and `INELIGIBLE_TRANSACTION_STATUS` for an open push request.
+ * `INACTIVE_PAYMENT_REQUEST` for a final request, and `INELIGIBLE_TRANSACTION_STATUS` for an open
+ * push request.
  */
 export function cancelRequest(world: World, id: string): PaymentRequest {
   const record = requireOpen(world, id)
@@ -80,7 +82,10 @@ function closeRequest(world: World, record: RequestRecord, fields: FinalFields):
   return request
 }
 
-/** Expires an open request, and announces the expiry. Throws `INACTIVE_PAYMENT_REQUEST` for a final request. */
+/**
+ * Expires an open request, and announces the expiry. Throws `INACTIVE_PAYMENT_REQUEST` for a final
+ * request.
+ */
 export function expireRequest(world: World, id: string): PaymentRequest {
   const request = closeRequest(world, requireOpen(world, id), { status: 'EXPIRED' })
   announce(world, 'payment_request.expiry', request)
@@ -97,7 +102,10 @@ const FailBody = v.nullish(
   v.object({ failure_code: v.optional(v.pipe(v.string(), v.regex(/^[A-Z0-9_]{1,64}$/))) }),
 )
 
-/** Makes the payer's attempt fail. Records a FAILED payment and a FAILED request, and announces the failure. */
+/**
+ * Makes the payer's attempt fail. Records a FAILED payment and a FAILED request, and announces the
+ * failure.
+ */
 export function failRequest(world: World, id: string, body: unknown): PaymentRequest {
   const record = requireOpen(world, id)
   const failureCode = parseInput(FailBody, body)?.failure_code ?? 'USER_DECLINED_PAYMENT'

@@ -1,4 +1,5 @@
-// A merchant in the format of the national QRIS register: a PAN with a Luhn check digit, an id, and a size class.
+// A merchant in the format of the national QRIS register: a PAN with a Luhn check digit, an id, and
+// a size class.
 const MERCHANT = {
   pan: '9360091500066123454',
   acquirerId: '006612345',
@@ -11,8 +12,8 @@ const MERCHANT = {
 }
 
 /**
- * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with amount and checksum.
- * `reference` (at most 25 letters and digits) makes each code different.
+ * The text of a dynamic QRIS code, which banking apps can read: EMVCo merchant-presented TLV with
+ * amount and checksum. `reference` (at most 25 letters and digits) makes each code different.
  */
 export function qrisString(amount: number, reference: string) {
   const account =

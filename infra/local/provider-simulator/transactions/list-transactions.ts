@@ -6,7 +6,8 @@ import type { World } from '../world.ts'
 import { applyRowFaults } from './transaction-rows.ts'
 
 const DEFAULT_LIMIT = 10
-// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that there are more rows.
+// The provider does not publish its maximum. A larger limit is cut, and `has_more` shows that there
+// are more rows.
 const MAX_LIMIT = 50
 
 const Count = v.pipe(
@@ -86,7 +87,8 @@ function isWithin(timestamp: string, fromMs: number | undefined, toMs: number | 
   return ms >= (fromMs ?? ms) && ms <= (toMs ?? ms)
 }
 
-// The cursor is applied before the filter, because its row may have left an `updated` window since the last page.
+// The cursor is applied before the filter, because its row may have left an `updated` window since
+// the last page.
 function rowsBeyondCursor(world: World, query: Query) {
   const rows = world.store.transactions.all().toReversed().flatMap(shownRows)
   if (query.before_id !== undefined) return rows.slice(0, positionOf(rows, query.before_id))
@@ -136,7 +138,10 @@ export function getBalance(world: World, search: URLSearchParams): { readonly ba
   }
 }
 
-/** A row's effect on the balance. A payment counts after settlement, other rows after success, reversed rows never. */
+/**
+ * A row's effect on the balance. A payment counts after settlement, other rows after success,
+ * reversed rows never.
+ */
 function amountOf({
   type,
   status,

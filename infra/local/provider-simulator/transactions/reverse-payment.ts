@@ -28,9 +28,10 @@ const Chargeback = v.strictObject({
 const ReverseOrder = v.variant('kind', [RowReversal, Movement, Chargeback])
 
 /**
- * Reverses the last capture of a request, or returns its money after a won dispute (design section 10). Returns the
- * changed or new row. As at the real provider, a void or a reversal has no callback; the other kinds have a callback. Throws
- * `INELIGIBLE_TRANSACTION_STATUS` if the request has no money that can be reversed or returned.
+ * Reverses the last capture of a request, or returns its money after a won dispute (design section
+ * 10). Returns the changed or new row. As at the real provider, a void or a reversal has no
+ * callback; the other kinds have a callback. Throws `INELIGIBLE_TRANSACTION_STATUS` if the request
+ * has no money that can be reversed or returned.
  */
 export function reversePayment(world: World, id: string, body: unknown): Transaction {
   const { request } = requireRequest(world, id)

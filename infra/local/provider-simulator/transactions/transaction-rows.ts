@@ -17,8 +17,9 @@ const NO_FEE = feeFields(0, 0, 'PENDING')
 const INVOICED_FEE = feeFields(0, 0, 'NOT_APPLICABLE')
 
 /**
- * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only after settlement.
- * Before that, the fee is zero and PENDING; a reader must not take it for the real fee.
+ * Books a capture as one row of `/transactions`. As at the real provider, the row has its fee only
+ * after settlement. Before that, the fee is zero and PENDING; a reader must not take it for the
+ * real fee.
  */
 export function bookCapture(
   world: World,
@@ -70,7 +71,10 @@ export function bookCapture(
     world.agenda.add({ kind: 'settle', id: row.id, dueMs: settleAtMs })
 }
 
-/** The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real provider. */
+/**
+ * The tariff's fee, and 11 % value added tax on it. Both are rounded down, as observed at the real
+ * provider.
+ */
 function tariffFee(channel: Channel, amount: number) {
   const fee = Math.floor((amount * channel.feeBps) / 10_000) + channel.feeFlat
   return feeFields(fee, Math.floor((fee * 11) / 100), 'COMPLETED')
@@ -106,8 +110,9 @@ const DAY_MS = 86_400_000
 const JAKARTA_OFFSET_MS = 7 * 3_600_000
 
 /**
- * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it settles at the same
- * time of day. Saturdays and Sundays in Jakarta are no business days; holidays are not considered.
+ * When a capture of `capturedMs` settles, in milliseconds since the epoch. After business days it
+ * settles at the same time of day. Saturdays and Sundays in Jakarta are no business days; holidays
+ * are not considered.
  */
 function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
   if ('afterSeconds' in rule) return capturedMs + rule.afterSeconds * 1000
@@ -121,8 +126,8 @@ function settlementTimeAfter(rule: SettlementRule, capturedMs: number) {
 }
 
 /**
- * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row of the next list if
- * that comes first.
+ * Applies the armed row faults to a row, permanently: to the next booked row, or to the newest row
+ * of the next list if that comes first.
  */
 export function applyRowFaults(world: World, id: string) {
   const record = world.store.transactions.get(id)
@@ -174,7 +179,9 @@ const Instant = v.pipe(
 )
 const Amount = v.pipe(v.number(), v.finite(), v.minValue(-1e12), v.maxValue(1e12))
 
-/** The fields of a row that an order may set. The defaults are those of a new withdrawal of 100,000. */
+/**
+ * The fields of a row that an order may set. The defaults are those of a new withdrawal of 100,000.
+ */
 const RowOrder = v.strictObject({
   type: v.optional(text, 'WITHDRAWAL'),
   status: v.optional(text, 'SUCCESS'),
@@ -196,8 +203,8 @@ const RowOrder = v.strictObject({
 })
 
 /**
- * Books a row without a capture: with any type, status, settlement status and times, even undocumented ones. It sends
- * no callback.
+ * Books a row without a capture: with any type, status, settlement status and times, even
+ * undocumented ones. It sends no callback.
  */
 export function bookRow(world: World, input: unknown): Transaction {
   const { fee_status: feeStatus, fee, ...order } = parseInput(RowOrder, input)

@@ -1,6 +1,9 @@
 import type { Measure } from './metric-ref.ts'
 
-/** The composite alarms that wake a person, one for each group of affected people: a fault does not hide the next. */
+/**
+ * The composite alarms that wake a person, one for each group of affected people: a fault does not
+ * hide the next.
+ */
 export const PAGES = [
   {
     id: 'page-money-in',
@@ -11,7 +14,8 @@ export const PAGES = [
   {
     id: 'page-settlements',
     summary:
-      'Merchants are not settled, or much money arrives that the gateway cannot credit to a merchant.',
+      'Merchants are not settled, or much money arrives that the gateway cannot credit to a ' +
+      'merchant.',
   },
   {
     id: 'page-platform',
@@ -27,7 +31,10 @@ export type AlarmSpec = {
   readonly id: string
   /** The alarm's heading in docs/runbook.md, if two alarms share a heading. By default the id. */
   readonly heading?: string
-  /** The page that the alarm turns on, at any hour. An alarm without a page is a ticket, which is read in the day. */
+  /**
+   * The page that the alarm turns on, at any hour. An alarm without a page is a ticket, which is
+   * read in the day.
+   */
   readonly page?: Page['id']
   readonly summary: string
   readonly impact: string

@@ -3,7 +3,10 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { OVERALL, orZero } from './metric-ref.ts'
 
-/** Failures between payment and webhook that the service level does not count: no merchant answers, or no worker runs. */
+/**
+ * Failures between payment and webhook that the service level does not count: no merchant answers,
+ * or no worker runs.
+ */
 export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
   return [
     failingDeliveries(watched),
@@ -16,7 +19,8 @@ export function announcementAlarms(watched: Watched): readonly AlarmSpec[] {
       unit: 'milliseconds',
       when: { above: 10 * MINUTE_MS, minutes: 5, periods: 2 },
       because:
-        'The ten minutes begin a minute after the delivery’s time. A backlog of webhooks shows here first.',
+        'The ten minutes begin a minute after the delivery’s time. A backlog of webhooks ' +
+        'shows here first.',
     },
   ]
 }
@@ -40,6 +44,7 @@ function failingDeliveries({ our }: Watched): AlarmSpec {
     unit: 'percent of attempts',
     when: { above: 80, minutes: 5, periods: 3 },
     because:
-      'It needs at least twenty attempts. So many merchants are never down at once: look at our egress.',
+      'It needs at least twenty attempts. So many merchants are never down at once: look at ' +
+      'our egress.',
   }
 }

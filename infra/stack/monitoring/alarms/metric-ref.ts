@@ -2,7 +2,9 @@ import { METRIC_NAMESPACE, type METRICS, type MetricName } from '../../../../sha
 
 type SetOf<Name extends MetricName> = (typeof METRICS)[Name]['dimensionSets'][number]
 
-/** Distributes over the sets. `All` stays the union, so that dimensions of other sets are forbidden. */
+/**
+ * Distributes over the sets. `All` stays the union, so that dimensions of other sets are forbidden.
+ */
 type OneOf<
   Set extends readonly string[],
   All extends readonly string[] = Set,
@@ -14,7 +16,10 @@ type OneOf<
       }
     : never
 
-/** Exactly the dimensions of one of a metric's sets. With any other combination the metric does not exist. */
+/**
+ * Exactly the dimensions of one of a metric's sets. With any other combination the metric does not
+ * exist.
+ */
 type DimensionsOf<Name extends MetricName> = OneOf<SetOf<Name>>
 
 /** `TC(:60000)`: how many values are at most 60,000. */
@@ -43,7 +48,9 @@ export type Formula = {
 
 export type Measure = MetricRef | Formula
 
-/** Every metric of ours has the stage as this dimension, so that stages of one account never add up. */
+/**
+ * Every metric of ours has the stage as this dimension, so that stages of one account never add up.
+ */
 export function serviceOf(stage: string): string {
   return `gateway-${stage}`
 }
@@ -134,9 +141,10 @@ export function orZero(id: string): string {
 }
 
 /**
- * A metric whose missing data must count. If periods are missing, CloudWatch looks further back than the alarm's
- * periods: the alarm goes off late, or stays on. An alarm on DynamoDB's metrics even keeps its state, whatever its
- * setting for missing data. With a value for each period CloudWatch uses only the alarm's periods.
+ * A metric whose missing data must count. If periods are missing, CloudWatch looks further back
+ * than the alarm's periods: the alarm goes off late, or stays on. An alarm on DynamoDB's metrics
+ * even keeps its state, whatever its setting for missing data. With a value for each period
+ * CloudWatch uses only the alarm's periods.
  */
 export function withoutGaps(metric: MetricRef): Formula {
   return sumOf([metric])

@@ -47,7 +47,8 @@ function refusedCreates({ our }: Watched): AlarmSpec {
     unit: 'percent of creates',
     when: { above: 90, minutes: 5, periods: 3 },
     because:
-      'It needs at least twenty creates. One merchant’s mistake pages only if almost all creates are theirs.',
+      'It needs at least twenty creates. One merchant’s mistake pages only if almost all ' +
+      'creates are theirs.',
   }
 }
 
@@ -57,7 +58,8 @@ function missingCallbacks({ our }: Watched): AlarmSpec {
     id: 'callbacks-missing',
     summary: 'For most successful payments no callback arrived.',
     impact:
-      'customers, whose payment shows as pending until due work or the sync finds it, minutes later.',
+      'customers, whose payment shows as pending until due work or the sync finds it, minutes ' +
+      'later.',
     measure: {
       formula: `IF(${missing} >= 3, 100 * ${missing} / succeeded, 0)`,
       metrics: {
@@ -83,7 +85,8 @@ function apiErrors(watched: Watched): readonly AlarmSpec[] {
       measure: serverErrors(watched, 5),
       when: { above: 5, minutes: 15, periods: 1 },
       because:
-        'Five errors are enough, so that it works in a quiet night too. Throttled functions and timeouts count.',
+        'Five errors are enough, so that it works in a quiet night too. Throttled functions ' +
+        'and timeouts count.',
     },
     {
       ...errors,
@@ -93,7 +96,8 @@ function apiErrors(watched: Watched): readonly AlarmSpec[] {
       measure: serverErrors(watched, 10),
       when: { above: 0.5, minutes: 60, periods: 3 },
       because:
-        'A route with few callers never makes up one in twenty requests. It needs at least ten errors an hour.',
+        'A route with few callers never makes up one in twenty requests. It needs at least ' +
+        'ten errors an hour.',
     },
   ]
 }
@@ -128,7 +132,8 @@ function refusedRequests(watched: Watched): AlarmSpec {
     unit: 'percent of requests',
     when: { above: 90, minutes: 5, periods: 3 },
     because:
-      'It needs twenty requests. So many callers are never wrong at once: look at authentication, front and throttles.',
+      'It needs twenty requests. So many callers are never wrong at once: look at ' +
+      'authentication, front and throttles.',
   }
 }
 

@@ -63,7 +63,10 @@ function throttledTable(watched: Watched): AlarmSpec {
   }
 }
 
-/** A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows them separately. */
+/**
+ * A throttled index holds up writes to the table, so one alarm watches both. The dashboard shows
+ * them separately.
+ */
 export function throttlesByPart(
   { table }: Watched,
   name: Throttles,

@@ -2,7 +2,10 @@ import type { Watched } from '../watched-stack.ts'
 import type { AlarmSpec } from './alarm-spec.ts'
 import { countOf, OVERALL, orZero } from './metric-ref.ts'
 
-/** The calls of the provider that money waits for, by their names in the log (shared/provider/logged-provider.ts). */
+/**
+ * The calls of the provider that money waits for, by their names in the log
+ * (shared/provider/logged-provider.ts).
+ */
 export const PROVIDER_OPERATIONS = [
   'create_request',
   'get_request',

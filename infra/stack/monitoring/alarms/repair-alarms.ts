@@ -50,7 +50,8 @@ function lateWork({ our }: Watched): readonly AlarmSpec[] {
       unit: 'milliseconds',
       when: { above: 15 * MINUTE_MS, minutes: 5, periods: 2 },
       because:
-        'The backlog of a burst shrinks each minute. After a quarter of an hour the quota is too small.',
+        'The backlog of a burst shrinks each minute. After a quarter of an hour the quota is ' +
+        'too small.',
     },
     {
       id: 'alerts-late',
@@ -74,7 +75,10 @@ function failedWork({ our, functions }: Watched) {
   ])
 }
 
-/** Seconds that a message may wait: longer than SQS delays a message, or hides it after a worker failed. */
+/**
+ * Seconds that a message may wait: longer than SQS delays a message, or hides it after a worker
+ * failed.
+ */
 const LONGEST_WAITS = [
   { queue: 'webhooks', id: 'webhooks', seconds: MAX_DELAY_SECONDS + 300 },
   { queue: 'webhooks-slow', id: 'slow', seconds: 3_600 },
@@ -116,7 +120,8 @@ function messagesGivenUp({ deadLetterQueues }: Watched): AlarmSpec {
     id: 'messages-given-up',
     summary: 'Messages were given up and wait in a dead-letter queue.',
     impact:
-      'a merchant who is not settled, or one run of a schedule. Due work sends all other messages again.',
+      'a merchant who is not settled, or one run of a schedule. Due work sends all other ' +
+      'messages again.',
     measure: sumOf(
       deadLetterQueues.map(({ queueName: QueueName }) =>
         awsMetric('AWS/SQS', 'ApproximateNumberOfMessagesVisible', { QueueName }, 'Maximum'),

@@ -4,10 +4,16 @@ import { functionNameOf, type Watched } from '../watched-stack.ts'
 import type { AlarmSpec, Page } from './alarm-spec.ts'
 import { awsMetric, type Measure, OVERALL, orZero } from './metric-ref.ts'
 
-/** How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty days. */
+/**
+ * How fast the error budget is used, as a multiple of the rate that uses it up in exactly thirty
+ * days.
+ */
 type Burn = { readonly minutes: number; readonly rate: number; readonly percent: Measure }
 
-/** A promise to merchants, in percent over thirty days, and the two rates of budget use that need an action. */
+/**
+ * A promise to merchants, in percent over thirty days, and the two rates of budget use that need an
+ * action.
+ */
 type ServiceLevel = Pick<AlarmSpec, 'impact'> & {
   readonly heading: string
   readonly broken: string
@@ -24,12 +30,17 @@ const SLOW = { minutes: 6 * HOUR_MINUTES, rate: 6 }
 /** For daily work: 10 % of the month's budget within a day. */
 const DAILY = { minutes: 24 * HOUR_MINUTES, rate: 3 }
 
-/** Each service level has two alarms: fast use of its error budget is a page, slow use is a ticket. */
+/**
+ * Each service level has two alarms: fast use of its error budget is a page, slow use is a ticket.
+ */
 export function serviceLevels(watched: Watched): readonly AlarmSpec[] {
   return [createLevel(watched), webhookLevel(watched), settlementLevel(watched)].flatMap(burnAlarms)
 }
 
-/** A create counts as answered if the provider rejects the payment. A create that failed or never began does not. */
+/**
+ * A create counts as answered if the provider rejects the payment. A create that failed or never
+ * began does not.
+ */
 function createLevel(watched: Watched): ServiceLevel {
   const { our } = watched
   const FunctionName = functionNameOf(

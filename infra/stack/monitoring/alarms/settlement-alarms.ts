@@ -17,7 +17,8 @@ export function settlementAlarms(watched: Watched): readonly AlarmSpec[] {
       unit: 'clients',
       when: { atLeast: 1, minutes: 60, periods: 1 },
       because:
-        'The audit saw the difference twice while the books did not change. The alert names the merchant, every day.',
+        'The audit saw the difference twice while the books did not change. The alert names ' +
+        'the merchant, every day.',
     },
     suspenseFlood(watched),
   ]
@@ -33,7 +34,8 @@ function sweepNotRun({ our }: Watched): AlarmSpec {
     unit: 'clients',
     when: { below: 1, minutes: 60, periods: 26 },
     because:
-      'It runs once a day (`sweepAtUtc`), some seconds earlier or later. A run that finds no client does not count.',
+      'It runs once a day (`sweepAtUtc`), some seconds earlier or later. A run that finds no ' +
+      'client does not count.',
     whenMissing: 'breaching',
   }
 }
@@ -70,7 +72,8 @@ function syncLate({ our }: Watched): AlarmSpec {
   return {
     id: 'sync-late',
     summary:
-      'The sync does not read the transactions of the provider, reads only a part, or reads them late.',
+      'The sync does not read the transactions of the provider, reads only a part, or reads ' +
+      'them late.',
     impact:
       'merchants whose settlement waits for actual fees, and customers whose callback was lost.',
     measure: {
@@ -102,6 +105,7 @@ function suspenseFlood({ our }: Watched): AlarmSpec {
     unit: 'items',
     when: { atLeast: 10, minutes: 60, periods: 1 },
     because:
-      'Single items are customers’ mistakes, and each has an alert. Ten in an hour are a fault that lasts.',
+      'Single items are customers’ mistakes, and each has an alert. Ten in an hour are a ' +
+      'fault that lasts.',
   }
 }

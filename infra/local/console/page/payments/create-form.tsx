@@ -18,7 +18,10 @@ const CHANNEL_OPTIONS = CHANNELS.map(
     ] as const,
 )
 
-/** Creates a payment as a merchant's server does. After a lost answer, the next press sends the same key. */
+/**
+ * Creates a payment as a merchant's server does. After a lost answer, the next press sends the same
+ * key.
+ */
 export function CreateForm() {
   const [channel, setChannel] = useState<string>('qris')
   const [amount, setAmount] = useState('150000')

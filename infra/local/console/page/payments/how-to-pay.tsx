@@ -5,7 +5,10 @@ import type { Timeline } from '../shapes.ts'
 /** The size of a module in pixels, and the light margin, which cameras need to find the code. */
 const [MODULE, MARGIN] = [4, 16]
 
-/** The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks on the phone. */
+/**
+ * The text that a shop shows its customer: a number, a QR code or a link. Empty if the wallet asks
+ * on the phone.
+ */
 export function HowToPay({ payment }: { readonly payment: Timeline }) {
   const { method, payment_destination: destination, expires_at: deadline } = payment
   return (

@@ -8,7 +8,9 @@ import { type Timeline, TimelineSchema } from '../shapes.ts'
 import { HowToPay } from './how-to-pay.tsx'
 import { timelineSteps } from './timeline-steps.ts'
 
-/** One payment: how to pay it, the actions of customer and merchant, its money, and its timeline. */
+/**
+ * One payment: how to pay it, the actions of customer and merchant, its money, and its timeline.
+ */
 export function PaymentDetail({ id }: { readonly id: string }) {
   return (
     <ReadResult

@@ -13,7 +13,10 @@ type Payment = v.InferOutput<typeof PaymentsSchema>['data'][number]
 /** The same width as in page.css: with one column, the payment is below the list. */
 const ONE_COLUMN = '(max-width: 860px)'
 
-/** Create form and list on the left, the selected payment on the right. A phone scrolls to the selected payment. */
+/**
+ * Create form and list on the left, the selected payment on the right. A phone scrolls to the
+ * selected payment.
+ */
 export function PaymentsView({ selectedId }: { readonly selectedId: string | undefined }) {
   const detail = useRef<HTMLDivElement>(null)
   useEffect(() => {

@@ -67,7 +67,9 @@ export function SearchForm({ onSearch }: { readonly onSearch: (search: Search) =
   )
 }
 
-/** Why the search is not possible: the gateway searches by a reference or by an amount, not by both. */
+/**
+ * Why the search is not possible: the gateway searches by a reference or by an amount, not by both.
+ */
 function problemOf({ reference, amount, day }: Search): string | undefined {
   if ((amount === '') !== (day === '')) return 'Enter both the amount and its day.'
   if (amount !== '' && reference !== '')

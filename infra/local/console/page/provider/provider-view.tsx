@@ -62,7 +62,9 @@ const EFFECTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 }
 
-/** Every fault of the provider as a switch. A switched-on fault affects the next calls or events. */
+/**
+ * Every fault of the provider as a switch. A switched-on fault affects the next calls or events.
+ */
 export function ProviderView() {
   const menu = useRead(FaultMenuSchema, MENU)
   const { value: armedFaults = [] } = useRead(ArmedSchema, ARMED_FAULTS)

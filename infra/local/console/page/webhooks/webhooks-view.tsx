@@ -6,7 +6,10 @@ import { DeliveryDetail } from './delivery-detail.tsx'
 import { DeliveryList } from './delivery-list.tsx'
 import { InboxCard } from './inbox-card.tsx'
 
-/** The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one delivery. */
+/**
+ * The endpoints, the deliveries with their attempts, and the sample merchant's inbox; or one
+ * delivery.
+ */
 export function WebhooksView({ selectedId }: { readonly selectedId: string | undefined }) {
   return selectedId === undefined ? (
     <div class="split even">

@@ -1,0 +1,98 @@
+import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
+import { startMeteredWorld } from '../bench/metered-world.ts'
+import { markdownTable } from '../support/markdown-table.ts'
+import { parseSource, projectText } from '../support/source-file.ts'
+import { type ExecutedFile, executedFiles } from './executed-files.ts'
+import {
+  type FlowFigures,
+  flowFigures,
+  GROUPS,
+  type Group,
+  groupOf,
+  limitsFor,
+} from './flow-figures.ts'
+import { FLOWS, type FlowName, walkFlows } from './walk-flows.ts'
+
+const NAMES = Object.keys(FLOWS) as FlowName[]
+
+const USAGE = `npm run flows [-- FLOW]
+
+Runs each flow once under V8's precise coverage. Counts the files of which a function ran, and the lines of the functions
+that ran. Prints these figures, and the table of limits for docs/changing.md, whose limits are the figures rounded up.
+With the name of a flow it prints the flow's files, nearest to the handler first, each with its lines:
+${NAMES.map((name) => `  ${name.padEnd(10)} ${FLOWS[name]}`).join('\n')}
+  --json       prints the figures as JSON
+  --help, -h   this text
+Exit code: 0 done, 2 wrong arguments.`
+
+process.exitCode = await runCommand(USAGE, process.argv.slice(2), async ([asked, ...others]) => {
+  const name = NAMES.find((one) => one === asked)
+  const isKnown = asked === undefined || asked === '--json' || name !== undefined
+  if (!isKnown || others.length > 0)
+    throw new UsageError(`there is no flow ${[asked, ...others].join(' ')}`)
+  const measured = await measureFlows()
+  const figures = measured.map((flow) => ({ name: flow.name, figures: flowFigures(flow.files) }))
+  if (name !== undefined)
+    console.log(fileList(measured.find((flow) => flow.name === name)?.files ?? []))
+  else if (asked === '--json') console.log(JSON.stringify(figures))
+  else
+    console.log(
+      `${figuresTable('Measured', figures)}\n\n${figuresTable('Flow', limitsOf(figures))}`,
+    )
+  return 0
+})
+
+type Measured = { readonly name: FlowName; readonly files: readonly ExecutedFile[] }
+
+/** The first walk loads every module and starts the environments, so that these are in no flow. */
+async function measureFlows(): Promise<readonly Measured[]> {
+  const measured: Measured[] = []
+  const metered = await startMeteredWorld()
+  await walkFlows(metered, (_, run) => run())
+  await walkFlows(metered, async (name, run) => {
+    measured.push({ name, files: await executedFiles(run) })
+  })
+  return measured
+}
+
+type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }
+
+function limitsOf(flows: readonly NamedFigures[]): readonly NamedFigures[] {
+  return flows.map(({ name, figures }) => ({ name, figures: limitsFor(figures) }))
+}
+
+function figuresTable(title: string, flows: readonly NamedFigures[]): string {
+  const heading = Object.values(GROUPS).flatMap((group) => [`${group}: files`, 'lines'])
+  const rows = flows.map(({ name, figures: { own, technical, basic } }) => [
+    `\`${name}\`: ${FLOWS[name]}`,
+    ...[own, technical, basic].flatMap(({ files, lines }) => [files, lines]),
+  ])
+  return markdownTable([title, ...heading], rows)
+}
+
+/** The files of each group, in the order of their distance from the handler. */
+function fileList(files: readonly ExecutedFile[]): string {
+  const distances = distancesFromHandler(files.map(({ path }) => path))
+  const inGroup = (group: Group) =>
+    files
+      .filter(({ path }) => groupOf(path) === group)
+      .toSorted((a, b) => (distances.get(a.path) ?? Infinity) - (distances.get(b.path) ?? Infinity))
+      .map(({ path, lines }) => `${String(lines).padStart(5)}  ${path}`)
+  return Object.entries(GROUPS)
+    .map(([group, title]) => [`${title}:`, ...inGroup(group as Group)].join('\n'))
+    .join('\n\n')
+}
+
+/** How many imports each file is away from the flow's handler. Files behind a port are not reached by imports. */
+function distancesFromHandler(paths: readonly string[]): ReadonlyMap<string, number> {
+  const distances = new Map<string, number>()
+  let reached = paths.filter((path) => path.startsWith('functions/'))
+  for (let distance = 0; reached.length > 0; distance++) {
+    for (const path of reached) distances.set(path, distance)
+    const imported = reached.flatMap((path) =>
+      parseSource(path, projectText(path)).imports.map(({ path: to }) => to),
+    )
+    reached = paths.filter((path) => imported.includes(path) && !distances.has(path))
+  }
+  return distances
+}

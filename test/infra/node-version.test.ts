@@ -1,0 +1,73 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseYaml } from '@redocly/openapi-core'
+import { describe, expect, it } from 'vitest'
+import packageJson from '../../package.json' with { type: 'json' }
+import { matchesIn } from '../support/document-blocks.ts'
+import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
+
+const VERSION = projectText('.nvmrc').trim()
+const MAJOR = VERSION.split('.')[0]
+const FOLDER = '.github/workflows'
+const WORKFLOWS = readdirSync(join(PROJECT_ROOT, FOLDER))
+
+type Step = { readonly uses?: string; readonly with?: Readonly<Record<string, unknown>> }
+type Workflow = { readonly jobs: Readonly<Record<string, { readonly steps?: readonly Step[] }>> }
+
+describe('the version of Node in .nvmrc', () => {
+  it('is installed on more platforms than any other, and CONTRIBUTING.md names the others', () => {
+    const versions = Object.values(packageJson.optionalDependencies)
+    const [, setUp = ''] = projectText('CONTRIBUTING.md').split(/^## /m)
+
+    const countOf = (version: string) => versions.filter((one) => one === version).length
+    const others = [...new Set(versions)].filter((version) => version !== VERSION)
+    expect(others.filter((version) => countOf(version) >= countOf(VERSION))).toStrictEqual([])
+    expect(new Set(matchesIn(setUp, /\b(\d+\.\d+\.\d+)\b/g))).toStrictEqual(new Set(versions))
+  })
+
+  it.each(WORKFLOWS)('is what the workflow %s installs', (name) => {
+    const { jobs } = parseYaml(projectText(`${FOLDER}/${name}`)) as Workflow
+    const steps = Object.values(jobs).flatMap((job) => job.steps ?? [])
+    const installing = steps.filter(({ uses = '' }) => uses.startsWith('actions/setup-node@'))
+
+    const expected = { 'node-version-file': '.nvmrc' }
+    expect(installing.length).toBeGreaterThan(0)
+    expect(installing.map((step) => step.with)).toStrictEqual(installing.map(() => expected))
+  })
+
+  it('has the major version of every Lambda function, of its bundles and of the types', () => {
+    const template = projectText('test/infra/templates/prod.txt')
+    const bundler = projectText('infra/stack/functions/assets-of.ts')
+    const runtimes = matchesIn(template, /"Runtime":"([^"]+)"/g)
+    const targets = matchesIn(bundler, /target: '([^']+)'/g)
+
+    expect(new Set(runtimes)).toStrictEqual(new Set([`nodejs${MAJOR}.x`]))
+    expect(targets).toStrictEqual([`node${MAJOR}`])
+    expect(packageJson.devDependencies['@types/node'].split('.')[0]).toBe(MAJOR)
+  })
+})
+
+describe('the dev container', () => {
+  const container = JSON.parse(projectText('.devcontainer/devcontainer.json'))
+
+  it('has the Node of .nvmrc and the Java of CI', () => {
+    const [java] = matchesIn(projectText(`${FOLDER}/ci.yml`), /java-version: (\d+)/g)
+
+    expect(container.features).toStrictEqual({
+      'ghcr.io/devcontainers/features/node:1': { version: VERSION },
+      'ghcr.io/devcontainers/features/java:1': { version: java },
+    })
+  })
+
+  it('runs the installation of both commands in the README, and forwards the ports of the first', () => {
+    const readme = projectText('README.md')
+    const installations = matchesIn(readme, /^(npm \w+) && npm (?:start|test) /gm)
+    const [first] = matchesIn(readme, /^`PORT` \((\d+)\)/gm)
+    const offsets = matchesIn(readme, /^\| PORT(\+\d)? \|/gm)
+    const ports = offsets.map((offset) => Number(first) + Number(offset))
+
+    expect(installations).toStrictEqual([container.postCreateCommand, container.postCreateCommand])
+    expect(container.forwardPorts).toStrictEqual(ports)
+    expect(Object.keys(container.portsAttributes)).toStrictEqual(ports.map(String))
+  })
+})
