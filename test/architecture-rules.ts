@@ -17,26 +17,6 @@ export function isOfManifest(path: string): boolean {
   return /^functions\/[^/]+$/.test(path)
 }
 
-function isDomainOrHandler({ path }: SourceFile) {
-  return (
-    layerOf(path) >= 0 &&
-    layerOf(path) <= LAYERS.indexOf('functions') &&
-    !path.startsWith('shared/runtime/')
-  )
-}
-
-function at(file: SourceFile, node: ESTree.Node, what: string) {
-  return `line ${lineOf(file, node)}: ${what}`
-}
-
-function memberOf(node: ESTree.Node): string | undefined {
-  return node.type === 'MemberExpression' &&
-    node.object.type === 'Identifier' &&
-    node.property.type === 'Identifier'
-    ? `${node.object.name}.${node.property.name}`
-    : undefined
-}
-
 const AMBIENT_MEMBERS = [
   'Date.now',
   'Math.random',
@@ -70,11 +50,24 @@ function noAmbientValues(file: SourceFile): readonly string[] {
     : []
 }
 
-function textOf(node: ESTree.Node): string | undefined {
-  if (node.type === 'TemplateElement') return node.value.raw
-  return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string'
-    ? node.raw
+function isDomainOrHandler({ path }: SourceFile) {
+  return (
+    layerOf(path) >= 0 &&
+    layerOf(path) <= LAYERS.indexOf('functions') &&
+    !path.startsWith('shared/runtime/')
+  )
+}
+
+function memberOf(node: ESTree.Node): string | undefined {
+  return node.type === 'MemberExpression' &&
+    node.object.type === 'Identifier' &&
+    node.property.type === 'Identifier'
+    ? `${node.object.name}.${node.property.name}`
     : undefined
+}
+
+function at(file: SourceFile, node: ESTree.Node, what: string) {
+  return `line ${lineOf(file, node)}: ${what}`
 }
 
 function keysAreBuiltInOnePlace(file: SourceFile): readonly string[] {
@@ -86,7 +79,17 @@ function keysAreBuiltInOnePlace(file: SourceFile): readonly string[] {
     : []
 }
 
-/** Xendit's name (except fields that the specification names so), its forms of ids, its codes of channels and accounts. */
+function textOf(node: ESTree.Node): string | undefined {
+  if (node.type === 'TemplateElement') return node.value.raw
+  return node.type === 'Literal' && 'raw' in node && typeof node.raw === 'string'
+    ? node.raw
+    : undefined
+}
+
+/**
+ * Xendit's name (except fields that the specification names so), its forms of ids, its codes of
+ * channels and accounts.
+ */
 const PROVIDERS_WORD =
   /[Xx]endit(?!_fees?_minor)|(^|[^a-z])(py|pr|txn)[-_]|_VIRTUAL_ACCOUNT|^(QRIS|CASH)$/
 
@@ -109,11 +112,10 @@ function namesAreSpecific({ path }: SourceFile): readonly string[] {
   })
 }
 
-function lettersOf(name: string) {
-  return name.replaceAll(/[-_]/g, '').toLowerCase()
-}
-
-/** `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of these of a channel. */
+/**
+ * `payment.ts` may export `Payment`, `payment`, `paymentOf` or `toPayment`; `channels.ts` all of
+ * these of a channel.
+ */
 function filesHaveTheNameOfTheirExport(file: SourceFile): readonly string[] {
   const values = file.exports.filter(({ isType }) => !isType)
   // Lambda and the SDK's clients require these names.
@@ -130,6 +132,10 @@ function filesHaveTheNameOfTheirExport(file: SourceFile): readonly string[] {
     : [`exports ${values[0]?.name}`]
 }
 
+function lettersOf(name: string) {
+  return name.replaceAll(/[-_]/g, '').toLowerCase()
+}
+
 function noTodoComments({ comments }: SourceFile): readonly string[] {
   return comments.flatMap((comment) =>
     /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(
@@ -137,6 +143,12 @@ function noTodoComments({ comments }: SourceFile): readonly string[] {
     )
       ? [comment.trim()]
       : [],
+  )
+}
+
+function infraHasThreeFolders(paths: readonly string[]): readonly string[] {
+  return infraFiles(paths).filter(
+    (path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path),
   )
 }
 
@@ -161,25 +173,19 @@ function infraFiles(paths: readonly string[]) {
   return paths.filter((path) => path.startsWith('infra/'))
 }
 
-function infraHasThreeFolders(paths: readonly string[]): readonly string[] {
-  return infraFiles(paths).filter(
-    (path) => infraPlace(path) < 0 && !/^infra\/stages\/[^/]+\.json$/.test(path),
-  )
-}
-
 function infraNamesAreUnique(paths: readonly string[]): readonly string[] {
   return [...Map.groupBy(infraFiles(paths), (path) => basename(path))]
     .filter(([name, homes]) => name !== 'main.ts' && new Set(homes.map(infraPlace)).size > 1)
     .flatMap(([, homes]) => homes)
 }
 
-function withParents(folder: string): string[] {
-  return folder === '.' ? [] : [folder, ...withParents(dirname(folder))]
-}
-
 function foldersStandAlone(paths: readonly string[]): readonly string[] {
   const folders = new Set(paths.flatMap((path) => withParents(dirname(path))))
   return paths.filter((path) => folders.has(path.slice(0, path.length - extname(path).length)))
+}
+
+function withParents(folder: string): string[] {
+  return folder === '.' ? [] : [folder, ...withParents(dirname(folder))]
 }
 
 /** Folders in which a file is found by its name: operator actions, and what tests share. */

@@ -1,7 +1,7 @@
 /**
- * Goal: a flow that a reader follows from its handler to its last write does not grow unnoticed. Method: each flow runs
- * once under V8's precise coverage, and its figures are compared with the limits of docs/changing.md. A change
- * that shortens a flow also lowers its limits.
+ * Goal: a flow that a reader follows from its handler to its last write does not grow unnoticed.
+ * Method: each flow runs once under V8's precise coverage, and its figures are compared with the
+ * limits of docs/changing.md. A change that shortens a flow also lowers its limits.
  */
 import { expect, it } from 'vitest'
 import { byGroup, type FlowFigures, GROUPS, type Group, problemsOf } from './flows/flow-figures.ts'

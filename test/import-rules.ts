@@ -14,7 +14,10 @@ export function isCode({ path }: Pick<SourceFile, 'path'>) {
   return layerOf(path) < LAYERS.indexOf('test')
 }
 
-/** The place among the folders of infra: a file imports only from its own folder and earlier folders. -1 outside. */
+/**
+ * The place among the folders of infra: a file imports only from its own folder and earlier
+ * folders. -1 outside.
+ */
 export function infraPlace(path: string) {
   const [top, folder = ''] = path.split('/')
   if (path === 'infra/app.ts') return 0
@@ -23,29 +26,11 @@ export function infraPlace(path: string) {
 
 const ADAPTER = /^shared\/provider\/[a-z-]+\//
 
-/** Code for every provider: all of shared except the adapters and the runtime, which chooses one. */
+/**
+ * Code for every provider: all of shared except the adapters and the runtime, which chooses one.
+ */
 export function isOfAnyProvider(path: string): boolean {
   return path.startsWith('shared/') && !path.startsWith('shared/runtime/') && !ADAPTER.test(path)
-}
-
-/** Merchants copy the examples, so these import none of our code, and only tests import them. */
-function isExample(path: string) {
-  return path.startsWith('docs/examples/')
-}
-
-function importing(
-  { imports }: SourceFile,
-  isRefused: (used: SourceFile['imports'][number]) => boolean,
-) {
-  return imports.filter(isRefused).map(({ from }) => `imports ${from}`)
-}
-
-/** A file imports only from its own place in an order and earlier places. */
-function inOrder(placeOf: (path: string) => number): Rule {
-  return (file) =>
-    placeOf(file.path) < 0
-      ? []
-      : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
 }
 
 function importsToward(file: SourceFile): readonly string[] {
@@ -56,6 +41,18 @@ function importsToward(file: SourceFile): readonly string[] {
     const isSetting = isTest && /^[^/]+\.json$/.test(used)
     return !isSetting && (layerOf(used) < 0 || layerOf(used) > layerOf(file.path))
   })
+}
+
+function importing(
+  { imports }: SourceFile,
+  isRefused: (used: SourceFile['imports'][number]) => boolean,
+) {
+  return imports.filter(isRefused).map(({ from }) => `imports ${from}`)
+}
+
+/** Merchants copy the examples, so these import none of our code, and only tests import them. */
+function isExample(path: string) {
+  return path.startsWith('docs/examples/')
 }
 
 /** The folders of shared in the order of its README. */
@@ -79,7 +76,14 @@ function foldersKeepTheirOrder(file: SourceFile): readonly string[] {
   })
 }
 
-/** The simulation's folders in order. A file imports only from its own folder and earlier folders. */
+function simulationKeepsItsOrder(file: SourceFile): readonly string[] {
+  const isLost = file.path.startsWith('test/simulation/') && simulationPlace(file.path) < 0
+  return isLost ? ['is in a folder that SIMULATION_FOLDERS lacks'] : inOrder(simulationPlace)(file)
+}
+
+/**
+ * The simulation's folders in order. A file imports only from its own folder and earlier folders.
+ */
 const SIMULATION_FOLDERS =
   'world sometimes watching scenes promises histories crashes conformance'.split(' ')
 
@@ -89,9 +93,12 @@ function simulationPlace(path: string): number {
   return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
 
-function simulationKeepsItsOrder(file: SourceFile): readonly string[] {
-  const isLost = file.path.startsWith('test/simulation/') && simulationPlace(file.path) < 0
-  return isLost ? ['is in a folder that SIMULATION_FOLDERS lacks'] : inOrder(simulationPlace)(file)
+/** A file imports only from its own place in an order and earlier places. */
+function inOrder(placeOf: (path: string) => number): Rule {
+  return (file) =>
+    placeOf(file.path) < 0
+      ? []
+      : importing(file, ({ path = '' }) => placeOf(path) > placeOf(file.path))
 }
 
 const VENDORS: readonly { readonly packages: RegExp; readonly files: RegExp }[] = [

@@ -39,22 +39,6 @@ export function unusedPackages(names: readonly string[], uses: Uses): readonly s
   return names.filter((name) => !used.has(name) && !used.has(describedBy(name)))
 }
 
-/** The imports of packages that are not listed, each with its file. */
-export function unlistedImports(names: readonly string[], sources: Sources): readonly string[] {
-  const listed = new Set([...names, ...names.map(describedBy)])
-  return sources.flatMap((file) =>
-    packagesOf(file)
-      .filter((name) => !listed.has(name) && !isInstalledBeside(file, name, sources))
-      .map((name) => `${file.path}: ${name}`),
-  )
-}
-
-/** What a package of types describes; another package describes itself. */
-function describedBy(name: string): string {
-  const [, described = name] = /^@types\/(.+)$/.exec(name) ?? []
-  return described
-}
-
 /** The first word of each command in a script: the program that it runs. */
 function programsIn(script: string): readonly string[] {
   return script
@@ -71,11 +55,6 @@ function packagesOf(file: SourceFile): readonly string[] {
   return [...imported, ...file.nodes.flatMap(resolvedBy)].flatMap(packageOf)
 }
 
-function packageOf(specifier: string): readonly string[] {
-  if (specifier.startsWith('node:')) return ['node']
-  return matchesIn(specifier, /^((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/|$)/g)
-}
-
 /** `import.meta.resolve('…')` and `createRequire(…).resolve('…')`. */
 function resolvedBy(node: ESTree.Node): readonly string[] {
   if (node.type !== 'CallExpression' || node.callee.type !== 'MemberExpression') return []
@@ -85,14 +64,35 @@ function resolvedBy(node: ESTree.Node): readonly string[] {
   return node.arguments.flatMap(textOf)
 }
 
+function textOf(node: ESTree.Node): readonly string[] {
+  return node.type === 'Literal' && typeof node.value === 'string' ? [node.value] : []
+}
+
+function packageOf(specifier: string): readonly string[] {
+  if (specifier.startsWith('node:')) return ['node']
+  return matchesIn(specifier, /^((?:@[\w.-]+\/)?\w[\w.-]*)(?:\/|$)/g)
+}
+
 /** The packages of which a file reads or runs a file by its path. */
 function packagesReadBy(file: SourceFile): readonly string[] {
   const texts = file.nodes.flatMap(textOf)
   return texts.flatMap((text) => matchesIn(text, /^node_modules\/((?:@[\w.-]+\/)?\w[\w.-]*)\//g))
 }
 
-function textOf(node: ESTree.Node): readonly string[] {
-  return node.type === 'Literal' && typeof node.value === 'string' ? [node.value] : []
+/** What a package of types describes; another package describes itself. */
+function describedBy(name: string): string {
+  const [, described = name] = /^@types\/(.+)$/.exec(name) ?? []
+  return described
+}
+
+/** The imports of packages that are not listed, each with its file. */
+export function unlistedImports(names: readonly string[], sources: Sources): readonly string[] {
+  const listed = new Set([...names, ...names.map(describedBy)])
+  return sources.flatMap((file) =>
+    packagesOf(file)
+      .filter((name) => !listed.has(name) && !isInstalledBeside(file, name, sources))
+      .map((name) => `${file.path}: ${name}`),
+  )
 }
 
 /** Whether a file in the same folder names the package with a version: it installs it elsewhere. */

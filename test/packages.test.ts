@@ -64,11 +64,12 @@ describe('package.json', () => {
 
 type Sample = readonly [how: string, uses: Partial<Uses>, name: string]
 
-const file = (path: string, text: string) => ({ sources: [parseSource(path, text)] })
-const script = (text: string, locked: Locked = { bin: { run: 'bin/run.js' } }) => ({
-  scripts: [text],
-  locked: { one: locked },
-})
+function file(path: string, text: string) {
+  return { sources: [parseSource(path, text)] }
+}
+function script(text: string, locked: Locked = { bin: { run: 'bin/run.js' } }) {
+  return { scripts: [text], locked: { one: locked } }
+}
 
 const peers = { peerDependencies: { two: '1' } }
 

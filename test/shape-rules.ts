@@ -3,7 +3,25 @@ import type { ESTree } from 'vite'
 import { isCode, type Rule } from './import-rules.ts'
 import { lineOf, type SourceFile } from './support/source-file.ts'
 
-/** Tools and readers enter a function declaration. They cannot enter a constant that holds a function. */
+const FUNCTION = /^(Arrow)?Function(Declaration|Expression)$/
+
+const used = new WeakMap<ESTree.Node, ReadonlySet<string>>()
+
+const MAX_COLUMNS = 100
+
+const MAX_FUNCTION_LINES = 60
+
+export const SHAPE_RULES = {
+  'no constant at the top level holds a function': functionsAreDeclared,
+  'the main export stands first, and helpers below their first user': readsDownwards,
+  'a line has at most 100 columns, except for a text that cannot be broken': linesAreShort,
+  'a function has at most 60 lines': functionsAreShort,
+} as const satisfies Readonly<Record<string, Rule>>
+
+/**
+ * Tools and readers enter a function declaration. They cannot enter a constant that holds a
+ * function.
+ */
 function functionsAreDeclared(file: SourceFile): readonly string[] {
   return file.program.body.flatMap((statement) =>
     declaratorsOf(statement).flatMap((declarator) =>
@@ -13,8 +31,6 @@ function functionsAreDeclared(file: SourceFile): readonly string[] {
     ),
   )
 }
-
-const FUNCTION = /^(Arrow)?Function(Declaration|Expression)$/
 
 function declaratorsOf(statement: ESTree.Node): readonly ESTree.VariableDeclarator[] {
   const declared = declarationOf(statement)
@@ -69,8 +85,6 @@ function isNamedLike({ path }: SourceFile, name: string) {
   )
 }
 
-const used = new WeakMap<ESTree.Node, ReadonlySet<string>>()
-
 function namesUsedIn(node: ESTree.Node): ReadonlySet<string> {
   const known = used.get(node)
   if (known) return known
@@ -87,8 +101,6 @@ function namesUsedIn(node: ESTree.Node): ReadonlySet<string> {
   return names
 }
 
-const MAX_COLUMNS = 100
-
 /** The formatter breaks code. It leaves comments, titles of tests and long texts as they are. */
 function linesAreShort(file: SourceFile): readonly string[] {
   const unbreakable = file.nodes.flatMap(unbreakableIn)
@@ -96,14 +108,19 @@ function linesAreShort(file: SourceFile): readonly string[] {
   return file.text.split('\n').flatMap((line, index) => {
     const [from, until] = [start, start + line.length]
     start = until + 1
-    const isAllowed = unbreakable.some((node) => node.start < until && node.end > from)
+    // An address in a comment is one word.
+    const isOneWord = /^\W*\S+$/.test(line)
+    const isAllowed = isOneWord || unbreakable.some((node) => node.start < until && node.end > from)
     return line.length <= MAX_COLUMNS || isAllowed
       ? []
       : [`line ${index + 1}: ${line.length} columns`]
   })
 }
 
-/** Templates, patterns, imported paths and texts of a page; of a test the title, to be found by search. */
+/**
+ * Templates, patterns, imported paths and texts of a page; of a test the title, to be found by
+ * search.
+ */
 function unbreakableIn(node: ESTree.Node): readonly ESTree.Node[] {
   if (node.type === 'TemplateLiteral' || node.type === 'JSXText') return [node]
   if (node.type === 'ImportDeclaration') return [node.source]
@@ -120,9 +137,10 @@ function isTest(callee: ESTree.Node): boolean {
   return callee.type === 'CallExpression' && isTest(callee.callee)
 }
 
-const MAX_FUNCTION_LINES = 60
-
-/** Counts a function's own lines, without the functions inside it: each of those is measured by itself. */
+/**
+ * Counts a function's own lines, without the functions inside it: each of those is measured by
+ * itself.
+ */
 function functionsAreShort(file: SourceFile): readonly string[] {
   if (!isCode(file)) return []
   const functions = file.nodes.filter(({ type }) => FUNCTION.test(type))
@@ -138,10 +156,3 @@ function functionsAreShort(file: SourceFile): readonly string[] {
 function contains(outer: ESTree.Node, inner: ESTree.Node) {
   return outer !== inner && outer.start <= inner.start && inner.end <= outer.end
 }
-
-export const SHAPE_RULES = {
-  'no constant at the top level holds a function': functionsAreDeclared,
-  'the main export stands first, and helpers below their first user': readsDownwards,
-  'a line has at most 100 columns, except for a text that cannot be broken': linesAreShort,
-  'a function has at most 60 lines': functionsAreShort,
-} as const satisfies Readonly<Record<string, Rule>>

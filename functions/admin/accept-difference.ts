@@ -4,9 +4,8 @@ import { acceptDifference } from '../../shared/verdict/accept-difference.ts'
 import { DifferenceSchema } from '../../shared/verdict/difference.ts'
 
 const summary =
-  'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If ' +
-  'the difference changes, the ' +
-  'acceptance no longer counts.'
+  'Accepts one difference of an audit, with the same values: it no longer blocks payouts. If the ' +
+  'difference changes, the acceptance no longer counts.'
 
 const input = v.strictObject({
   operator: OPERATOR,

@@ -6,8 +6,8 @@ import { adminHandler, NOTES, OPERATOR } from '../../shared/runtime/admin-handle
 
 const summary =
   "Adjusts a merchant's balance by one entry: money it paid back by bank (recovered), a " +
-  'write-off (written_off), or a ' +
-  'correction. One entry for each reference; the next settlement shows it as a line.'
+  'write-off (written_off), or a correction. One entry for each reference; the next settlement ' +
+  'shows it as a line.'
 
 const MAX_MINOR = 1_000_000_000_000
 
@@ -16,17 +16,17 @@ const ascii = v.pipe(
   v.regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces'),
 )
 
-const amount = v.pipe(
-  v.number(),
-  v.safeInteger(),
-  v.check(isWithinLimit, `at most ${MAX_MINOR} either way`),
-)
-
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),
   kind: v.picklist(ADJUSTMENT_KINDS),
-  amount_minor: v.pipe(amount, v.transform(minor)),
+  amount_minor: v.pipe(
+    v.number(),
+    v.safeInteger(),
+    v.minValue(-MAX_MINOR, `at most ${MAX_MINOR} either way`),
+    v.maxValue(MAX_MINOR, `at most ${MAX_MINOR} either way`),
+    v.transform(minor),
+  ),
   reference: ascii,
   provider_transaction_id: v.optional(ascii),
   notes: v.optional(NOTES),
@@ -35,7 +35,3 @@ const input = v.strictObject({
 export const handler = adminHandler({ summary, input }, async (request, deps) =>
   toAdjustmentDto(await adjustLedger(deps, request)),
 )
-
-function isWithinLimit(amount: number) {
-  return Math.abs(amount) <= MAX_MINOR
-}

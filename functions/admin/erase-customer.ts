@@ -3,10 +3,9 @@ import { eraseCustomers } from '../../shared/inquiry/erase-customers.ts'
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  "Erases the customer's name, e-mail and phone from a payment and its events, permanently. " +
-  'With client_id and ' +
-  'external_reference: from up to 100 payments; `left` names those that cannot be erased yet. ' +
-  'Repeat until `complete`.'
+  "Erases the customer's name, e-mail and phone from a payment and its events, permanently. With " +
+  'client_id and external_reference: from up to 100 payments; `left` names those that cannot be ' +
+  'erased yet. Repeat until `complete`.'
 const input = v.pipe(
   v.strictObject({
     operator: OPERATOR,

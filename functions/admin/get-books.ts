@@ -5,9 +5,8 @@ import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
   'The books of a merchant, or of all merchants and the house, for days of Jakarta: what came ' +
-  'in, went back and was ' +
-  'paid out, what is owed, and the trial balance. Without dates, this month so far. Changes ' +
-  'nothing.'
+  'in, went back and was paid out, what is owed, and the trial balance. Without dates, this ' +
+  'month so far. Changes nothing.'
 
 const input = v.pipe(
   v.strictObject({

@@ -3,9 +3,8 @@ import { issueApiKey, KEY_PERMISSIONS, toApiKeyDto } from '../../shared/client/a
 import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Issues a key. Only this answer shows it; hand it over by a secure channel. Without an ' +
-  'expiry, the key expires after ' +
-  "the stage's default lifetime; with null, never."
+  'Issues a key. Only this answer shows it; hand it over by a secure channel. Without an expiry, ' +
+  "the key expires after the stage's default lifetime; with null, never."
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

@@ -9,9 +9,8 @@ import { pageFields, pagination } from '../../shared/page.ts'
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'Audit records (who changed what, and when), newest first: of one item by its id (subject), ' +
-  'or of a merchant and ' +
-  'everything that belongs to it.'
+  'Audit records (who changed what, and when), newest first: of one item by its id (subject), or ' +
+  'of a merchant and everything that belongs to it.'
 const input = v.pipe(
   v.strictObject({
     subject: v.optional(v.pipe(v.string(), v.maxLength(500, 'at most 500 characters'))),

@@ -10,8 +10,7 @@ import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   "A merchant's deliveries with their attempts, newest first: all, or those of a status, an " +
-  'endpoint or an event. ' +
-  '`complete` says whether all were read.'
+  'endpoint or an event. `complete` says whether all were read.'
 const input = v.pipe(
   v.strictObject({
     client_id: v.string(),

@@ -2,10 +2,9 @@ import { searchSettlements, settlementSearch } from '../../shared/books/search-s
 import { adminHandler } from '../../shared/runtime/admin-handler.ts'
 
 const summary =
-  'With client_id alone: its settlements, newest first. With status recorded alone: what is ' +
-  'to be paid out; format csv is ' +
-  "the bank's file. Else by status and by days of Jakarta on which periods end; without days, " +
-  'this month so far.'
+  'With client_id alone: its settlements, newest first. With status recorded alone: what is to ' +
+  "be paid out; format csv is the bank's file. Else by status and by days of Jakarta on which " +
+  'periods end; without days, this month so far.'
 
 export const handler = adminHandler({ summary, input: settlementSearch }, (search, deps) =>
   searchSettlements(deps, search),

@@ -7,8 +7,7 @@ import { SUSPENSE_STATUSES, toSuspenseDto } from '../../shared/suspense/suspense
 
 const summary =
   'Money that was not credited to any merchant, and findings that the books cannot explain, ' +
-  'newest first. By status, ' +
-  'merchant or payment; `complete` says whether all were read.'
+  'newest first. By status, merchant or payment; `complete` says whether all were read.'
 const input = v.strictObject({
   status: v.optional(v.picklist(SUSPENSE_STATUSES)),
   client_id: v.optional(v.string()),

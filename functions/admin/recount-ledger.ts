@@ -4,9 +4,8 @@ import { adminHandler, OPERATOR } from '../../shared/runtime/admin-handler.ts'
 import { DifferenceSchema, MAX_DIFFERENCES } from '../../shared/verdict/difference.ts'
 
 const summary =
-  'Repairs incomplete transactions after a restore: give the differences exactly as ' +
-  'audit-ledger shows them. If it ' +
-  'cannot repair one, it names that one and writes nothing.'
+  'Repairs incomplete transactions after a restore: give the differences exactly as audit-ledger ' +
+  'shows them. If it cannot repair one, it names that one and writes nothing.'
 
 const input = v.strictObject({
   operator: OPERATOR,

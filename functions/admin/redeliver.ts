@@ -10,9 +10,8 @@ import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
 const summary =
   'Sends webhooks again: one delivery, or all that an endpoint missed since a time, a limited ' +
-  'number per call. `next` ' +
-  'is the cursor of the next call; --all makes all calls. Safe to repeat: it skips deliveries ' +
-  'in progress.'
+  'number per call. `next` is the cursor of the next call; --all makes all calls. Safe to ' +
+  'repeat: it skips deliveries in progress.'
 const input = v.strictObject({
   operator: OPERATOR,
   client_id: v.string(),

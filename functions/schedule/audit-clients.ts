@@ -4,9 +4,8 @@ import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlement
 
 const summary =
   'Daily, two hours after the sweep: queues every client. The worker audits clients with new ' +
-  'movements, and compares all ' +
-  'with the provider. Alerts about settlements that have waited three days for their payout. ' +
-  'Safe to repeat.'
+  'movements, and compares all with the provider. Alerts about settlements that have waited ' +
+  'three days for their payout. Safe to repeat.'
 
 export const handler = scheduleHandler({ summary }, async (deps) => {
   const started = await startAudits(deps)

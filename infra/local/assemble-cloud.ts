@@ -70,14 +70,8 @@ export async function assembleCloud(
     ofDemo: () => demoClient?.signing_secret,
     ofDelivery: async () => undefined,
   }
-  const servers = await startServers(parts, {
-    port: options.port,
-    clock,
-    log,
-    data,
-    ready,
-    secrets,
-  })
+  const { port } = options
+  const servers = await startServers(parts, { port, clock, log, data, ready, secrets })
 
   options.onProgress?.('queues, the table and its functions')
   const messaging = await openQueues(parts, data, clock)
@@ -102,11 +96,8 @@ export async function assembleCloud(
   })
 
   options.onProgress?.('a demo merchant')
-  demoClient = await seedDemoClient({
-    host,
-    inboxUrl: servers.merchant.url,
-    file: data?.demoClient,
-  })
+  const inboxUrl = servers.merchant.url
+  demoClient = await seedDemoClient({ host, inboxUrl, file: data?.demoClient })
   options.signal?.throwIfAborted()
   const activity = startActivityFeed({ clock, log })
   parts.defer(() => activity.close())
@@ -116,8 +107,7 @@ export async function assembleCloud(
 
   const runningParts = parts.move()
   void table.exitOutput.then((output) => {
-    const message = `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`
-    if (!runningParts.disposed) options.onFailure?.(new Error(message))
+    if (!runningParts.disposed) options.onFailure?.(tableEndedError(output))
   })
   return {
     urls,
@@ -127,6 +117,12 @@ export async function assembleCloud(
     /** Waits a few seconds for work in progress, then ends everything. */
     close: () => runningParts.disposeAsync(),
   }
+}
+
+function tableEndedError(output: string) {
+  return new Error(
+    `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`,
+  )
 }
 
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })

@@ -33,9 +33,9 @@ export const WebhookDataSchema = v.object({
     ),
   ),
   payment_destination: text(
-    'What to show the customer. `virtual_account`: the account number. `qris`: the text of ' +
-      'the QR code. `ewallet`: the ' +
-      'URL to redirect to. It is empty if the wallet asks the customer on the phone (OVO).',
+    'What to show the customer. `virtual_account`: the account number. `qris`: the text of the ' +
+      'QR code. `ewallet`: the URL to redirect to. It is empty if the wallet asks the customer ' +
+      'on the phone (OVO).',
   ),
   customer: v.optional(CustomerSchema),
   description: v.optional(v.string()),

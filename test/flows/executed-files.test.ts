@@ -15,21 +15,27 @@ function other() {
 `
 
 /** The coverage of the module, and of the functions whose texts begin and end so. */
-const coverage = (
-  ...functions: readonly (readonly [begin: string, end: string, count: number])[]
-) => [
-  { ranges: [{ startOffset: 0, endOffset: TEXT.length, count: 1 }] },
-  ...functions.map(([begin, end, count]) => {
-    const startOffset = TEXT.indexOf(begin)
-    return {
-      ranges: [{ startOffset, endOffset: TEXT.indexOf(end, startOffset) + end.length, count }],
-    }
-  }),
-]
+function coverage(...functions: readonly (readonly [begin: string, end: string, count: number])[]) {
+  return [
+    { ranges: [{ startOffset: 0, endOffset: TEXT.length, count: 1 }] },
+    ...functions.map(([begin, end, count]) => {
+      const startOffset = TEXT.indexOf(begin)
+      return {
+        ranges: [{ startOffset, endOffset: TEXT.indexOf(end, startOffset) + end.length, count }],
+      }
+    }),
+  ]
+}
 
-const outer = (count: number) => ['function outer', '\n}', count] as const
-const inner = (count: number) => ['(value)', '\n  }', count] as const
-const other = (count: number) => ['function other', '\n}', count] as const
+function outer(count: number) {
+  return ['function outer', '\n}', count] as const
+}
+function inner(count: number) {
+  return ['(value)', '\n  }', count] as const
+}
+function other(count: number) {
+  return ['function other', '\n}', count] as const
+}
 
 it('counts the lines of functions that ran, without empty lines', () => {
   expect(executedLines(TEXT, coverage(other(0), inner(2), outer(1)))).toStrictEqual([

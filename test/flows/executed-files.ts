@@ -3,13 +3,16 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
-/** A file of which a function ran, from the project's root, and how many lines its functions that ran have. */
+/**
+ * A file of which a function ran, from the project's root, and how many lines its functions that
+ * ran have.
+ */
 export type ExecutedFile = { readonly path: string; readonly lines: number }
 
 /**
- * Runs something once under V8's precise coverage. Answers the files of `functions/` and `shared/` of which a function
- * ran. Call it in a process of plain Node: there the offsets of V8 are those of the source, because Node replaces each
- * type by spaces.
+ * Runs something once under V8's precise coverage. Answers the files of `functions/` and `shared/`
+ * of which a function ran. Call it in a process of plain Node: there the offsets of V8 are those of
+ * the source, because Node replaces each type by spaces.
  */
 export async function executedFiles(run: () => Promise<unknown>): Promise<readonly ExecutedFile[]> {
   return (await coverageOf(run)).flatMap(({ url, functions }) => {
@@ -38,8 +41,8 @@ async function coverageOf(
 }
 
 /**
- * The numbers of the lines with text of a function that ran. An inner function counts only if it ran itself. The module
- * is no function: its own code runs when it is loaded, before any flow.
+ * The numbers of the lines with text of a function that ran. An inner function counts only if it
+ * ran itself. The module is no function: its own code runs when it is loaded, before any flow.
  */
 export function executedLines(
   text: string,

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { byGroup, flowFigures, limitsFor, problemsOf } from './flow-figures.ts'
 
-const same = (files: number, lines: number) => byGroup(() => ({ files, lines }))
+function same(files: number, lines: number) {
+  return byGroup(() => ({ files, lines }))
+}
 
 describe('the figures of a flow', () => {
   it('are counted in three groups', () => {
@@ -45,8 +47,10 @@ describe('a limit', () => {
     const figures = { ...limits, basic: { files: 13, lines: 227 } }
 
     expect(problemsOf('settle', figures, limits)).toStrictEqual([
-      'settle, directly in `shared/`: 13 files, limit 20 is too high. "npm run flows" prints the new limits',
-      'settle, directly in `shared/`: 227 lines, limit 300 is too high. "npm run flows" prints the new limits',
+      'settle, directly in `shared/`: 13 files, limit 20 is too high. "npm run flows" prints ' +
+        'the new limits',
+      'settle, directly in `shared/`: 227 lines, limit 300 is too high. "npm run flows" ' +
+        'prints the new limits',
     ])
   })
 })

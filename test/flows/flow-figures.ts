@@ -41,7 +41,10 @@ export function limitsFor(figures: FlowFigures): FlowFigures {
   }))
 }
 
-/** A sentence for each figure above its limit, and for each limit so far above its figure that it limits nothing. */
+/**
+ * A sentence for each figure above its limit, and for each limit so far above its figure that it
+ * limits nothing.
+ */
 export function problemsOf(
   name: string,
   figures: FlowFigures,

@@ -55,21 +55,6 @@ async function measureFlows(): Promise<readonly Measured[]> {
   return measured
 }
 
-type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }
-
-function limitsOf(flows: readonly NamedFigures[]): readonly NamedFigures[] {
-  return flows.map(({ name, figures }) => ({ name, figures: limitsFor(figures) }))
-}
-
-function figuresTable(title: string, flows: readonly NamedFigures[]): string {
-  const heading = Object.values(GROUPS).flatMap((group) => [`${group}: files`, 'lines'])
-  const rows = flows.map(({ name, figures: { own, technical, basic } }) => [
-    `\`${name}\`: ${FLOWS[name]}`,
-    ...[own, technical, basic].flatMap(({ files, lines }) => [files, lines]),
-  ])
-  return markdownTable([title, ...heading], rows)
-}
-
 /** The files of each group, in the order of their distance from the handler. */
 function fileList(files: readonly ExecutedFile[]): string {
   const distances = distancesFromHandler(files.map(({ path }) => path))
@@ -83,7 +68,10 @@ function fileList(files: readonly ExecutedFile[]): string {
     .join('\n\n')
 }
 
-/** How many imports each file is away from the flow's handler. Files behind a port are not reached by imports. */
+/**
+ * How many imports each file is away from the flow's handler. Files behind a port are not reached
+ * by imports.
+ */
 function distancesFromHandler(paths: readonly string[]): ReadonlyMap<string, number> {
   const distances = new Map<string, number>()
   let reached = paths.filter((path) => path.startsWith('functions/'))
@@ -95,4 +83,19 @@ function distancesFromHandler(paths: readonly string[]): ReadonlyMap<string, num
     reached = paths.filter((path) => imported.includes(path) && !distances.has(path))
   }
   return distances
+}
+
+type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }
+
+function figuresTable(title: string, flows: readonly NamedFigures[]): string {
+  const heading = Object.values(GROUPS).flatMap((group) => [`${group}: files`, 'lines'])
+  const rows = flows.map(({ name, figures: { own, technical, basic } }) => [
+    `\`${name}\`: ${FLOWS[name]}`,
+    ...[own, technical, basic].flatMap(({ files, lines }) => [files, lines]),
+  ])
+  return markdownTable([title, ...heading], rows)
+}
+
+function limitsOf(flows: readonly NamedFigures[]): readonly NamedFigures[] {
+  return flows.map(({ name, figures }) => ({ name, figures: limitsFor(figures) }))
 }

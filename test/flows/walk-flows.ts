@@ -23,10 +23,12 @@ export type FlowName = keyof typeof FLOWS
 /** Runs a flow once. Everything that comes before it is done. */
 type OnFlow = (name: FlowName, run: () => Promise<unknown>) => Promise<unknown>
 
+type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlow }
+
 /**
- * Walks a new merchant through every flow, on the real handlers. The second walk in a world starts no environment, and
- * finds no read in a cache: its merchant is new, and an hour has passed. Throws when a flow did not do its work, because
- * too few functions would have run.
+ * Walks a new merchant through every flow, on the real handlers. The second walk in a world starts
+ * no environment, and finds no read in a cache: its merchant is new, and an hour has passed. Throws
+ * when a flow did not do its work, because too few functions would have run.
  */
 export async function walkFlows(metered: MeteredWorld, onFlow: OnFlow): Promise<void> {
   const started = await startMerchant(metered)
@@ -49,7 +51,11 @@ export async function walkFlows(metered: MeteredWorld, onFlow: OnFlow): Promise<
   await walk.drainQueues()
 }
 
-type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlow }
+async function operated({ world }: Walk, action: string, payload: object) {
+  const reply = await runUntil(world, operate(world, action, payload))
+  if (reply?.status !== 200) throw new Error(`${action} answered ${JSON.stringify(reply)}`)
+  return reply.body
+}
 
 async function createAndPay(walk: Walk, key: string): Promise<string> {
   const { world, callbacks, onFlow, passTime, ask, create } = walk
@@ -70,10 +76,12 @@ function requestOf({ world }: Walk, paymentId: string): string {
   return world.provider.findPaymentRequests(paymentId)[0]?.payment_request_id ?? ''
 }
 
-const isAnnounced = ({ world }: Walk): boolean => world.queues.webhooks.nextDueMs() !== undefined
-
 function requireDone(name: FlowName, done: boolean): void {
   if (!done) throw new Error(`the flow ${name} did not do its work`)
+}
+
+function isAnnounced({ world }: Walk): boolean {
+  return world.queues.webhooks.nextDueMs() !== undefined
 }
 
 async function deliver({ world, merchant, onFlow, passTime, handleBatch }: Walk): Promise<void> {
@@ -82,7 +90,10 @@ async function deliver({ world, merchant, onFlow, passTime, handleBatch }: Walk)
   requireDone('webhook', world.merchants.received.at(-1)?.url === merchant.endpoints[0]?.url)
 }
 
-/** The sync sees the row before and after its settlement, as it does every five minutes. Then a day passes. */
+/**
+ * The sync sees the row before and after its settlement, as it does every five minutes. Then a day
+ * passes.
+ */
 async function waitUntilPosted(
   { world, onFlow, run, passTime }: Walk,
   paymentId: string,
@@ -115,12 +126,6 @@ async function settleAndPayOut(walk: Walk): Promise<void> {
   await run('audit-client', message({ settlement_id: id }))
   const paid = { settlement_id: id, bank_reference: `BCA ${id}` }
   await onFlow('payout', () => operated(walk, 'mark-settlement-paid', paid))
-}
-
-async function operated({ world }: Walk, action: string, payload: object) {
-  const reply = await runUntil(world, operate(world, action, payload))
-  if (reply?.status !== 200) throw new Error(`${action} answered ${JSON.stringify(reply)}`)
-  return reply.body
 }
 
 async function auditMerchant(walk: Walk): Promise<void> {

@@ -103,15 +103,13 @@ const PARAMETERS: Parameters = {
   status: { description: 'Only items of this status.' },
   idempotency_key: {
     description:
-      'Only the payment of this key. An empty list means "not yet": then create it with the ' +
-      'same key, never with a new ' +
-      'one. This filter allows no other filter.',
+      'Only the payment of this key. An empty list means "not yet": then create it with the same ' +
+      'key, never with a new one. This filter allows no other filter.',
   },
   external_reference: {
     description:
-      'Only payments with exactly this reference. `status` can be added. A payment can be ' +
-      'found as soon as its create is ' +
-      'answered. A reference of more than 1,000 payments gets 422.',
+      'Only payments with exactly this reference. `status` can be added. A payment can be found ' +
+      'as soon as its create is answered. A reference of more than 1,000 payments gets 422.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   endpoint_id: { description: 'Only deliveries to this endpoint, which may be deleted.' },

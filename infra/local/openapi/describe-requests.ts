@@ -43,9 +43,8 @@ const FIELDS: Readonly<Record<Exclude<keyof PaymentBody, 'method' | 'channel_cod
     minimum: 0,
     maximum: MAX_EXPIRY_SECONDS,
     description:
-      "Seconds from now in which the customer can pay. Without it, or with 0: the channel's " +
-      'own time. Wallets and QRIS may ' +
-      'expire earlier.',
+      "Seconds from now in which the customer can pay. Without it, or with 0: the channel's own " +
+      'time. Wallets and QRIS may expire earlier.',
   },
 }
 

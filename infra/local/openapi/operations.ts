@@ -74,10 +74,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Payments',
     summary: 'Create a payment',
     description:
-      'Send your own `Idempotency-Key` with every payment. After a lost answer, a timeout or ' +
-      'a 5xx, retry with the same ' +
-      'key: one key creates at most one payment, for any number of requests and any body. ' +
-      'Unknown fields are refused.',
+      'Send your own `Idempotency-Key` with every payment. After a lost answer, a timeout or a ' +
+      '5xx, retry with the same key: one key creates at most one payment, for any number of ' +
+      'requests and any body. Unknown fields are refused.',
     body: 'CreatePayment',
     takesIdempotencyKey: true,
     success: {
@@ -127,8 +126,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Read the balance',
     description:
       'With `include=settlements` it shows all your money: credits less reversals = pending + ' +
-      'available + in settlement + ' +
-      'paid out.',
+      'available + in settlement + paid out.',
     success: okAnswer('The balance.', 'Balance'),
     errors: [422],
   },
@@ -148,14 +146,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Follow the events',
     description:
       'The events of the last 90 days, oldest first, with the exact bytes of their webhooks, ' +
-      'delivered or not. First send ' +
-      '`since`. Then send `after` with the `next` of the last answer: at once while ' +
-      '`has_more` is true, else after ten ' +
-      'seconds or more. You get every event once or twice: a new event appears again about ' +
-      'five minutes later. Process ' +
-      'each `event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs ' +
-      'two points of the rate ' +
-      'limit, a page of 100 three.',
+      'delivered or not. First send `since`. Then send `after` with the `next` of the last ' +
+      'answer: at once while `has_more` is true, else after ten seconds or more. You get every ' +
+      'event once or twice: a new event appears again about five minutes later. Process each ' +
+      '`event_id` once. Any `limit` reaches the newest event. A page of 50 or more costs two ' +
+      'points of the rate limit, a page of 100 three.',
     parameters: {
       after: {
         description:
@@ -183,8 +178,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'List the entries of a settlement',
     description:
       'Payments, and all other movements of your money in the window of the settlement. Their ' +
-      'sums are the sums of the ' +
-      'settlement. With `Accept: text/csv`: the same rows as CSV.',
+      'sums are the sums of the settlement. With `Accept: text/csv`: the same rows as CSV.',
     success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
       'EntryList',
@@ -197,11 +191,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Balance',
     summary: 'List the entries of your balance',
     description:
-      'Your journal: each movement of your money, settled or not. It does not contain ' +
-      'payments that the provider has not ' +
-      'settled yet. Do not use it as a feed: a new entry can appear before one that you have ' +
-      'read. Read again from the ' +
-      'end of the last settlement. With `Accept: text/csv`: the same rows as CSV.',
+      'Your journal: each movement of your money, settled or not. It does not contain payments ' +
+      'that the provider has not settled yet. Do not use it as a feed: a new entry can appear ' +
+      'before one that you have read. Read again from the end of the last settlement. With ' +
+      '`Accept: text/csv`: the same rows as CSV.',
     success: okAnswer(
       'A page of entries. For CSV, the `Link` header has the next page.',
       'EntryList',
@@ -223,12 +216,10 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'List webhook deliveries',
     description:
-      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page ' +
-      'must lie within the newest ' +
-      '2,000. The search covers only the newest 1,000 succeeded deliveries of all selected ' +
-      'endpoints. A page of 50 or ' +
-      'more, or with a status, costs several points of the rate limit. Deliveries are kept ' +
-      'for 90 days.',
+      'Newest first, of all endpoints, also deleted ones. Filters can be combined. A page must ' +
+      'lie within the newest 2,000. The search covers only the newest 1,000 succeeded deliveries ' +
+      'of all selected endpoints. A page of 50 or more, or with a status, costs several points ' +
+      'of the rate limit. Deliveries are kept for 90 days.',
     success: okAnswer('A page of deliveries.', 'WebhookDeliveryList', {
       links: linkToFirst('getWebhookDelivery'),
     }),
@@ -249,11 +240,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'Deliveries',
     summary: 'Send a webhook again',
     description:
-      'Starts a new round of up to eight attempts, with the same `event_id` and the same ' +
-      'bytes. Takes no body. Answers ' +
-      '422 while a round is in progress, or after ten rounds on one UTC day. Also answers 422 ' +
-      'if the endpoint is disabled ' +
-      'or deleted.',
+      'Starts a new round of up to eight attempts, with the same `event_id` and the same bytes. ' +
+      'Takes no body. Answers 422 while a round is in progress, or after ten rounds on one UTC ' +
+      'day. Also answers 422 if the endpoint is disabled or deleted.',
     success: okAnswer('The delivery, scheduled again.', 'WebhookDelivery', {
       links: { get: { operationId: 'getWebhookDelivery', parameters: ID_OF_ANSWER } },
     }),
@@ -265,10 +254,9 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Send missed webhooks to an endpoint again',
     description:
       'Starts a new round for every abandoned or skipped delivery since a time. It also sends ' +
-      'the events that the endpoint ' +
-      'never got. One call checks up to a hundred events: repeat with `next` as `cursor` ' +
-      'until it is null. Safe to ' +
-      'repeat: it skips deliveries in progress. Answers 422 if the endpoint is disabled.',
+      'the events that the endpoint never got. One call checks up to a hundred events: repeat ' +
+      'with `next` as `cursor` until it is null. Safe to repeat: it skips deliveries in ' +
+      'progress. Answers 422 if the endpoint is disabled.',
     body: 'RedeliverToEndpoint',
     success: okAnswer('The started rounds, and the cursor of the next call.', 'Redelivered'),
     errors: [404, 422],

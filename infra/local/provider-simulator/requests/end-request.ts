@@ -46,8 +46,8 @@ export function simulatePayment(world: World, id: string, body: unknown) {
   return {
     status: 'PENDING',
     message:
-      'A simulated payment for the specified payment request id is being processed. ' +
-      'You will be informed of the result via a webhook.',
+      'A simulated payment for the specified payment request id is being processed. You will be ' +
+      'informed of the result via a webhook.',
   }
 }
 

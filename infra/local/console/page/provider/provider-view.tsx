@@ -138,24 +138,35 @@ function FaultRow({
           <span class="left">{timesLeft > 0 ? `${timesLeft} left` : ''}</span>
           <p class="note">{EFFECTS[target]?.[name]}</p>
         </div>
-        {value !== undefined && (
-          <TextField
-            label="Value"
-            aria-label={`Value of ${label}`}
-            value={value}
-            onType={setValue}
-          />
-        )}
-        <TextField
-          label="Times"
-          aria-label={`Times ${label}`}
-          type="number"
-          min="1"
-          value={times}
-          onType={setTimes}
-        />
+        <FaultFields {...{ label, value, setValue, times, setTimes }} />
         <CurlButton name={label} call={call} />
       </Form>
     </li>
+  )
+}
+
+type FaultFieldsProps = {
+  readonly label: string
+  readonly value: string | undefined
+  readonly setValue: (value: string) => void
+  readonly times: string
+  readonly setTimes: (times: string) => void
+}
+
+function FaultFields({ label, value, setValue, times, setTimes }: FaultFieldsProps) {
+  return (
+    <>
+      {value !== undefined && (
+        <TextField label="Value" aria-label={`Value of ${label}`} value={value} onType={setValue} />
+      )}
+      <TextField
+        label="Times"
+        aria-label={`Times ${label}`}
+        type="number"
+        min="1"
+        value={times}
+        onType={setTimes}
+      />
+    </>
   )
 }

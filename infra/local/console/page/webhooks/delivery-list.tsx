@@ -11,6 +11,9 @@ const STATUSES = [
   ...['scheduled', 'succeeded', 'abandoned', 'skipped'].map((status) => [status, status] as const),
 ]
 
+const RETRY_NOTE =
+  'Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them.'
+
 /** Every delivery of the merchant, newest first, with each attempt and its answer. */
 export function DeliveryList() {
   const [status, setStatus] = useState('')
@@ -20,11 +23,7 @@ export function DeliveryList() {
   )
   const read = useRead(DeliveriesSchema, call)
   return (
-    <Card
-      title="Deliveries"
-      note="Up to eight attempts: at once, then after 1, 2, 4 … 64 minutes. Jump the clock to see them."
-      call={call}
-    >
+    <Card title="Deliveries" note={RETRY_NOTE} call={call}>
       <SelectField label="Show" value={status} options={STATUSES} onChoose={setStatus} />
       <ReadResult read={read}>
         {({ data }) => (
