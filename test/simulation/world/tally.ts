@@ -1,4 +1,4 @@
-/** How often each thing happened in a history. */
+/** How often each event happened. */
 export type Tally = Map<string, number>
 
 export function count(tally: Tally, what: string): void {

@@ -108,14 +108,12 @@ export function createWorld({
     providerCalls: new Map<string, number[]>(),
     /** The provider's requests before their last change, by path. */
     formerRequests: new Map<string, unknown>(),
-    /** Payments whose row the provider never shows. */
     unshownRows: new Set<string>(),
     /** By payment, request or fee: until when the provider does not show it, and its answer meanwhile. */
     withheld: new Map<
       string,
       { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }
     >(),
-    /** When a process last read a list. */
     listedMs: new WeakMap<Process, number>(),
     historySteps,
     scheduler,
@@ -140,7 +138,6 @@ export function createWorld({
     seals: new Map<string, { readonly secret: string } & SealedFor>(),
     tally,
     lastingFaults: new Map<string, { readonly isOn: boolean; readonly untilMs: number }>(),
-    /** Violations found by rules, promises and scenes. */
     problems: [] as string[],
     story: [] as string[],
     tracing,
