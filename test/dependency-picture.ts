@@ -47,7 +47,9 @@ function mermaidOf(graph: Graph): string {
   return ['flowchart TD', ...boxes, ...lines].join('\n')
 }
 
-/** Folders that reach each other share one box. An arrow is left out if a longer path replaces it. */
+/**
+ * Folders that reach each other share one box. An arrow is left out if a longer path replaces it.
+ */
 function drawn(graph: Graph) {
   const folders = [...graph.keys()]
   const reach = new Map(folders.map((folder) => [folder, reachable(graph, folder)]))

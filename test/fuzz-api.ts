@@ -18,7 +18,10 @@ const MAX_ROUNDS = 10
 
 const ENVIRONMENT = join(tmpdir(), `gateway-schemathesis-${SCHEMATHESIS}`)
 
-/** The provider refuses amounts outside its limits, and such a create is a 500 (docs/merchants/payments.md). */
+/**
+ * The provider refuses amounts outside its limits, and such a create is a 500
+ * (docs/merchants/payments.md).
+ */
 const CONFIG = `[[operations]]
 include-name = "POST /v1/payments"
 
@@ -71,7 +74,8 @@ async function fuzz(requests: number, seed: number): Promise<number> {
     const operations = Object.values(DESCRIPTION.paths).flatMap((methods) =>
       Object.keys(methods),
     ).length
-    // An operation with few fields has few different requests. Rounds with other seeds send the remaining requests.
+    // An operation with few fields has few different requests. Rounds with other seeds send the
+    // remaining requests.
     for (let round = 0; round < MAX_ROUNDS; round++) {
       const args = [
         `--config-file=${CONFIG_FILE}`,

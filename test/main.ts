@@ -9,6 +9,9 @@ Runs all tests, or the named files. Some tests need DynamoDB Local; without Java
   --help, -h   this text; the options of vitest: npx vitest --help
 Exit code: 0 every test passed, 1 one failed, 2 wrong arguments.`
 
+const called = await runCommand(USAGE, process.argv.slice(2), startTests)
+if (called !== 0) process.exitCode = called
+
 /** Begins the tests in this process. They set its exit code. */
 async function startTests(argv: readonly string[]): Promise<number> {
   const words = argv.flatMap((word) =>
@@ -27,6 +30,3 @@ async function startTests(argv: readonly string[]): Promise<number> {
   }
   return 0
 }
-
-const called = await runCommand(USAGE, process.argv.slice(2), startTests)
-if (called !== 0) process.exitCode = called

@@ -9,6 +9,8 @@ const used = new WeakMap<ESTree.Node, ReadonlySet<string>>()
 
 const MAX_COLUMNS = 100
 
+const GENERATED = 'docs/examples/gateway-schemas.ts'
+
 const MAX_FUNCTION_LINES = 60
 
 export const SHAPE_RULES = {
@@ -103,6 +105,7 @@ function namesUsedIn(node: ESTree.Node): ReadonlySet<string> {
 
 /** The formatter breaks code. It leaves comments, titles of tests and long texts as they are. */
 function linesAreShort(file: SourceFile): readonly string[] {
+  if (file.path === GENERATED) return []
   const unbreakable = file.nodes.flatMap(unbreakableIn)
   let start = 0
   return file.text.split('\n').flatMap((line, index) => {
@@ -124,7 +127,8 @@ function linesAreShort(file: SourceFile): readonly string[] {
 function unbreakableIn(node: ESTree.Node): readonly ESTree.Node[] {
   if (node.type === 'TemplateLiteral' || node.type === 'JSXText') return [node]
   if (node.type === 'ImportDeclaration') return [node.source]
-  if (node.type === 'Literal') return 'regex' in node && node.regex ? [node] : []
+  if (node.type === 'Property') return node.key.type === 'Literal' ? [node.key] : []
+  if (node.type === 'Literal') return /\s/.test(String(node.value)) ? [] : [node]
   if (node.type !== 'CallExpression') return []
   const [title] = node.arguments
   return title?.type === 'Literal' && isTest(node.callee) ? [title] : []
@@ -132,7 +136,7 @@ function unbreakableIn(node: ESTree.Node): readonly ESTree.Node[] {
 
 /** `it`, `describe`, and what `it.each(…)` answers. */
 function isTest(callee: ESTree.Node): boolean {
-  if (callee.type === 'Identifier') return /^(it|describe)$/.test(callee.name)
+  if (callee.type === 'Identifier') return /^(it|test|describe)$/.test(callee.name)
   if (callee.type === 'MemberExpression') return isTest(callee.object)
   return callee.type === 'CallExpression' && isTest(callee.callee)
 }

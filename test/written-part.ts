@@ -17,7 +17,9 @@ const PARTS = {
     compute: () => dependencyPicture(sourcesIn('shared', 'functions', 'infra')),
   },
   runbook: {
-    does: 'Prints the entries of the runbook: when each alarm goes off, by the table that makes it, above what a person wrote.',
+    does:
+      'Prints the entries of the runbook: when each alarm goes off, by the table that makes it, ' +
+      'above what a person wrote.',
     document: RUNBOOK,
     compute: () => runbookEntries(watchedIn('prod'), projectText(RUNBOOK)),
   },

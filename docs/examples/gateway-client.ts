@@ -23,16 +23,18 @@ import {
 } from './retrying-gateway.ts'
 
 /*
- * A client for the gateway. Copy it with the two files that it imports; it needs nothing else. Its types are those of
- * docs/openapi.yaml. It retries a request until a deadline if a retry is safe: see retrying-gateway.ts.
+ * A client for the gateway. Copy it with the two files that it imports; it needs nothing else. Its
+ * types are those of docs/openapi.yaml. It retries a request until a deadline if a retry is safe:
+ * see retrying-gateway.ts.
  */
 
 export type ClientOptions = RetryOptions & { readonly baseUrl: string; readonly apiKey: string }
 
 type CreateOptions = {
   /**
-   * Identifies the payment. Store it with your order, and send it in every call for that payment. Without it, the call
-   * and its retries use a new random key. If the call fails, `GatewayRefused.idempotencyKey` has that key.
+   * Identifies the payment. Store it with your order, and send it in every call for that payment.
+   * Without it, the call and its retries use a new random key. If the call fails,
+   * `GatewayRefused.idempotencyKey` has that key.
    */
   readonly idempotencyKey?: string
 }
@@ -81,11 +83,17 @@ export function gatewayClient(options: ClientOptions) {
       }
     },
 
-    /** Undefined if the key has no payment yet. Then create it with the same key, never with a new one. */
+    /**
+     * Undefined if the key has no payment yet. Then create it with the same key, never with a new
+     * one.
+     */
     findPaymentOfKey: async (idempotencyKey: string): Promise<Payment | undefined> =>
       (await get<PaymentList>('/v1/payments', { idempotency_key: idempotencyKey })).data[0],
 
-    /** All payments of the filter, newest first, each once. A payment created during the iteration may be missing. */
+    /**
+     * All payments of the filter, newest first, each once. A payment created during the iteration
+     * may be missing.
+     */
     listPayments: (filter: ListFilter = {}): AsyncGenerator<Payment, void> =>
       everyItemByPage((page) =>
         get<PaymentList>('/v1/payments', { ...filter, page, per_page: PER_PAGE }),
@@ -110,8 +118,9 @@ export function gatewayClient(options: ClientOptions) {
       ),
 
     /**
-     * Pages of events, oldest first, up to the newest event. Process a page, then store its `next`. Pass it as `after`
-     * in the next call. Recent events appear again, so process each `event_id` once.
+     * Pages of events, oldest first, up to the newest event. Process a page, then store its `next`.
+     * Pass it as `after` in the next call. Recent events appear again, so process each `event_id`
+     * once.
      */
     eventPages: ({ after, since }: { readonly after?: string; readonly since?: string } = {}) =>
       eventPages((position) => get<EventList>('/v1/events', { ...position, limit: PER_PAGE }), {
@@ -159,7 +168,9 @@ export function gatewayClient(options: ClientOptions) {
 
 export type GatewayClient = ReturnType<typeof gatewayClient>
 
-/** A 422 without field errors: the request is valid, but the state of the item does not allow it. */
+/**
+ * A 422 without field errors: the request is valid, but the state of the item does not allow it.
+ */
 function isStateConflict(error: unknown): boolean {
   return (
     error instanceof GatewayRefused &&
@@ -168,7 +179,10 @@ function isStateConflict(error: unknown): boolean {
   )
 }
 
-/** A new item moves the last item of a page to the next page. The iteration skips items with one of the last ids. */
+/**
+ * A new item moves the last item of a page to the next page. The iteration skips items with one of
+ * the last ids.
+ */
 const REMEMBERED = 1_000
 
 async function* everyItemByPage<Item extends { readonly id: string }>(

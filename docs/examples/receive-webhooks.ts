@@ -1,8 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 /*
- * Receives the gateway's webhooks. Copy this file; it has no dependencies. It takes the raw bytes, checks the
- * signatures before it parses them, and processes each event once. webhook-servers.ts connects it to servers.
+ * Receives the gateway's webhooks. Copy this file; it has no dependencies. It takes the raw bytes,
+ * checks the signatures before it parses them, and processes each event once. webhook-servers.ts
+ * connects it to servers.
  */
 
 /** The fields of a payment that this file knows. A webhook may have more: ignore them. */
@@ -26,7 +27,10 @@ type StatusEvent = Envelope & {
   readonly data: PaymentData
 }
 
-/** The provider reversed money of a succeeded payment, or returned it. Only endpoints that name this event get it. */
+/**
+ * The provider reversed money of a succeeded payment, or returned it. Only endpoints that name this
+ * event get it.
+ */
 type ReversedEvent = Envelope & {
   readonly event: 'payment.reversed'
   readonly data: PaymentData & {
@@ -46,7 +50,10 @@ export type TestEvent = Envelope & {
 
 export type WebhookEvent = PaymentEvent | TestEvent
 
-/** Why a request was refused. The code is for programs, the message for the developer of the receiver. */
+/**
+ * Why a request was refused. The code is for programs, the message for the developer of the
+ * receiver.
+ */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
   readonly code: 'missing_header' | 'changed_body' | 'changed_headers' | 'wrong_secret' | 'too_old'
@@ -65,16 +72,22 @@ export type WebhookRequest = {
 }
 
 export type Receiver = {
-  /** The endpoint's signing secret. Give both secrets while you replace one endpoint with another. */
+  /**
+   * The endpoint's signing secret. Give both secrets while you replace one endpoint with another.
+   */
   readonly secrets: readonly string[]
   /**
-   * Runs `work` unless it has already succeeded for this event, because a webhook may come more than once. Best is one
-   * transaction that inserts the id and does the work. Roll it back if the work throws.
+   * Runs `work` unless it has already succeeded for this event, because a webhook may come more
+   * than once. Best is one transaction that inserts the id and does the work. Roll it back if the
+   * work throws.
    */
   readonly once: (eventId: string, work: () => Promise<void>) => Promise<void>
   /** Processes an event of a payment. Test events and unknown events are answered without it. */
   readonly handle: (event: PaymentEvent) => Promise<void>
-  /** Gets every refusal, and every error of `once` and `handle`. Default: prints it to standard error. */
+  /**
+   * Gets every refusal, and every error of `once` and `handle`. Default: prints it to standard
+   * error.
+   */
   readonly report?: (error: unknown) => void
 }
 
@@ -102,7 +115,10 @@ function print(error: unknown): void {
   )
 }
 
-/** Checks the signatures of a request with your secrets. Returns its event, or throws `WebhookRefused`. */
+/**
+ * Checks the signatures of a request with your secrets. Returns its event, or throws
+ * `WebhookRefused`.
+ */
 export function verifyWebhook(
   { headers, body }: WebhookRequest,
   secrets: readonly string[],
@@ -149,7 +165,10 @@ function isSame(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret, `whsec_` included. */
+/**
+ * The gateway's own signature: hex HMAC-SHA256 of the raw body, keyed with the whole secret,
+ * `whsec_` included.
+ */
 function signatureOf(secret: string, bytes: Buffer): string {
   return createHmac('sha256', secret).update(bytes).digest('hex')
 }
@@ -224,7 +243,10 @@ type Signed = {
   readonly nowSeconds: number
 }
 
-/** Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request can be replayed. */
+/**
+ * Checks the signature of Standard Webhooks. It also covers an id and the time, so that no request
+ * can be replayed.
+ */
 function verifyStandard(
   { id, seconds, signatures }: StandardHeaders,
   { secret, bytes, event, nowSeconds }: Signed,
@@ -256,7 +278,10 @@ function isPaymentEvent(event: WebhookEvent): event is PaymentEvent {
 
 const REMEMBERED = 10_000
 
-/** `once` for experiments: it loses the ids when the process ends. In production, store them in your database. */
+/**
+ * `once` for experiments: it loses the ids when the process ends. In production, store them in your
+ * database.
+ */
 export function onceInMemory(): Receiver['once'] {
   const works = new Map<string, Promise<void>>()
   return async (eventId, work) => {

@@ -28,7 +28,10 @@ export type GatewayRequest = {
   readonly query?: Readonly<Record<string, string | number | undefined>>
   readonly body?: object
   readonly idempotencyKey?: string
-  /** A second POST would have a second effect. So it is retried only after a 429, which has no effect. */
+  /**
+   * A second POST would have a second effect. So it is retried only after a 429, which has no
+   * effect.
+   */
   readonly once?: boolean
 }
 
@@ -75,7 +78,10 @@ const SYSTEM_CLOCK: Clock = {
   random: Math.random,
 }
 
-/** Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline has passed. */
+/**
+ * Returns the JSON of a success. Throws `GatewayRefused` if no retry is allowed, or the deadline
+ * has passed.
+ */
 export function retryingGateway(options: RetryOptions) {
   const { deadlineMs = 60_000, timeoutMs = 35_000, clock = SYSTEM_CLOCK } = options
 

@@ -6,7 +6,10 @@ import { type Receiver, receiveWebhook } from './receive-webhooks.ts'
 /** Far above the size of any webhook. */
 const MAX_BYTES = 256 * 1024
 
-/** node:http, and Express where no body parser runs before it: `app.post('/hooks', forNode(receiver))`. */
+/**
+ * node:http, and Express where no body parser runs before it: `app.post('/hooks',
+ * forNode(receiver))`.
+ */
 export function forNode(receiver: Receiver) {
   return async (
     request: IncomingMessage & { readonly body?: unknown },
@@ -36,8 +39,8 @@ async function readBytes(request: IncomingMessage): Promise<Buffer | undefined> 
 }
 
 /**
- * Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) => receive(c.req.raw))`), Next.js, Deno,
- * Bun.
+ * Servers with the web's Request and Response: Hono (`app.post('/hooks', (c) =>
+ * receive(c.req.raw))`), Next.js, Deno, Bun.
  */
 export function forFetch(receiver: Receiver) {
   return async (request: Request): Promise<Response> => {

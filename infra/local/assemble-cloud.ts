@@ -119,12 +119,6 @@ export async function assembleCloud(
   }
 }
 
-function tableEndedError(output: string) {
-  return new Error(
-    `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`,
-  )
-}
-
 const ClockState = v.object({ offset_ms: v.pipe(v.number(), v.safeInteger()) })
 
 /**
@@ -207,4 +201,10 @@ function secretsOfDeliveries(depsFor: ReturnType<typeof localDeps>): InboxSecret
     const { sealedSecret } = ifValid(SealedEndpointSchema, owner) ?? {}
     return delivery && sealedSecret ? sealer.unseal(sealedSecret, delivery) : undefined
   }
+}
+
+function tableEndedError(output: string) {
+  return new Error(
+    `DynamoDB Local ended unexpectedly; start the gateway again. Its last output: ${output.trim()}`,
+  )
 }

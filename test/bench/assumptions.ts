@@ -3,7 +3,10 @@ import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
 
-/** What cannot be measured here. Replace durations by those of your own functions (`AWS/Lambda Duration`). */
+/**
+ * What cannot be measured here. Replace durations by those of your own functions (`AWS/Lambda
+ * Duration`).
+ */
 export const ASSUMPTIONS = {
   hoursPerMonth: 730,
   /** Billed milliseconds of one invocation, the wait for the provider included. */
@@ -19,11 +22,15 @@ export const ASSUMPTIONS = {
     'settle-client': 600,
   },
   /**
-   * How often the sync looks at a transaction beside the time that makes its fee final: the head reads seven minutes
-   * every five, so 1.4 times after the capture and 0.4 times more after the settlement. The tail reads each transaction once.
+   * How often the sync looks at a transaction beside the time that makes its fee final: the head
+   * reads seven minutes every five, so 1.4 times after the capture and 0.4 times more after the
+   * settlement. The tail reads each transaction once.
    */
   syncLooks: 3,
-  /** Invocations of one warm environment. While it keeps a secret, its invocations share one reading of the secret. */
+  /**
+   * Invocations of one warm environment. While it keeps a secret, its invocations share one reading
+   * of the secret.
+   */
   invocationsPerMinute: 10,
   /** Lambda keeps asking an idle queue: five pollers, each waiting 20 seconds for an answer. */
   pollsPerQueueMinute: 15,
@@ -32,8 +39,8 @@ export const ASSUMPTIONS = {
 } as const
 
 /**
- * Bytes that AWS itself logs for a request, in the API's access log and the front's: the names of their fields, and
- * values of the usual length with their quotes in JSON.
+ * Bytes that AWS itself logs for a request, in the API's access log and the front's: the names of
+ * their fields, and values of the usual length with their quotes in JSON.
  */
 export const ACCESS_LINE_BYTES = [...Object.keys(ACCESS_LOG_FIELDS), ...FRONT_LOG_FIELDS].reduce(
   (sum, field) => sum + field.length + 15,

@@ -30,7 +30,8 @@ export function usageOf({ functionName, invocations, messages, ...flow }: Flow):
     // Each message is sent, received and deleted.
     sqsRequestMillion: 3 * messages,
     sqsFairMillion: messages,
-    // Each request is compared with the front's secret too. AWS's own key encrypts that secret, for free.
+    // Each request is compared with the front's secret too. AWS's own key encrypts that secret, for
+    // free.
     secretCallMillion: secretCalls + requests / sharing(CACHE_MS),
     kmsRequestMillion: secretCalls + unseals,
     logGb: (flow.logBytes + requestBytes) / BYTES_PER_GB,
@@ -47,6 +48,10 @@ export function total(usages: readonly (readonly [times: number, usage: Usage])[
   return Object.fromEntries(
     NAMES.map((name) => [name, sum(usages, ([times, usage]) => times * (usage[name] ?? 0))]),
   )
+}
+
+export function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
+  return things.reduce((all, thing) => all + of(thing), 0)
 }
 
 /** A cost line with the quantities of all prices whose names begin with `prices`. */
@@ -69,8 +74,4 @@ export function usdOf({ usage }: Pick<CostLine, 'usage'>): number {
     NAMES,
     (name) => ((usage[name] ?? 0) * PRICES[name]) / (name.endsWith('Million') ? MILLION : 1),
   )
-}
-
-export function sum<Thing>(things: readonly Thing[], of: (thing: Thing) => number): number {
-  return things.reduce((all, thing) => all + of(thing), 0)
 }

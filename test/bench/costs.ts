@@ -25,7 +25,10 @@ import { PRICED, type Prices } from './prices.ts'
 
 export type Templates = Readonly<Record<'gateway' | 'front', Pick<StackTemplate, 'ofType'>>>
 
-/** Metrics of our own that these runs write. Each metric is counted for the whole month, although AWS bills by the hour. */
+/**
+ * Metrics of our own that these runs write. Each metric is counted for the whole month, although
+ * AWS bills by the hour.
+ */
 export function metricsOf(flows: readonly Flow[]): ReadonlySet<string> {
   return new Set(flows.flatMap(({ metrics }) => metrics))
 }
@@ -113,15 +116,17 @@ export function idleCosts(
 }
 
 /**
- * At most so many requests to the stage's key in a month do not grow with payments. `idle`: only schedules run. `busy`:
- * every role works. A queue takes two requests for each role that sends, and one for each that receives.
+ * At most so many requests to the stage's key in a month do not grow with payments. `idle`: only
+ * schedules run. `busy`: every role works. A queue takes two requests for each role that sends, and
+ * one for each that receives.
  */
 function keyRequests(): Readonly<Record<'idle' | 'busy', number>> {
   const own = MANIFEST.filter(runsByItself)
   const table = own.filter((spec) => Object.keys(spec.table).length > 0)
   const idle = table.filter(({ trigger }) => trigger.kind === 'schedule').length
   const queues = sum(own, ({ sends, trigger }) => 2 * sends.length + queuesOf(trigger).length)
-  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes of both).
+  // DynamoDB and SQS ask KMS again after a role has used a key for five minutes (AWS, usage notes
+  // of both).
   const times = (ASSUMPTIONS.hoursPerMonth * 60) / 5
   return { idle: times * idle, busy: times * (table.length + queues) }
 }
@@ -137,7 +142,10 @@ function thousand(value: number): string {
   return `${Math.round(value / 1_000)} thousand`
 }
 
-/** A million payments, each announced to one endpoint; paid payments are also fetched once and settled. */
+/**
+ * A million payments, each announced to one endpoint; paid payments are also fetched once and
+ * settled.
+ */
 export function paymentCosts({ flows, storedBytes }: Measured['paid']): CostLine[] {
   const storageGbMonth = storedBytes / BYTES_PER_GB
   const stored = { storageGbMonth, storageRecoveryGbMonth: storageGbMonth }

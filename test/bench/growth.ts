@@ -22,7 +22,10 @@ import { aStoredClient } from '../support/payment-builders.ts'
 import type { TestDeps } from '../support/test-deps.ts'
 import { meteredDeps, type Units } from './meter-table.ts'
 
-/** `constant`: the action costs the same at any number of payments, within the page that it reads anyway. */
+/**
+ * `constant`: the action costs the same at any number of payments, within the page that it reads
+ * anyway.
+ */
 type Cost = Units & { readonly action: string; readonly constant: boolean }
 
 /** Every size gets the same new day on top of its history. */
@@ -31,7 +34,10 @@ const REFERENCE = 'order-1'
 
 type Growth = Awaited<ReturnType<typeof measureGrowth>>
 
-/** Read and write units by action and size. Times are left out: a table in memory says nothing about DynamoDB's. */
+/**
+ * Read and write units by action and size. Times are left out: a table in memory says nothing about
+ * DynamoDB's.
+ */
 export async function growthReport(sizes: readonly number[] = [100, 10_000, 30_000]) {
   const measured: Growth[] = []
   for (const payments of sizes) measured.push(await measureGrowth(payments))
@@ -131,7 +137,10 @@ async function measureGrowth(payments: number) {
   return { payments, costs }
 }
 
-/** Makes payments that were paid a millisecond apart and posted by their settled rows. Stores five thousand at once. */
+/**
+ * Makes payments that were paid a millisecond apart and posted by their settled rows. Stores five
+ * thousand at once.
+ */
 async function makePayments(deps: TestDeps, client: Client, count: number, from: Timestamp) {
   for (let at = 0; at < count; at += 5_000) {
     const some = Array.from({ length: Math.min(5_000, count - at) }, (_, index) => {
@@ -151,7 +160,10 @@ async function everyPage(
   while (cursor !== undefined)
 }
 
-/** Reads all payments of a settlement as its merchant does, and compares their sums with it. Calls `read` for each page. */
+/**
+ * Reads all payments of a settlement as its merchant does, and compares their sums with it. Calls
+ * `read` for each page.
+ */
 async function readWholeList(deps: Deps, settlement: Settlement, read: () => void) {
   const { settlementId: id, clientId } = settlement
   const nets: number[] = []

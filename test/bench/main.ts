@@ -20,7 +20,10 @@ type Suite = {
   readonly does: string
   /** The document that this suite writes to, if not docs/performance.md. */
   readonly document?: string
-  /** Runs for less than five minutes. Returns the document's text, and a sentence for each figure that is out of bounds. */
+  /**
+   * Runs for less than five minutes. Returns the document's text, and a sentence for each figure
+   * that is out of bounds.
+   */
   readonly run: () => Promise<{ readonly text: string; readonly failures?: readonly string[] }>
 }
 
@@ -39,7 +42,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
     run: startReport,
   },
   growth: {
-    does: 'lists, balance, settling, statements and audits at a hundred to thirty thousand payments',
+    does: 'lists, balance, settling, statements, audits at a hundred to thirty thousand payments',
     run: growthReport,
   },
   'month-end': {
@@ -67,12 +70,6 @@ ${Object.entries(SUITES)
   --help, -h   this text
 Exit code: 0 done, 1 something exceeds its limit, 2 wrong arguments.`
 
-function show(text: string, document: string, write: boolean, suite?: string): void {
-  if (!write) return console.log(text)
-  const file = join(PROJECT_ROOT, document)
-  writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))
-}
-
 process.exitCode = await runCommand(
   HELP,
   process.argv.slice(2),
@@ -98,3 +95,9 @@ process.exitCode = await runCommand(
     return failures.length > 0 ? 1 : 0
   },
 )
+
+function show(text: string, document: string, write: boolean, suite?: string): void {
+  if (!write) return console.log(text)
+  const file = join(PROJECT_ROOT, document)
+  writeFileSync(file, withWritten(readFileSync(file, 'utf8'), 'bench', text, suite))
+}

@@ -30,7 +30,8 @@ export async function measureFlows() {
   const stored = Math.round((storedBytes(world.table) - before) / MANY)
 
   const looked = await syncRun(metered, 'looked at by the sync')
-  // Bank channels report their final fee a business day later; funds are settled once they are 24 hours old.
+  // Bank channels report their final fee a business day later; funds are settled once they are 24
+  // hours old.
   await passTime(4 * DAY_MS)
   const sync = await syncRun(metered, 'fee made final')
   const Records = [
@@ -41,7 +42,10 @@ export async function measureFlows() {
   if (settle.writes === 0) throw new Error('nothing was settled')
   const final = share(withoutIdle(idleSync, sync))
   return {
-    /** For one payment: created, paid, announced to one endpoint, fetched once, its fee made final, settled. */
+    /**
+     * For one payment: created, paid, announced to one endpoint, fetched once, its fee made final,
+     * settled.
+     */
     paid: {
       flows: [
         ...steps,
@@ -53,7 +57,9 @@ export async function measureFlows() {
     },
     /** For one payment that is not paid: created, expired, announced to one endpoint. */
     unpaid: await measureUnpaid(),
-    /** For one delivery to an endpoint that always fails: eight attempts and the hops between them. */
+    /**
+     * For one delivery to an endpoint that always fails: eight attempts and the hops between them.
+     */
     abandoned: await abandonOne(walked),
     idleRuns: [dueWork, idleSync, sweep],
   }
@@ -72,7 +78,10 @@ export async function startMerchant(metered?: MeteredWorld) {
   const started = metered ?? (await startMeteredWorld())
   const { world } = started
   const merchant = await runUntil(world, addTenant(world, 0, 1))
-  /** The body of an answer with this status and these fields. Throws for any other answer: a failed flow costs too little. */
+  /**
+   * The body of an answer with this status and these fields. Throws for any other answer: a failed
+   * flow costs too little.
+   */
   const ask = async (name: string, asked: HttpRequest, status = 200, says: object = {}) => {
     const reply = await runUntil(world, requestAs(world, merchant, name, asked))
     const isOther = Object.entries(says).some(([field, value]) => reply?.body[field] !== value)
@@ -112,7 +121,10 @@ export async function walkPayment(walked: MeteredMerchant, key: string): Promise
   return [created, paid, delivered, fetched]
 }
 
-/** Waits for the next message of the webhooks' queue and hands it to its function. False when there is none. */
+/**
+ * Waits for the next message of the webhooks' queue and hands it to its function. False when there
+ * is none.
+ */
 async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolean> {
   const dueMs = world.queues.webhooks.nextDueMs()
   if (dueMs === undefined) return false
@@ -142,7 +154,10 @@ function withoutIdle(idle: Flow, flow: Flow): Flow {
   )
 }
 
-/** Many unpaid payments until they expire: the create of the first payment, all expiries, and a delivery. */
+/**
+ * Many unpaid payments until they expire: the create of the first payment, all expiries, and a
+ * delivery.
+ */
 async function measureUnpaid() {
   const started = await startMerchant()
   const { world, measure, run, handleBatch, passTime, create } = started

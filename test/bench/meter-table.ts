@@ -15,7 +15,10 @@ export type Detail = Readonly<Record<string, number>>
 /** What is billed on top of each item, and of each entry of an index, while it is stored. */
 const STORED_OVERHEAD = 100
 
-/** Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its published rules. */
+/**
+ * Counts, from now on, what DynamoDB would bill for the requests to a table in memory, by its
+ * published rules.
+ */
 export function meterTable(table: MemoryTable) {
   let counted: Record<string, number> = {}
   const writtenIn = new Map<string, number>()

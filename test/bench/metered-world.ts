@@ -21,8 +21,9 @@ export function specOf(name: string): FunctionSpec {
 }
 
 /**
- * The simulation's world without faults: real handlers, the table in memory, the provider's simulator and one clock. Every
- * run has the same ids. An id decides the slot, whose number has one or two digits, so sizes depend on it.
+ * The simulation's world without faults: real handlers, the table in memory, the provider's
+ * simulator and one clock. Every run has the same ids. An id decides the slot, whose number has one
+ * or two digits, so sizes depend on it.
  */
 export function faultlessWorld() {
   return createWorld({ seed: 1, historySteps: HISTORY_STEPS, rowsAPage: MAX_ROWS_A_PAGE })
@@ -75,7 +76,9 @@ export async function startMeteredWorld() {
       messages: sent,
       detail: { ...used.detail, ...providerCalls(world.provider.callCounts()) },
       logBytes: lines.reduce((sum, { bytes }) => sum + bytes, 0),
-      /** Custom metrics, as CloudWatch bills them: a name with the values of one set of dimensions. */
+      /**
+       * Custom metrics, as CloudWatch bills them: a name with the values of one set of dimensions.
+       */
       metrics: [...new Set(lines.flatMap(({ metrics }) => metrics))],
     }
   }

@@ -16,8 +16,9 @@ const SOURCES = {
 } satisfies Record<NewsSource, 0>
 
 /**
- * Every metric of our own that the code may write to while one channel is in use, as CloudWatch bills them: a name with
- * the values of one set of dimensions. From the catalogue, so that an outcome or a metric that is new is counted by itself.
+ * Every metric of our own that the code may write to while one channel is in use, as CloudWatch
+ * bills them: a name with the values of one set of dimensions. From the catalogue, so that an
+ * outcome or a metric that is new is counted by itself.
  */
 export function everyMetric(): ReadonlySet<string> {
   return new Set(

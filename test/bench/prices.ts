@@ -1,11 +1,12 @@
 export const PRICED = { region: 'us-east-1', readOn: '2026-11-20' } as const
 
 /**
- * List prices in US dollars, without free tiers, collected in November 2026 from AWS's price pages and from reports that
- * quote them. Jakarta is dearer for most services and was not read: put its prices here before a budget depends on them.
- * The front's prices are the same in all regions.
+ * List prices in US dollars, without free tiers, collected in November 2026 from AWS's price pages
+ * and from reports that quote them. Jakarta is dearer for most services and was not read: put its
+ * prices here before a budget depends on them. The front's prices are the same in all regions.
  *
- * A price is that of one unit, or of a million if its name ends in `Million`. A report row takes prices by their first word.
+ * A price is that of one unit, or of a million if its name ends in `Million`. A report row takes
+ * prices by their first word.
  */
 export const PRICES = {
   dynamodbWriteMillion: 0.625,
@@ -23,16 +24,25 @@ export const PRICES = {
   secretMonth: 0.4,
   secretCallMillion: 5,
   logGb: 0.5,
-  /** A metric with one set of dimensions, billed for the hours in which it is written (docs.aws.amazon.com: cloudwatch_billing). */
+  /**
+   * A metric with one set of dimensions, billed for the hours in which it is written
+   * (docs.aws.amazon.com: cloudwatch_billing).
+   */
   metricMonth: 0.3,
-  /** The price of each metric that an alarm refers to, evaluated every minute at most (docs: cloudwatch_billing). */
+  /**
+   * The price of each metric that an alarm refers to, evaluated every minute at most (docs:
+   * cloudwatch_billing).
+   */
   alarmMetricMonth: 0.1,
   compositeMonth: 0.5,
   dashboardMonth: 3,
   snsEmailMillion: 20,
   /** 0.10 for 100,000 (aws.amazon.com/cloudtrail/pricing). */
   cloudTrailDataEventMillion: 1,
-  /** A key costs as much again after its first and after its second rotation (aws.amazon.com/kms/pricing). */
+  /**
+   * A key costs as much again after its first and after its second rotation
+   * (aws.amazon.com/kms/pricing).
+   */
   kmsKeyMonth: 1,
   kmsRequestMillion: 3,
   natHour: 0.045,

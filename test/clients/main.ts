@@ -8,11 +8,15 @@ import { startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-/** The commands that make a client of the folder's `openapi.yaml`, and the program that uses the client. */
+/**
+ * The commands that make a client of the folder's `openapi.yaml`, and the program that uses the
+ * client.
+ */
 type Generator = { readonly program: string; readonly commands: readonly string[] }
 
 const TYPESCRIPT =
-  'npx tsc --strict --skipLibCheck --module nodenext --target es2022 --allowImportingTsExtensions --noEmit'
+  'npx tsc --strict --skipLibCheck --module nodenext --target es2022 ' +
+  '--allowImportingTsExtensions --noEmit'
 const NPM_INSTALL = 'npm install --silent --no-save --prefix . typescript@5.9.3 @types/node@24.19.2'
 
 const GENERATORS: Readonly<Record<string, Generator>> = {
@@ -20,8 +24,10 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
     program: 'use_python.py',
     commands: [
       'python3 -m venv venv',
-      'venv/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 ruff==0.15.10',
-      'PATH=$PWD/venv/bin:$PATH openapi-python-client generate --path openapi.yaml --output-path gateway --meta none',
+      'venv/bin/pip install -q --disable-pip-version-check openapi-python-client==0.29.1 ' +
+        'ruff==0.15.10',
+      'PATH=$PWD/venv/bin:$PATH openapi-python-client generate --path openapi.yaml ' +
+        '--output-path gateway --meta none',
       'venv/bin/python use_python.py',
     ],
   },
@@ -47,7 +53,8 @@ const GENERATORS: Readonly<Record<string, Generator>> = {
     program: 'use_go.go',
     commands: [
       'go mod init gateway',
-      'go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate types,client -package main -o gateway.go openapi.yaml',
+      'go run github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 -generate ' +
+        'types,client -package main -o gateway.go openapi.yaml',
       'go mod tidy',
       'go run .',
     ],
@@ -61,23 +68,6 @@ each, unedited, on its own gateway. Needs Python 3.11, npm and Go with their reg
 system's temporary directory, and removes it.
   --help, -h   this text
 Exit code: 0 all clients work, 1 one does not, 2 wrong arguments.`
-
-async function use({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> {
-  const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
-  try {
-    await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
-    await copyFile(join(import.meta.dirname, program), join(folder, program))
-    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
-    const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } } as const
-    const [code]: unknown[] = await once(
-      spawn('bash', ['-c', commands.join(' && ')], options),
-      'close',
-    )
-    return code === 0
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
   const unknown = argv.find((name) => GENERATORS[name] === undefined)
@@ -101,3 +91,20 @@ process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) =
   }
   return failed === 0 ? 0 : 1
 })
+
+async function use({ program, commands }: Generator, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), 'gateway-client-'))
+  try {
+    await copyFile(join(PROJECT_ROOT, 'docs/openapi.yaml'), join(folder, 'openapi.yaml'))
+    await copyFile(join(import.meta.dirname, program), join(folder, program))
+    await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n')
+    const options = { cwd: folder, stdio: 'inherit', env: { ...process.env, ...env } } as const
+    const [code]: unknown[] = await once(
+      spawn('bash', ['-c', commands.join(' && ')], options),
+      'close',
+    )
+    return code === 0
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

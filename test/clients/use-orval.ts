@@ -10,12 +10,6 @@ globalThis.fetch = (path, options) => {
   return plainFetch(new URL(path as string, baseUrl), { ...options, headers })
 }
 
-function create(amount: number) {
-  return createPayment(
-    { method: 'qris', amount, currency: 'IDR' },
-    { headers: { 'Idempotency-Key': `orval-${amount}` } },
-  )
-}
 const made = await create(25_000)
 const again = await create(25_000)
 assert(made.status === 201 && again.status === 200)
@@ -30,3 +24,10 @@ for (const listed of [
   await listSettlements(),
 ])
   assert(listed.status === 200 && listed.data.data.length > 0)
+
+function create(amount: number) {
+  return createPayment(
+    { method: 'qris', amount, currency: 'IDR' },
+    { headers: { 'Idempotency-Key': `orval-${amount}` } },
+  )
+}

@@ -1,4 +1,5 @@
-// Uses types made by openapi-typescript, through openapi-fetch: every list, a create with its replay, and a refusal.
+// Uses types made by openapi-typescript, through openapi-fetch: every list, a create with its
+// replay, and a refusal.
 import assert from 'node:assert/strict'
 import createClient from 'openapi-fetch'
 import type { paths } from './gateway.ts'
@@ -6,12 +7,6 @@ import type { paths } from './gateway.ts'
 const { GATEWAY_URL: baseUrl = '', GATEWAY_KEY: key } = process.env
 const client = createClient<paths>({ baseUrl, headers: { authorization: `Bearer ${key}` } })
 
-function create(amount: number) {
-  return client.POST('/v1/payments', {
-    params: { header: { 'Idempotency-Key': `typescript-${amount}` } },
-    body: { method: 'qris', amount, currency: 'IDR' },
-  })
-}
 const made = await create(25_000)
 const again = await create(25_000)
 assert(made.data && again.data)
@@ -43,3 +38,10 @@ const paid = await client.GET('/v1/settlements/{id}/payments', {
 assert(typeof paid.data === 'object' && 'data' in paid.data && paid.data.data.length > 0)
 const balance = await client.GET('/v1/balance', { params: { query: { include: 'settlements' } } })
 assert((balance.data?.paid_out_minor ?? 0) > 0)
+
+function create(amount: number) {
+  return client.POST('/v1/payments', {
+    params: { header: { 'Idempotency-Key': `typescript-${amount}` } },
+    body: { method: 'qris', amount, currency: 'IDR' },
+  })
+}

@@ -15,7 +15,10 @@ const IN_HAND = 3
 /** After this many creates of a client, callers want its next payment too. */
 const CREATES_EACH = 6
 
-/** No fault is slow for long: a call that is under way when the gateway is killed has no answer, and so shows little. */
+/**
+ * No fault is slow for long: a call that is under way when the gateway is killed has no answer, and
+ * so shows little.
+ */
 const FAULTS = [
   { target: 'create', fault: 'http_500' },
   { target: 'create', fault: 'slow', value: 800 },
@@ -78,7 +81,8 @@ async function act(
 ) {
   const client = draw.pick(clients)
   const made = creates.get(client) ?? 0
-  // The payments that callers want grow with the creates so far, not with the time. Now and then it is an old payment.
+  // The payments that callers want grow with the creates so far, not with the time. Now and then it
+  // is an old payment.
   const wanted = client.planned.slice(0, 1 + Math.floor(made / CREATES_EACH))
   const planned = draw.pick(draw.chance(0.8) ? wanted.slice(-IN_HAND) : wanted)
   const learn = async (seeing: Promise<Outcome | undefined>) => {
@@ -117,7 +121,9 @@ async function act(
 const LEASES_SECONDS = 40
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
-/** The faults end, and the gateway finishes what it has begun. Then every caller reads once more. */
+/**
+ * The faults end, and the gateway finishes what it has begun. Then every caller reads once more.
+ */
 export async function comeToRest(
   calls: GatewayCalls,
   clients: readonly Client[],

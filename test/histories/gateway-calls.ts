@@ -14,7 +14,10 @@ type Port = 'api' | 'lambda' | 'provider'
 const TIMEOUT_MS = 45_000
 const JSON_HEADERS = { 'content-type': 'application/json' }
 
-/** The calls of merchants, customers and operators, with their outcomes. The gateway may die during any call. */
+/**
+ * The calls of merchants, customers and operators, with their outcomes. The gateway may die during
+ * any call.
+ */
 export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: HistoryRecorder) {
   const send = async (
     port: Port,
@@ -139,7 +142,10 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         return answer.status === 200 ? { outcome: 'ok' } : unexpected(answer)
       })
     },
-    /** The provider reports the paid payment once more, also when a worker has applied the first report. */
+    /**
+     * The provider reports the paid payment once more, also when a worker has applied the first
+     * report.
+     */
     repeatCallback: async (shown: Shown) => {
       const request = await requestOf(shown)
       const captured = request?.['latest_payment_id']
@@ -170,7 +176,8 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
           operator: 'history',
           client_id: client.id,
         })
-        // A settlement that was recorded without an answer shows in a balance. A 422, nothing to settle, says nothing.
+        // A settlement that was recorded without an answer shows in a balance. A 422, nothing to
+        // settle, says nothing.
         if (isLost(answer) || answer.status === 422) return undefined
         const { settlements } = answer.body
         if (answer.status !== 200 || !Array.isArray(settlements)) return unexpected(answer)

@@ -94,7 +94,10 @@ function nanoseconds() {
   return Math.round(performance.now() * 1e6)
 }
 
-/** Builds the checker after its tests have shown that it refutes wrong histories. Throws Go's output if they fail. */
+/**
+ * Builds the checker after its tests have shown that it refutes wrong histories. Throws Go's output
+ * if they fail.
+ */
 export async function buildChecker(directory: string): Promise<string> {
   const program = join(directory, 'checker')
   await go('test', '-count=1', '-mod=readonly', './...')
@@ -125,7 +128,10 @@ const Verdicts = v.array(
 /** What one model says about a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-/** Writes the history to a file, one call a line, and judges it. The pages of refuted parts are in the same folder. */
+/**
+ * Writes the history to a file, one call a line, and judges it. The pages of refuted parts are in
+ * the same folder.
+ */
 export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],

@@ -3,7 +3,10 @@ import { type Banner, startGatewayProcess } from '../support/start-gateway-proce
 /** A gateway starts within this time even on a busy machine. */
 const START_WITHIN_MS = 120_000
 
-/** The local gateway on a data directory. It can be killed at any moment, and starts again on the data it has stored. */
+/**
+ * The local gateway on a data directory. It can be killed at any moment, and starts again on the
+ * data it has stored.
+ */
 export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let process: ReturnType<typeof startGatewayProcess>
   let ready: Promise<Banner>
@@ -17,14 +20,19 @@ export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
     upSince = performance.now()
     return banner
   }
-  /** Callers wait for this start from now on. If no caller waits, its rejection must not become an unhandled error. */
+  /**
+   * Callers wait for this start from now on. If no caller waits, its rejection must not become an
+   * unhandled error.
+   */
   const waitFor = (starting: Promise<Banner>) => {
     ready = starting
     starting.catch(() => undefined)
   }
   waitFor(start())
   return {
-    /** The gateway's addresses, as soon as it runs. Rejects with its output when it does not start. */
+    /**
+     * The gateway's addresses, as soon as it runs. Rejects with its output when it does not start.
+     */
     up: (): Promise<Banner> => ready,
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */

@@ -15,9 +15,10 @@ import { buildChecker, judgeHistory, type Verdict } from './history-record.ts'
 import { runHistory } from './run-history.ts'
 
 /**
- * Goal: what callers see of the gateway is as if each call happened at one moment between its beginning and its answer,
- * whatever kills the process in between. Method: many callers by HTTP on the gateway as `npm start` runs it, SIGKILL at
- * random moments, and Porcupine, an independent tool, to judge what they saw.
+ * Goal: what callers see of the gateway is as if each call happened at one moment between its
+ * beginning and its answer, whatever kills the process in between. Method: many callers by HTTP on
+ * the gateway as `npm start` runs it, SIGKILL at random moments, and Porcupine, an independent
+ * tool, to judge what they saw.
  */
 
 const USAGE = `npm run histories [-- --seed N] [--count N] [--seconds N] [--mutant TEXT]
@@ -81,7 +82,10 @@ function numberOf(text: string, most: number): number {
   return number
 }
 
-/** Options of node by which the gateway loads one file as the mutant has broken it. No file of the tree changes. */
+/**
+ * Options of node by which the gateway loads one file as the mutant has broken it. No file of the
+ * tree changes.
+ */
 function breaking(text: string): readonly string[] {
   const found = sourcesIn('shared', 'functions').flatMap((file) =>
     mutantsOf(file)

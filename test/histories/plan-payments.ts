@@ -18,7 +18,10 @@ const WALLETS = ['DANA', 'LINKAJA', 'SHOPEEPAY', 'GOPAY']
 const BANKS = ['BCA', 'BNI', 'MANDIRI']
 
 const MIN_AMOUNT = 50_000
-/** Each amount is above the sum of all smaller ones, whatever their bodies and fees: a sum says which payments it holds. */
+/**
+ * Each amount is above the sum of all smaller ones, whatever their bodies and fees: a sum says
+ * which payments it holds.
+ */
 const RATIO = 2.2
 const PAYABLE = 15
 const OTHERS = 5

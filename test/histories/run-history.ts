@@ -14,7 +14,10 @@ const CALLERS = 12
 /** When operators work, as parts of the whole history. */
 const DAYS_AT = [0.5, 0.9]
 const BETWEEN_KILLS_MS = [1_000, 8_000] as const
-/** A history ends after this many times its length, however little of that time the gateway was up on a slow machine. */
+/**
+ * A history ends after this many times its length, however little of that time the gateway was up
+ * on a slow machine.
+ */
 const PATIENCE = 6
 
 type HistoryOptions = {
@@ -24,8 +27,9 @@ type HistoryOptions = {
 }
 
 /**
- * One history: a gateway that is killed now and then, callers side by side, operators' days, and a rest at the end. The
- * gateway is up for so many seconds, with these options of node. The time of its restarts comes on top.
+ * One history: a gateway that is killed now and then, callers side by side, operators' days, and a
+ * rest at the end. The gateway is up for so many seconds, with these options of node. The time of
+ * its restarts comes on top.
  */
 export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
   const prng = createPrng(seed)

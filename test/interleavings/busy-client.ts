@@ -32,7 +32,9 @@ import { type Act, chance } from './scheduler.ts'
 
 const DISPUTED = 40_000
 
-/** A client with payments and settlements in many states, on which the actions of a scenario work. */
+/**
+ * A client with payments and settlements in many states, on which the actions of a scenario work.
+ */
 export async function busyClient() {
   const deps = memoryDeps(chance('world'))
   const client = await withoutFloor(deps, { bank: BANK })
@@ -139,7 +141,9 @@ export function adjust(
   return (deps) => adjustBalance(deps, client, kind, amountMinor, reference)
 }
 
-/** Reconciles a row in a process that has read the payment and the time long ago: it only writes. */
+/**
+ * Reconciles a row in a process that has read the payment and the time long ago: it only writes.
+ */
 export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoMs: number): Act {
   return async (deps) => {
     const now = addMs(deps.now(), -agoMs)
@@ -150,7 +154,10 @@ export function reconcileFrozen(row: ProviderTransaction, payment: Payment, agoM
 /** More than any window of these scenarios takes. */
 const MAX_RUNS = 9
 
-/** One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another until the whole window is summed. */
+/**
+ * One client's part of the sweep, by a process whose clock may be ahead. Runs follow one another
+ * until the whole window is summed.
+ */
 export function settle(
   { clientId }: Client,
   { aheadMs = 0, steps }: { readonly aheadMs?: number; readonly steps?: HistorySteps } = {},

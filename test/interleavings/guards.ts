@@ -1,85 +1,17 @@
-/** Removes guards at the border between the actions and the table. The gateway's code is never changed. */
+/**
+ * Removes guards at the border between the actions and the table. The gateway's code is never
+ * changed.
+ */
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 import { type Condition, exists, type Step } from '../../shared/table/step.ts'
 import type { Border } from './scheduler.ts'
 
 type Clause = Exclude<Condition, { readonly of: readonly Condition[] }>
 
-/** A border that answers some requests itself. */
-function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
-  return { requests: (requests) => ({ ...requests, ...own(requests) }) }
-}
-
-/** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
-function isRaise(step: Step): boolean {
-  return isShard(step) && changes(step, 'closedUntil')
-}
-
-function isShard({ key }: Step): boolean {
-  return key.sk.startsWith('SHARD#')
-}
-
-/** A field that an update sets or adds to. */
-function changes(step: Step, field: string): boolean {
-  return (
-    step.kind === 'update' &&
-    (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
-  )
-}
-
-function isWindow({ key }: Step): boolean {
-  return key.sk === 'WINDOW'
-}
-
-/** Drops the clauses about these fields from the conditions of the meant steps. */
-function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
-  const change = (step: Step): Step => {
-    if (!isMeant(step)) return step
-    // A check and a delete always have a condition.
-    const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined
-    return {
-      ...step,
-      condition: without(step.condition, ({ field }) => fields.includes(field)) ?? least,
-    } as Step
-  }
-  return border(({ write, transact }) => ({
-    write: (step) => write(change(step)),
-    transact: (steps) => transact(steps.map(change)),
-  }))
-}
-
-/** The condition without the clauses that match; undefined when none is left. */
-function without(
-  condition: Condition | undefined,
-  matches: (clause: Clause) => boolean,
-): Condition | undefined {
-  if (condition === undefined) return undefined
-  if (!('of' in condition)) return matches(condition) ? undefined : condition
-  const of = condition.of.map((one) => without(one, matches)).filter((one) => one !== undefined)
-  return of.length === 0 ? undefined : { ...condition, of }
-}
-
-function changing(isItem: (step: Step) => boolean, field: string) {
-  return (step: Step): boolean => isItem(step) && changes(step, field)
-}
-
-function isSettlement({ key }: Step): boolean {
-  return key.sk === 'SETTLEMENT'
-}
-
-/** Several guards at once. */
-function together(...borders: readonly Border[]): Border {
-  return {
-    requests: (requests) =>
-      borders.reduce((inner, layer) => layer.requests?.(inner) ?? inner, requests),
-  }
-}
-
-function isPayment({ key }: Step): boolean {
-  return key.sk === 'PAYMENT'
-}
-
-/** The steps that raise shards reach the table after the sum, just before the next transaction of their action. */
+/**
+ * The steps that raise shards reach the table after the sum, just before the next transaction of
+ * their action.
+ */
 const fenceAfterSum = border((requests) => {
   let put: Step[] = []
   return {
@@ -240,3 +172,77 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
 export const GUARDS = Object.entries(GUARDS_OF).flatMap(([scenario, guards]) =>
   Object.entries(guards).map(([name, own]) => ({ name, border: own, scenario })),
 )
+
+/** A border that answers some requests itself. */
+function border(own: (requests: TableRequests) => Partial<TableRequests>): Border {
+  return { requests: (requests) => ({ ...requests, ...own(requests) }) }
+}
+
+/** A step of the fence itself: it raises `closedUntil` and changes nothing else. */
+function isRaise(step: Step): boolean {
+  return isShard(step) && changes(step, 'closedUntil')
+}
+
+function isShard({ key }: Step): boolean {
+  return key.sk.startsWith('SHARD#')
+}
+
+/** A field that an update sets or adds to. */
+function changes(step: Step, field: string): boolean {
+  return (
+    step.kind === 'update' &&
+    (field in (step.changes.set ?? {}) || field in (step.changes.add ?? {}))
+  )
+}
+
+function isWindow({ key }: Step): boolean {
+  return key.sk === 'WINDOW'
+}
+
+/** Drops the clauses about these fields from the conditions of the meant steps. */
+function withoutClauses(isMeant: (step: Step) => boolean, ...fields: readonly string[]): Border {
+  const change = (step: Step): Step => {
+    if (!isMeant(step)) return step
+    // A check and a delete always have a condition.
+    const least = step.kind === 'check' || step.kind === 'delete' ? exists : undefined
+    return {
+      ...step,
+      condition: without(step.condition, ({ field }) => fields.includes(field)) ?? least,
+    } as Step
+  }
+  return border(({ write, transact }) => ({
+    write: (step) => write(change(step)),
+    transact: (steps) => transact(steps.map(change)),
+  }))
+}
+
+/** The condition without the clauses that match; undefined when none is left. */
+function without(
+  condition: Condition | undefined,
+  matches: (clause: Clause) => boolean,
+): Condition | undefined {
+  if (condition === undefined) return undefined
+  if (!('of' in condition)) return matches(condition) ? undefined : condition
+  const of = condition.of.map((one) => without(one, matches)).filter((one) => one !== undefined)
+  return of.length === 0 ? undefined : { ...condition, of }
+}
+
+function changing(isItem: (step: Step) => boolean, field: string) {
+  return (step: Step): boolean => isItem(step) && changes(step, field)
+}
+
+function isSettlement({ key }: Step): boolean {
+  return key.sk === 'SETTLEMENT'
+}
+
+/** Several guards at once. */
+function together(...borders: readonly Border[]): Border {
+  return {
+    requests: (requests) =>
+      borders.reduce((inner, layer) => layer.requests?.(inner) ?? inner, requests),
+  }
+}
+
+function isPayment({ key }: Step): boolean {
+  return key.sk === 'PAYMENT'
+}

@@ -1,7 +1,8 @@
 /**
- * Goal: the books of a client are right, in whatever order the requests of actions at the same moment reach the table.
- * Method: the real code of two to four actions; a scheduler lets their requests through one by one; transactions become
- * visible item by item. Here are the first schedules of each scenario; `npm run interleavings` has them all.
+ * Goal: the books of a client are right, in whatever order the requests of actions at the same
+ * moment reach the table. Method: the real code of two to four actions; a scheduler lets their
+ * requests through one by one; transactions become visible item by item. Here are the first
+ * schedules of each scenario; `npm run interleavings` has them all.
  */
 import { describe, expect, it } from 'vitest'
 import { busyClient } from './busy-client.ts'

@@ -12,7 +12,9 @@ import { GUARDS } from './guards.ts'
 import { scenariosOf } from './scenarios.ts'
 import type { Task, TaskResult } from './tasks.ts'
 
-/** The search of a large scenario ends after so many schedules, those with the fewest preemptions. */
+/**
+ * The search of a large scenario ends after so many schedules, those with the fewest preemptions.
+ */
 const MAX_SCHEDULES = 6_000
 /** The search notices a removed guard much earlier. */
 const MAX_WITHOUT = 1_500

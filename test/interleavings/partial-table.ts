@@ -27,14 +27,17 @@ export type Base = {
   readonly views: ReadonlyMap<string, TableView>
 }
 
-/** Which items of a transaction readers see at once: all items, or one item and the others later. */
+/**
+ * Which items of a transaction readers see at once: all items, or one item and the others later.
+ */
 export type Visible = 'all' | 'first' | 'last'
 
 /**
- * A table whose transactions become visible item by item. Writes see the committed items: a transaction checks all its
- * conditions and is atomic against other writes. Reads see what is visible, strongly consistent ones too. A write waits
- * for the items that it names, so it makes them visible first. Indexes follow the visible items. What a step does and
- * what a query answers is the table's in memory, which the conformance suite holds to DynamoDB Local.
+ * A table whose transactions become visible item by item. Writes see the committed items: a
+ * transaction checks all its conditions and is atomic against other writes. Reads see what is
+ * visible, strongly consistent ones too. A write waits for the items that it names, so it makes
+ * them visible first. Indexes follow the visible items. What a step does and what a query answers
+ * is the table's in memory, which the conformance suite holds to DynamoDB Local.
  */
 export function partialTable(base: Base) {
   const committed = new Map<string, StoredItem | undefined>()
@@ -138,7 +141,10 @@ export function partialTable(base: Base) {
   }
 }
 
-/** A view that begins as another one and never changes it. It copies a partition when a change touches it. */
+/**
+ * A view that begins as another one and never changes it. It copies a partition when a change
+ * touches it.
+ */
 function forkedView(base: TableView): TableView {
   const own = new Map<string, readonly Entry[]>()
   const changed = new Map<string, StoredItem | undefined>()

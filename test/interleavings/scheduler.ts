@@ -15,7 +15,10 @@ import {
 /** What an action waits for: one request to the table, or a time that passes. */
 export type Waiting = TableCall | { readonly name: 'sleep'; readonly ms: number }
 
-/** One possible next event: a request of an action, or the remaining items of a transaction become visible. */
+/**
+ * One possible next event: a request of an action, or the remaining items of a transaction become
+ * visible.
+ */
 export type Taken = {
   readonly action: number | 'show'
   readonly visible: Visible
@@ -63,9 +66,10 @@ type Process = {
 }
 
 /**
- * Runs the actions on one table. Each request is held until `choose` takes it; requests of one action keep their order.
- * Where `choose` takes no request, the schedule ends, and the result is undefined. Local requests are not held, because
- * no other action can notice them. A sleep ends when it is chosen. What was committed before the sleep is visible by then.
+ * Runs the actions on one table. Each request is held until `choose` takes it; requests of one
+ * action keep their order. Where `choose` takes no request, the schedule ends, and the result is
+ * undefined. Local requests are not held, because no other action can notice them. A sleep ends
+ * when it is chosen. What was committed before the sleep is visible by then.
  */
 export async function runSchedule(
   { base, now, actions, border, steps }: Setting,

@@ -7,7 +7,9 @@ import {
   type Waiting,
 } from './scheduler.ts'
 
-/** Preemptions and transactions in parts that one schedule has at most, and the number of schedules. */
+/**
+ * Preemptions and transactions in parts that one schedule has at most, and the number of schedules.
+ */
 export type Bounds = {
   readonly preemptions: number
   readonly partial: number
@@ -24,7 +26,10 @@ export type Found = {
   readonly violation: Violation | undefined
 }
 
-/** The first choices of a schedule, by their number among the options. After them the schedule takes the first option. */
+/**
+ * The first choices of a schedule, by their number among the options. After them the schedule takes
+ * the first option.
+ */
 type Prefix = {
   readonly chosen: readonly number[]
   readonly preemptions: number
@@ -32,8 +37,9 @@ type Prefix = {
 }
 
 /**
- * Runs schedules depth first from each prefix, those with few preemptions and few transactions in parts first (as CHESS
- * does). An action continues until it ends or sleeps, except where a schedule has a preemption.
+ * Runs schedules depth first from each prefix, those with few preemptions and few transactions in
+ * parts first (as CHESS does). An action continues until it ends or sleeps, except where a schedule
+ * has a preemption.
  */
 export async function search(
   setting: Setting,
@@ -88,7 +94,10 @@ export async function search(
   return { schedules, isWhole: true, violation }
 }
 
-/** Finds the requests whose items no other action touches in these schedules: their place in a schedule changes nothing. */
+/**
+ * Finds the requests whose items no other action touches in these schedules: their place in a
+ * schedule changes nothing.
+ */
 function sharedKeys(schedules: readonly (readonly Taken[])[]) {
   const readers = new Map<string, Set<number>>()
   const writers = new Map<string, Set<number>>()
@@ -105,7 +114,8 @@ function sharedKeys(schedules: readonly (readonly Taken[])[]) {
       if (call.name === 'sleep') return false
       const { names, isWrite } = keysTouched(call)
       return names.every((name) => {
-        // Every write changes the indexes. A write is shared with actions that read indexes, not with other writes.
+        // Every write changes the indexes. A write is shared with actions that read indexes, not
+        // with other writes.
         const isKnown =
           name === 'indexes' || readers.get(name)?.has(action) || writers.get(name)?.has(action)
         return (
@@ -159,7 +169,10 @@ function permutations(actions: readonly number[]): readonly (readonly number[])[
       )
 }
 
-/** Whether a state was met before at no higher cost. Then that visit searches everything that follows from the state. */
+/**
+ * Whether a state was met before at no higher cost. Then that visit searches everything that
+ * follows from the state.
+ */
 function seenStates() {
   const seen = new Map<string, (readonly [number, number])[]>()
   return ({ preemptions, partial }: Prefix, state: string): boolean => {

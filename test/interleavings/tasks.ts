@@ -50,7 +50,10 @@ export async function runTask(task: Task): Promise<TaskResult> {
   }
 }
 
-/** Judges the end state of a schedule: by a recount that shares no code with the gateway, and by the client's whole audit. */
+/**
+ * Judges the end state of a schedule: by a recount that shares no code with the gateway, and by the
+ * client's whole audit.
+ */
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 
@@ -89,7 +92,8 @@ function errorProblem(error: unknown): readonly string[] {
 function isAllowed(error: unknown): boolean {
   if (error instanceof GatewayError && error.code === 'conflict')
     return error.message.endsWith('try again')
-  // No race can cause this refusal: it means that the audit is wrong about a client whose books are right.
+  // No race can cause this refusal: it means that the audit is wrong about a client whose books are
+  // right.
   if (error instanceof GatewayError && error.code === 'validation')
     return !error.message.startsWith('the books of this client')
   // Concurrent runs end without a result: the queue sends the message again.
@@ -98,7 +102,10 @@ function isAllowed(error: unknown): boolean {
   )
 }
 
-/** Which action makes which request. A transaction's items are visible at once, or only its first or last item. */
+/**
+ * Which action makes which request. A transaction's items are visible at once, or only its first or
+ * last item.
+ */
 function lineOf(names: readonly string[]) {
   return ({ action, visible, call }: Taken): string =>
     action === 'show' || call === undefined

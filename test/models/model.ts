@@ -133,7 +133,10 @@ export function withoutGuard({ name, invariants }: Model, guard: Guard): Model {
   return modelOf(name, { ...explored, ...asked }, guard)
 }
 
-/** One protocol's model with the sizes that TLC explores, and the guards whose absence it can notice. */
+/**
+ * One protocol's model with the sizes that TLC explores, and the guards whose absence it can
+ * notice.
+ */
 function modelOf(name: string, exploration: Exploration, without?: Guard) {
   const module = name.replace(/-.*/, '')
   const spec = readFileSync(join(import.meta.dirname, `${module}.tla`), 'utf8')

@@ -1,4 +1,7 @@
-/** A process that runs test files up to the first failure, each time with another file replaced in memory. */
+/**
+ * A process that runs test files up to the first failure, each time with another file replaced in
+ * memory.
+ */
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { createVitest, type TestModule } from 'vitest/node'

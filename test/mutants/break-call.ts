@@ -9,7 +9,10 @@ const ALL_FOR_ANY = new Map(Object.entries({ all: 'any', any: 'all' }))
 
 /** A condition that every stored item satisfies. */
 const ALWAYS = `({ test: 'present', field: 'pk' })`
-/** By function that makes a step: what replaces the step's condition, and which argument the condition is. */
+/**
+ * By function that makes a step: what replaces the step's condition, and which argument the
+ * condition is.
+ */
 const STEPS = new Map(
   Object.entries({
     put: ['undefined', 2],

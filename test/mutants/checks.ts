@@ -37,7 +37,10 @@ export async function knownChecks(): Promise<readonly Check[]> {
 
 const HISTORIES = 'test/mutants/histories.ts'
 
-/** Runs every check on the unchanged tree. A check that fails there would kill every mutant: it is left out, and named. */
+/**
+ * Runs every check on the unchanged tree. A check that fails there would kill every mutant: it is
+ * left out, and named.
+ */
 async function recordChecks(): Promise<readonly Check[]> {
   const files = globSync('test/{unit,functions,integration}/**/*.test.ts', {
     cwd: PROJECT_ROOT,
@@ -53,10 +56,12 @@ async function recordChecks(): Promise<readonly Check[]> {
 }
 
 /**
- * Which checks execute a mutant's declaration. First come those that noticed another mutant of its file, then short ones
- * that execute little else, and last the histories. A process loads a file once, so only one check records what runs
- * while it is loaded. Such code, and code outside functions, is reached by every check that executes anything of its
- * file, or else of a file that imports it. A check that counts executions itself records nothing, so every mutant meets that check.
+ * Which checks execute a mutant's declaration. First come those that noticed another mutant of its
+ * file, then short ones that execute little else, and last the histories. A process loads a file
+ * once, so only one check records what runs while it is loaded. Such code, and code outside
+ * functions, is reached by every check that executes anything of its file, or else of a file that
+ * imports it. A check that counts executions itself records nothing, so every mutant meets that
+ * check.
  */
 export function checksReaching(
   checks: readonly Check[],

@@ -25,7 +25,8 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     'functions/admin/adjust-ledger.ts input: condition dropped e1f9db2d',
     'shared/posting/assume-fee.ts postWaitingPayment: operand dropped cd046481',
     'shared/table/used-units.ts noteUnits: condition true 2f0f7a3a',
-    'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped 9ddc4943',
+    'shared/webhook/delivery/check-overdue-delivery.ts checkOverdueDelivery: field swapped ' +
+      '9ddc4943',
   ],
   'How much one run takes on, or one call reads, changes what it costs, and no answer that is complete.':
     [

@@ -7,7 +7,9 @@ import { breaksIn } from './operators.ts'
 
 /** One way to break the gateway on purpose. Some test must notice. */
 export type Mutant = Break & {
-  /** Place, operator and a hash of the broken code. The id stays the same until that code changes. */
+  /**
+   * Place, operator and a hash of the broken code. The id stays the same until that code changes.
+   */
   readonly id: string
   readonly path: string
   /** The function, constant or class at the top of the file that it breaks. */
@@ -16,7 +18,10 @@ export type Mutant = Break & {
   readonly line: number
 }
 
-/** How many mutants a run takes. More mutants are not useful while the survivors among these have no answer. */
+/**
+ * How many mutants a run takes. More mutants are not useful while the survivors among these have no
+ * answer.
+ */
 export const MOST = 600
 
 export function mutantsOf({ path, text, program }: SourceFile): readonly Mutant[] {
@@ -67,7 +72,10 @@ function hashOf(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 8)
 }
 
-/** Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when other code changes. */
+/**
+ * Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when
+ * other code changes.
+ */
 export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mutant[] {
   const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
   const byHash = mutants.toSorted((a, b) =>

@@ -2,9 +2,13 @@
 export const AREAS = ['money', 'tenancy', 'delivery', 'secrets'] as const
 export type Area = (typeof AREAS)[number]
 
-/** The code that is broken on purpose, and what it guards. The first pattern that fits a path counts. */
+/**
+ * The code that is broken on purpose, and what it guards. The first pattern that fits a path
+ * counts.
+ */
 const GUARDED: readonly (readonly [RegExp, Area | undefined])[] = [
-  // What a table or a merchant sees of this code is data, which schemas and the API description check.
+  // What a table or a merchant sees of this code is data, which schemas and the API description
+  // check.
   [
     /-schema\.ts$|\/channels\.ts$|\/manifest\.ts$|-functions\.ts$|\/function-spec\.ts$|\/table-access\.ts$/,
     undefined,

@@ -1,4 +1,7 @@
-/** Random histories of the simulation as a file of tests. `npm run mutants` alone asks it, after every other file. */
+/**
+ * Random histories of the simulation as a file of tests. `npm run mutants` alone asks it, after
+ * every other file.
+ */
 import { expect, it } from 'vitest'
 import { runHistory } from '../simulation/histories/history.ts'
 

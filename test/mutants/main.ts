@@ -1,6 +1,6 @@
 /**
- * Goal: show that the tests notice broken code. Method: break the code that guards money, tenancy, delivery and
- * secrets in one place after another, and see which layer of the tests notices first.
+ * Goal: show that the tests notice broken code. Method: break the code that guards money, tenancy,
+ * delivery and secrets in one place after another, and see which layer of the tests notices first.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,7 +36,9 @@ type Finding = {
   readonly ms: number
   /** The first test file that failed, and its failed test. */
   readonly killer?: { readonly check: string; readonly failed: string }
-  /** Why the mutant cannot be loaded: its change is no program, so it says nothing about the tests. */
+  /**
+   * Why the mutant cannot be loaded: its change is no program, so it says nothing about the tests.
+   */
   readonly invalid?: string
 }
 

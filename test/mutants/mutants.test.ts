@@ -1,6 +1,6 @@
 /**
- * Goal: the operators of `npm run mutants`, which runs at night, change what they name. Its ids stay the same, and its
- * list of exceptions stays valid.
+ * Goal: the operators of `npm run mutants`, which runs at night, change what they name. Its ids
+ * stay the same, and its list of exceptions stays valid.
  */
 import { describe, expect, it } from 'vitest'
 import { parseSource, sourcesIn } from '../support/source-file.ts'
@@ -73,7 +73,8 @@ describe('the operators', () => {
       'condition dropped': [
         "equals('status', 'open'),  -> ",
         ", below('dueAt', now) -> ",
-        "all(equals('status', 'open'), below('dueAt', now)) -> ({ test: 'any', of: [equals('status', 'open'), below('dueAt', now)] })",
+        "all(equals('status', 'open'), below('dueAt', now)) -> ({ test: 'any', of: " +
+          "[equals('status', 'open'), below('dueAt', now)] })",
         'items.filter(isPaid) -> items',
       ],
       'step unguarded': ['isOpen -> undefined'],
@@ -84,8 +85,10 @@ describe('the operators', () => {
         ', paid: true -> ',
       ],
       'write dropped': [
-        'await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: true } }, isOpen)) -> {}',
-        'deps.table.transact({ payment: paid(item), ledger: credit(item) }) -> ({ applied: true, item: undefined })',
+        'await deps.table.write(update(itemKey(item.id, part), { set: { paidAt: now, paid: ' +
+          'true } }, isOpen)) -> {}',
+        'deps.table.transact({ payment: paid(item), ledger: credit(item) }) -> ({ applied: ' +
+          'true, item: undefined })',
       ],
       'key widened': [', part -> '],
       'field swapped': [

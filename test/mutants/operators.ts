@@ -26,7 +26,10 @@ const CHANGES = /^(set|setIfAbsent|add|remove)$/
 /** Texts for people and counts of used units break no promise. */
 const TELLING = /(^|\.)(log|metrics)\.\w+$|^note(Used|Units)$/
 const BOUND = /^[A-Z][A-Z_0-9]*$/
-/** How much a step reads, tries, names or keeps at most: another number changes its cost, and no answer. */
+/**
+ * How much a step reads, tries, names or keeps at most: another number changes its cost, and no
+ * answer.
+ */
 const WORK =
   /^(SLICES|PAGE|\w+_PAGE|PAGE_\w+|\w+_(OF_A|A|OF)_PAGE|CONCURRENCY|SIDE_BY_SIDE|\w*TRIES|\w*ROUNDS|\w*LOOKS|\w+_(READ|KEPT|COUNTED|AT_ONCE|AT_A_TIME|NAMED|TOGETHER)|MAX_CACHED_NAMES|CACHE_\w+|\w+_LIMIT|WINDOW_ITEMS|BATCH_SIZE|RUN_\w+|WHOLE_RUN_MS|LOOKED_AT|MAX_PAGES|MAX_KEYS|MIN_HELPERS|ITEMS_PER_PART|COUNTER_FRESH_SECONDS|POLL_\w+|\w+_POLL_MS)$/
 
@@ -111,7 +114,10 @@ function breakOperator(
   ]
 }
 
-/** Whether the comparison's border has no effect: equal members may have any order, and an empty list does nothing. */
+/**
+ * Whether the comparison's border has no effect: equal members may have any order, and an empty
+ * list does nothing.
+ */
 function isBorderFree(
   node: Binary,
   parent: ESTree.Node | undefined,
@@ -166,7 +172,9 @@ function breakMember(
   return computed || isCalled || other === undefined ? [] : [by('field swapped', property, other)]
 }
 
-/** A number in capitals: a count is one too many or too few, a time ten times too long or too short. */
+/**
+ * A number in capitals: a count is one too many or too few, a time ten times too long or too short.
+ */
 function breakConstant(
   { id, init }: ESTree.VariableDeclarator,
   { by, codeOf }: Code,

@@ -1,4 +1,7 @@
-/** Runs before each test file while the functions of the gateway that each file executes are recorded. */
+/**
+ * Runs before each test file while the functions of the gateway that each file executes are
+ * recorded.
+ */
 import { Session } from 'node:inspector'
 import { join } from 'node:path'
 import { afterAll, TestRunner } from 'vitest'
@@ -18,6 +21,14 @@ if (!globalThis.hitsSession) {
   globalThis.hitsSession.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
 }
 
+const { file } = TestRunner.getCurrentSuite()
+
+takeHits()
+
+afterAll(() => {
+  if (file) Object.assign(file.meta, { hits: takeHits() })
+})
+
 /** The functions that this process has executed since it was asked last, as `path#function`. */
 function takeHits(): readonly string[] {
   const hits = new Set<string>()
@@ -33,11 +44,3 @@ function takeHits(): readonly string[] {
   })
   return [...hits]
 }
-
-const { file } = TestRunner.getCurrentSuite()
-
-takeHits()
-
-afterAll(() => {
-  if (file) Object.assign(file.meta, { hits: takeHits() })
-})

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** Files of one self-signed certificate for all names of the world. Only one rehearsal trusts it. */
+/**
+ * Files of one self-signed certificate for all names of the world. Only one rehearsal trusts it.
+ */
 export function certificatesIn(directory: string) {
   return { certificate: join(directory, 'world.pem'), key: join(directory, 'world.key') }
 }

@@ -5,7 +5,10 @@ import { awsClients } from '../../infra/operate/check/aws-clients.ts'
 import { ACCOUNT, REGION } from './emulator.ts'
 import { STACK } from './rehearsal.ts'
 
-/** Makes a user for each duty, with its policy alone. Returns the credentials of the user who may invoke an action. */
+/**
+ * Makes a user for each duty, with its policy alone. Returns the credentials of the user who may
+ * invoke an action.
+ */
 export async function hireDutyHolders(): Promise<(action: string) => NodeJS.ProcessEnv> {
   const { iam } = awsClients(REGION)
   const keys = new Map<Role, NodeJS.ProcessEnv>()
@@ -33,7 +36,10 @@ function policyOf(role: Role) {
   }
 }
 
-/** IAM has no regions: a stack in another region needs these names. A policy that a user holds cannot be deleted. */
+/**
+ * IAM has no regions: a stack in another region needs these names. A policy that a user holds
+ * cannot be deleted.
+ */
 export async function removeDutyPolicies(): Promise<void> {
   const { iam } = awsClients(REGION)
   for (const role of ROLES) {

@@ -26,7 +26,10 @@ export function installMinistack(): Promise<void> {
   return makePythonEnvironment(ENVIRONMENT, [`ministack==${MINISTACK}`, `libfaketime==${FAKETIME}`])
 }
 
-/** A process reads the time once a second: two threads that read the file at once can end their process. */
+/**
+ * A process reads the time once a second: two threads that read the file at once can end their
+ * process.
+ */
 const CACHED_SECONDS = 1
 
 /** The clock of emulator, functions and tools: this machine's clock and an offset. */
@@ -81,7 +84,10 @@ export function toolEnvironment(
 
 export const VERDICTS = 'verdicts.jsonl'
 
-/** Starts MiniStack over TLS, with its judge. Its functions are child processes that inherit its environment. */
+/**
+ * Starts MiniStack over TLS, with its judge. Its functions are child processes that inherit its
+ * environment.
+ */
 export async function startEmulator(
   directory: string,
   certificates: Certificates,
@@ -112,7 +118,8 @@ export async function startEmulator(
   })
   const ended = once(child, 'close')
   const close = async () => {
-    // SIGKILL, because MiniStack may wait for open connections for ever. Its data is only in memory.
+    // SIGKILL, because MiniStack may wait for open connections for ever. Its data is only in
+    // memory.
     child.kill('SIGKILL')
     await ended
   }

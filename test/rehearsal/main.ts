@@ -58,7 +58,10 @@ directory. Nothing leaves the namespace.
   --help, -h   this text
 Exit code: 0 all steps passed, 1 one did not, 2 wrong arguments.`
 
-/** The variable with the directory. It is set where the program runs a second time, inside the namespaces. */
+/**
+ * The variable with the directory. It is set where the program runs a second time, inside the
+ * namespaces.
+ */
 const INSIDE = 'REHEARSAL_DIRECTORY'
 
 process.exitCode = await runCommand(USAGE, process.argv.slice(2), async (argv) => {
@@ -83,7 +86,8 @@ async function outside(keep: boolean, argv: readonly string[]): Promise<number> 
     const code = await runInNamespace(process.execPath, [import.meta.filename, ...argv], env)
     if (code !== undefined) return code
     console.error(
-      'This machine makes no namespaces for us: run it as root, or allow unprivileged user namespaces.',
+      'This machine makes no namespaces for us: run it as root, or allow unprivileged user ' +
+        'namespaces.',
     )
     return 1
   } finally {
@@ -92,13 +96,17 @@ async function outside(keep: boolean, argv: readonly string[]): Promise<number> 
   }
 }
 
-/** Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit code. */
+/**
+ * Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit
+ * code.
+ */
 async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)
   const clock = await rehearsalClock(directory)
   const env = toolEnvironment(certificates, clock)
-  // This process uses the clock of the machine. The SDK corrects its signatures to the time of the emulator.
+  // This process uses the clock of the machine. The SDK corrects its signatures to the time of the
+  // emulator.
   for (const name of ['ENDPOINT_URL', 'REGION', 'ACCESS_KEY_ID', 'SECRET_ACCESS_KEY'])
     process.env[`AWS_${name}`] = env[`AWS_${name}`]
   await using started = new AsyncDisposableStack()
@@ -135,7 +143,10 @@ async function rehearse(directory: string, only: readonly Part[]): Promise<numbe
   }
 }
 
-/** Runs the parts, and returns the judgement. A part that fails or is left out stops only the parts that need it. */
+/**
+ * Runs the parts, and returns the judgement. A part that fails or is left out stops only the parts
+ * that need it.
+ */
 async function live(
   rehearsal: Rehearsal,
   apiUrl: string,
@@ -177,7 +188,8 @@ async function live(
   await part('lose-region', [payments, restored], ({ paid }) =>
     loseRegion(rehearsal, merchant, paid),
   )
-  // Verdicts on the lost region no longer count: the roles of the new stack have taken the names of its roles.
+  // Verdicts on the lost region no longer count: the roles of the new stack have taken the names of
+  // its roles.
   const elsewhere = verdicts()
     .slice(refused)
     .filter(({ resource }) => resource.includes(`:${OTHER_REGION}:`))

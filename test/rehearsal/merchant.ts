@@ -96,7 +96,10 @@ export function merchantAt(
     post,
     create,
     hasStatus,
-    /** The customer pays, and the payment succeeds by the provider's callback. It fails if the amount is wrong. */
+    /**
+     * The customer pays, and the payment succeeds by the provider's callback. It fails if the
+     * amount is wrong.
+     */
     pay: async (payment: Payment, amount?: number) => {
       const init = {
         method: 'POST',

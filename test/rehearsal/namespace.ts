@@ -4,13 +4,16 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { runTool } from '../support/run-tool.ts'
 
-/** From the 6bone, unassigned since 2006: the gateway takes it for public, but no host on the internet has it. */
+/**
+ * From the 6bone, unassigned since 2006: the gateway takes it for public, but no host on the
+ * internet has it.
+ */
 export const MERCHANT_ADDRESS = '3ffe::1'
 
 /**
- * Runs a program as the first process of its own namespaces. Its network is a loopback interface alone, so that nothing
- * leaves the machine. Its mounts and processes end with it. Returns its exit code; undefined where this machine makes no
- * namespaces for us.
+ * Runs a program as the first process of its own namespaces. Its network is a loopback interface
+ * alone, so that nothing leaves the machine. Its mounts and processes end with it. Returns its exit
+ * code; undefined where this machine makes no namespaces for us.
  */
 export async function runInNamespace(
   program: string,
@@ -28,14 +31,18 @@ export async function runInNamespace(
   return Number(code ?? 1)
 }
 
-/** Inside the namespaces: sets the loopback interface up, with a public address, and our own name server. */
+/**
+ * Inside the namespaces: sets the loopback interface up, with a public address, and our own name
+ * server.
+ */
 export async function furnishNamespace(directory: string): Promise<void> {
   const must = async (program: string, ...args: readonly string[]) => {
     const { code, output } = await runTool(program, args)
     if (code !== 0) throw new Error(`${program} ${args.join(' ')}: ${output}`)
   }
   await must('ip', 'link', 'set', 'lo', 'up')
-  // An address for documentation. With loopback addresses alone, the system looks up no names for IPv4.
+  // An address for documentation. With loopback addresses alone, the system looks up no names for
+  // IPv4.
   await must('ip', 'addr', 'add', '192.0.2.1/32', 'dev', 'lo')
   await must('ip', '-6', 'addr', 'add', `${MERCHANT_ADDRESS}/128`, 'dev', 'lo', 'nodad')
   const settings = {

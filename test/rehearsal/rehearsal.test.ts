@@ -87,7 +87,9 @@ it('the judgement on a rehearsal counts the calls of functions, and names refuse
 
   expect([calls.get('get-payment'), calls.size]).toStrictEqual([2, heard.length])
   expect(denied).toStrictEqual([
-    'gateway-dev-get-payment dynamodb:GetItem arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev of PAYMENT: No matching Allow statement',
+    'gateway-dev-get-payment dynamodb:GetItem ' +
+      'arn:aws:dynamodb:ap-southeast-3:000000000001:table/gateway-dev of PAYMENT: No matching ' +
+      'Allow statement',
   ])
   expect(silent).toStrictEqual(['check-due-deliveries'])
 })

@@ -26,7 +26,10 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /** The time limit of a step. The default is longer than the limit of a program (support/run-tool.ts). */
+  /**
+   * The time limit of a step. The default is longer than the limit of a program
+   * (support/run-tool.ts).
+   */
   readonly stepMs?: number
   /** The credentials of the person who may invoke an action. */
   readonly envOf: (action: string) => NodeJS.ProcessEnv
@@ -36,7 +39,10 @@ export function startRehearsal(parts: Parts) {
   const { env, envOf, stepMs = 1_200_000 } = parts
   const limits: string[] = []
   const failures: string[] = []
-  /** Runs a script of package.json on the stage. Throws with its output unless it ends with one of these codes. */
+  /**
+   * Runs a script of package.json on the stage. Throws with its output unless it ends with one of
+   * these codes.
+   */
   const npm = async (
     [script = '', ...args]: readonly string[],
     { codes = [0], env: more, cwd }: NpmRun = {},
@@ -53,7 +59,10 @@ export function startRehearsal(parts: Parts) {
   }
   return {
     ...parts,
-    /** Runs one step, and reports it with its seconds. Reports and throws what fails or takes too long. */
+    /**
+     * Runs one step, and reports it with its seconds. Reports and throws what fails or takes too
+     * long.
+     */
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
       const report = (said: string) =>
@@ -68,7 +77,10 @@ export function startRehearsal(parts: Parts) {
         throw error
       }
     },
-    /** Runs steps that belong together. Undefined if a step failed, or if an earlier part did not make what they need. */
+    /**
+     * Runs steps that belong together. Undefined if a step failed, or if an earlier part did not
+     * make what they need.
+     */
     part: async <T, const Needs extends readonly unknown[]>(
       what: string,
       needs: Needs,
@@ -88,7 +100,10 @@ export function startRehearsal(parts: Parts) {
     npm,
     deploy: (cwd: string, how?: NpmRun) =>
       npm(['deploy', '--require-approval', 'never'], { ...how, cwd }),
-    /** Runs an action by the operators' command. Returns its body; undefined where it failed with an allowed code. */
+    /**
+     * Runs an action by the operators' command. Returns its body; undefined where it failed with an
+     * allowed code.
+     */
     admin: async (
       action: string,
       payload: object = {},

@@ -5,7 +5,10 @@ import { eventually, expect, type Rehearsal } from './rehearsal.ts'
 
 const PER_PAGE = 100
 
-/** Makes a change during traffic: each create gets a 201, each payment is credited, each webhook arrives at once. */
+/**
+ * Makes a change during traffic: each create gets a 201, each payment is credited, each webhook
+ * arrives at once.
+ */
 export async function inTraffic(
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -14,7 +17,8 @@ export async function inTraffic(
 ): Promise<void> {
   let isOver = false
   const changed = change().finally(() => void (isOver = true))
-  // The change ends before a failure of the traffic is thrown: no other step may run at the same time.
+  // The change ends before a failure of the traffic is thrown: no other step may run at the same
+  // time.
   const [made, traffic] = await Promise.allSettled([
     changed,
     sell(rehearsal, merchant, name, () => isOver),
@@ -38,7 +42,8 @@ async function sell(
       // A merchant would retry. Here another payment is made, twice at most.
       if (!String(error).includes('the payment is still being created') || ++late > 2) throw error
       cannot(
-        'a busy emulator answers a write after the SDK has sent it again: a create in traffic was left out for it',
+        'a busy emulator answers a write after the SDK has sent it again: a create in traffic ' +
+          'was left out for it',
       )
       return undefined
     })
@@ -49,7 +54,10 @@ async function sell(
   return paid
 }
 
-/** Each webhook arrived, and needed one attempt. Operators look: a merchant's own lists count against its limit. */
+/**
+ * Each webhook arrived, and needed one attempt. Operators look: a merchant's own lists count
+ * against its limit.
+ */
 async function announcedAtOnce(
   { admin }: Rehearsal,
   merchant: Merchant,

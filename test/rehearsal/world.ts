@@ -33,7 +33,10 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/** All parties outside of AWS: name server, provider and merchant, each at its own address. The last two use TLS. */
+/**
+ * All parties outside of AWS: name server, provider and merchant, each at its own address. The last
+ * two use TLS.
+ */
 export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -42,7 +45,9 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => names.close())
 
   let apiUrl = ''
-  /** The API keys that the provider accepts, the token that it sends, and the key of the last call. */
+  /**
+   * The API keys that the provider accepts, the token that it sends, and the key of the last call.
+   */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
@@ -118,7 +123,10 @@ function ipv4(address: string) {
 
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
-/** Terminates TLS for a server of this machine, at the address to which its name leads. May replace the authorization. */
+/**
+ * Terminates TLS for a server of this machine, at the address to which its name leads. May replace
+ * the authorization.
+ */
 async function startTlsFront(
   { certificate, key }: Certificates,
   address: string,

@@ -7,7 +7,10 @@ import { runHistory } from '../simulation/histories/history.ts'
 import type { Play } from '../simulation/histories/play.ts'
 import { KINDS, kindOf, type RawItem } from './readers.ts'
 
-/** Keeps the first item of each shape (kind, status, attributes), and each item with a new attribute. */
+/**
+ * Keeps the first item of each shape (kind, status, attributes), and each item with a new
+ * attribute.
+ */
 export function createShapes() {
   const seen = new Set<string>()
   const kept: RawItem[] = []
@@ -41,10 +44,16 @@ export function readToday(raw: RawItem): unknown {
   return read && JSON.parse(JSON.stringify(read(fromItem(unmarshall(raw))), asArray))
 }
 
-/** An item as a release stored it, and what that release read of it. `read` is missing if no flow reads the kind. */
+/**
+ * An item as a release stored it, and what that release read of it. `read` is missing if no flow
+ * reads the kind.
+ */
 export type Kept = { readonly item: RawItem; readonly read?: unknown }
 
-/** One item of every shape that this tree stores in these histories of the simulation, between the writes of a flow too. */
+/**
+ * One item of every shape that this tree stores in these histories of the simulation, between the
+ * writes of a flow too.
+ */
 export async function collectShapes(seeds: readonly number[]): Promise<readonly Kept[]> {
   const { note, kept } = createShapes()
   for (const seed of seeds) {

@@ -1,8 +1,9 @@
 /**
- * Goal: this tree reads what every release since v1.0.0 has stored (docs/reliability.md).
- * Method: before a release is tagged, `npm run shapes -- --write` keeps an item of every shape that it stores, with what
- * it read of the item. Each later tree reads the kept items again. No release is tagged yet, so no file is kept. A sample
- * of this tree's own shapes takes the same way: kept, parsed, read.
+ * Goal: this tree reads what every release since v1.0.0 has stored (docs/reliability.md). Method:
+ * before a release is tagged, `npm run shapes -- --write` keeps an item of every shape that it
+ * stores, with what it read of the item. Each later tree reads the kept items again. No release is
+ * tagged yet, so no file is kept. A sample of this tree's own shapes takes the same way: kept,
+ * parsed, read.
  */
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { expect, it } from 'vitest'

@@ -1,13 +1,17 @@
 /**
- * Goal: the invariants hold for every fault and every order of events; a seed gives the same history, byte for byte, and
- * several processes the same results as one. Method: fixed seeds, in one process and in two; each draws its faults and
- * its operations, then the faults stop and everything must come to rest. `npm run sim -- --seed N --trace` prints a history.
+ * Goal: the invariants hold for every fault and every order of events; a seed gives the same
+ * history, byte for byte, and several processes the same results as one. Method: fixed seeds, in
+ * one process and in two; each draws its faults and its operations, then the faults stop and
+ * everything must come to rest. `npm run sim -- --seed N --trace` prints a history.
  */
 import { expect, it } from 'vitest'
 import type { HistoryOptions } from './histories/history.ts'
 import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
 
-/** What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the situations. */
+/**
+ * What fits into the time of `npm test`. `.ci/run` continues from there, and asks for the
+ * situations.
+ */
 const SEEDS = { from: 1, to: 2 }
 
 it('every invariant holds, and two processes give each seed the result of one, in order', {

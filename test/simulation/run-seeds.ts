@@ -21,7 +21,10 @@ type Seeds = { readonly from: number; readonly to: number; readonly jobs: number
   'seed'
 >
 
-/** Runs seeds in `jobs` processes. The results are in the order of the seeds, whichever process was first. */
+/**
+ * Runs seeds in `jobs` processes. The results are in the order of the seeds, whichever process was
+ * first.
+ */
 export async function runSeeds(
   { from, to, jobs, operations }: Seeds,
   onResult: (result: SeedResult) => void = () => undefined,
@@ -49,7 +52,10 @@ export async function runSeed(task: SeedTask, run = runHistory): Promise<SeedRes
   return problems.length === 0 ? result : { ...result, failure: await failureOf(run, task) }
 }
 
-/** The shortest prefix of a failing history that still fails: what happens after it is not needed to understand it. */
+/**
+ * The shortest prefix of a failing history that still fails: what happens after it is not needed to
+ * understand it.
+ */
 async function failureOf(
   run: typeof runHistory,
   { seed, operations = operationsOf(seed) }: SeedTask,

@@ -11,7 +11,10 @@ import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
 
 type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 
-/** The worker runs its files one after the other, so they share one DynamoDB Local. It ends with the worker. */
+/**
+ * The worker runs its files one after the other, so they share one DynamoDB Local. It ends with the
+ * worker.
+ */
 let starting: Promise<TestDynamoDb | NoDynamoDbLocal> | undefined
 let started: TestDynamoDb | undefined
 
@@ -22,7 +25,10 @@ export function dynamoDb(): TestDynamoDb {
   return started
 }
 
-/** `describe` for tests on DynamoDB Local, which the first such file starts. Without DynamoDB Local they are skipped. */
+/**
+ * `describe` for tests on DynamoDB Local, which the first such file starts. Without DynamoDB Local
+ * they are skipped.
+ */
 export async function describeOnDynamoDb() {
   const none = await (starting ??= start())
   if (none instanceof NoDynamoDbLocal) console.log(`skipped: ${none.message}`)

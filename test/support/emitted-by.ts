@@ -13,7 +13,9 @@ const EmfLine = v.looseObject({
   }),
 })
 
-/** The metrics that CloudWatch reads from a log line: each value, once for each set of dimensions. */
+/**
+ * The metrics that CloudWatch reads from a log line: each value, once for each set of dimensions.
+ */
 export function emittedBy(text: string) {
   const line: unknown = JSON.parse(text)
   if (!v.is(v.object({ _aws: v.unknown() }), line)) return []
@@ -24,7 +26,8 @@ export function emittedBy(text: string) {
         namespace,
         name,
         unit,
-        // CloudWatch drops a metric whose dimension has no text on the line. Here such a line throws.
+        // CloudWatch drops a metric whose dimension has no text on the line. Here such a line
+        // throws.
         dimensions: Object.fromEntries(
           names.map((dimension) => [
             dimension,

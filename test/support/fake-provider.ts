@@ -89,7 +89,10 @@ export function fakeProvider() {
     heal: (name: keyof Provider) => void Object.assign(answers, { [name]: healthy[name] }),
     /** The created request with its input; throws if there is none. */
     requestOf,
-    /** The customer pays: the request succeeds and a captured payment appears. Answers the provider payment id. */
+    /**
+     * The customer pays: the request succeeds and a captured payment appears. Answers the provider
+     * payment id.
+     */
     pay: (paymentRequestId: string, amountMinor?: number): string => {
       const { reference, status, input } = requestOf(paymentRequestId)
       const providerPaymentId = `py-${crypto.randomUUID()}-${payments.size + 1}`

@@ -38,7 +38,10 @@ export async function listen(server: Server): Promise<number> {
   return address.port
 }
 
-/** Accepts connections and runs the given action on each: below HTTP, where servers really misbehave. */
+/**
+ * Accepts connections and runs the given action on each: below HTTP, where servers really
+ * misbehave.
+ */
 export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
   return listen(createTcpServer(behave))
 }

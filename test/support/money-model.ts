@@ -8,7 +8,10 @@ type Movement = {
 /** A row that took money, with its kind and the amount that was not returned. */
 type Taken = { readonly id: string; readonly kind: string; taken: number; isVoid?: true }
 
-/** The money that remains of a payment, by the provider's rows (design section 10) and none of the gateway's code. */
+/**
+ * The money that remains of a payment, by the provider's rows (design section 10) and none of the
+ * gateway's code.
+ */
 export function modelOf(gross: number, fee: number, markup: number) {
   const net = gross - fee - markup
   const applied = new Set<string>()

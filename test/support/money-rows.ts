@@ -61,7 +61,10 @@ export function aVoid(
   }
 }
 
-/** An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the house bears it. */
+/**
+ * An operator adjusts a client's balance. `recovered`: the client paid back. `written_off`: the
+ * house bears it.
+ */
 export function adjustBalance(
   deps: Deps,
   { clientId }: Pick<Client, 'clientId'>,

@@ -13,7 +13,10 @@ import { ABANDONED, storedDelivery, storedEndpoint } from './webhook-builders.ts
 
 const STANDING = { what: 'window.written_off_minor', expected: 0, found: 1 }
 
-/** A merchant with an item of every kind: the ids that `RIGHT_PAYLOADS` names, and the merchant's key. */
+/**
+ * A merchant with an item of every kind: the ids that `RIGHT_PAYLOADS` names, and the merchant's
+ * key.
+ */
 export async function operatorWorld(deps: TestDeps) {
   const [client, stranger] = [await withoutFloor(deps), await aStoredClient(deps)]
   const { key, header } = await issueKey(deps, client.clientId)
@@ -72,7 +75,9 @@ export async function operatorWorld(deps: TestDeps) {
 
 const ASKED = { operator: 'ayu', client_id: '$client' }
 
-/** A valid payload for every operator action. Texts with a dollar stand for ids of the test's world. */
+/**
+ * A valid payload for every operator action. Texts with a dollar stand for ids of the test's world.
+ */
 export const RIGHT_PAYLOADS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'create-client': { operator: 'ayu', name: 'Warung Dua' },
   'update-client': { ...ASKED, name: 'Warung Dua' },

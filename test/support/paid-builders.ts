@@ -31,7 +31,10 @@ export type SucceededFields = {
   readonly providerSettledAt?: Timestamp
 }
 
-/** A paid, open payment by a virtual account of BCA: by default 100,000 gross, 4,000 fee, 100 markup, 95,900 net. */
+/**
+ * A paid, open payment by a virtual account of BCA: by default 100,000 gross, 4,000 fee, 100
+ * markup, 95,900 net.
+ */
 export function succeededPayment(
   client: Client,
   { paidAt, ...fields }: SucceededFields & { readonly paidAt: Timestamp },
@@ -190,7 +193,10 @@ export async function anOpenPayment(
   return payment
 }
 
-/** One succeeded payment in the table, posted now by its settled row; by default with the tariff's fee. */
+/**
+ * One succeeded payment in the table, posted now by its settled row; by default with the tariff's
+ * fee.
+ */
 export async function aSucceededPayment(
   deps: TestDeps,
   client: Client,

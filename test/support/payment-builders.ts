@@ -104,7 +104,10 @@ export async function aCreating(
   return { deps, client, creating }
 }
 
-/** The provider makes the next request at once. Its answer comes when the test resolves the promise, or replaces it. */
+/**
+ * The provider makes the next request at once. Its answer comes when the test resolves the promise,
+ * or replaces it.
+ */
 export function lateAnswer({ provider }: TestDeps): PromiseWithResolvers<CreateAnswer | void> {
   const answer = Promise.withResolvers<CreateAnswer | void>()
   provider.script('createRequest', async (input, timeoutMs) => {
@@ -121,7 +124,10 @@ export function payFirst({ provider }: TestDeps) {
   return { reference, providerPaymentId: provider.pay(paymentRequestId) }
 }
 
-/** A customer pays before the create's answer comes: the payment is still being created, under a lease. */
+/**
+ * A customer pays before the create's answer comes: the payment is still being created, under a
+ * lease.
+ */
 export async function paidWhileCreating(
   deps: TestDeps,
   client: Client,

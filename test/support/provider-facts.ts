@@ -1,8 +1,9 @@
 import * as v from 'valibot'
 
 /**
- * The provider's documented facts about every call we make: payments API v3 and its list of transactions, as of November
- * 2026; for channels also spec 2.1.1. Nothing here comes from our code. A field that is not here is undocumented.
+ * The provider's documented facts about every call we make: payments API v3 and its list of
+ * transactions, as of November 2026; for channels also spec 2.1.1. Nothing here comes from our
+ * code. A field that is not here is undocumented.
  */
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}'
@@ -25,12 +26,6 @@ export const Time = v.pipe(
 )
 const Url = v.pipe(v.string(), v.url(), v.regex(/^https?:/))
 
-const VirtualAccount = v.strictObject({
-  display_name: text(1, 250),
-  expires_at: v.optional(Time),
-  virtual_account_number: v.optional(v.string()),
-  success_return_url: v.optional(Url),
-})
 const Qris = v.strictObject({
   expires_at: v.optional(Time),
   qr_string_type: v.optional(v.literal('DYNAMIC')),
@@ -40,6 +35,13 @@ const Phone = v.strictObject({
 })
 const ReturnUrls = v.strictObject({ success_return_url: Url, failure_return_url: v.optional(Url) })
 const GopayUrls = v.strictObject({ ...ReturnUrls.entries, cancel_return_url: v.optional(Url) })
+
+const VirtualAccount = v.strictObject({
+  display_name: text(1, 250),
+  expires_at: v.optional(Time),
+  virtual_account_number: v.optional(v.string()),
+  success_return_url: v.optional(Url),
+})
 
 const DAY = 86_400
 
@@ -54,7 +56,10 @@ export type ChannelFacts = {
   readonly permille: bigint
   readonly flat: bigint
   readonly lifetimeSeconds: number
-  /** Least and most rupiah of one payment, from the provider's list of payment methods, read 2026-09-30. */
+  /**
+   * Least and most rupiah of one payment, from the provider's list of payment methods, read
+   * 2026-09-30.
+   */
   readonly amounts: readonly [number, number]
 }
 

@@ -50,7 +50,10 @@ type CallbackBody = {
 
 export const FINAL = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED'] as const
 
-/** The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded callbacks. */
+/**
+ * The core on a manual clock (a Friday morning in Jakarta), with counted ids and recorded
+ * callbacks.
+ */
 export function aCore(options: { restored?: readonly Change[]; start?: string } = {}) {
   const clock = createScheduler(Date.parse(options.start ?? '2026-11-20T04:10:00.000Z'))
   const callbacks: (CallbackBody & Pick<OutgoingCallback, 'headers'>)[] = []
@@ -119,7 +122,9 @@ type PaymentRequest = {
 
 const REQUESTS = '/v3/payment_requests'
 
-/** The simulator as started locally, with a receiver for its callbacks. `await using` closes both. */
+/**
+ * The simulator as started locally, with a receiver for its callbacks. `await using` closes both.
+ */
 export async function aSimulator(options: { stateFile?: string } = {}) {
   const clock = startLocalClock()
   const receiver = await startScriptedServer(json(200, {}))
@@ -132,7 +137,10 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
     ...options,
   })
 
-  /** One HTTP call; `T` is what the test expects the JSON body to look like. The body is empty when the answer is not JSON. */
+  /**
+   * One HTTP call; `T` is what the test expects the JSON body to look like. The body is empty when
+   * the answer is not JSON.
+   */
   const call = async <T = Json>(
     method: string,
     path: string,

@@ -25,7 +25,8 @@ export async function runTool(
     cwd: cwd ?? PROJECT_ROOT,
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // A process group, which ends as a whole: a remaining child would keep the output open for ever.
+    // A process group, which ends as a whole: a remaining child would keep the output open for
+    // ever.
     detached: true,
   })
   let isLate = false
@@ -60,7 +61,10 @@ export function outputOf(streams: readonly Readable[], more?: () => unknown): ()
   return () => output
 }
 
-/** A virtual environment of Python with these packages. It stays between runs, so only the first run needs PyPI. */
+/**
+ * A virtual environment of Python with these packages. It stays between runs, so only the first run
+ * needs PyPI.
+ */
 export async function makePythonEnvironment(
   directory: string,
   packages: readonly string[],

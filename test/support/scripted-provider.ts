@@ -88,7 +88,10 @@ export function createdAnswer(overrides: object = {}, status = 201): Script {
   }
 }
 
-/** A request, a payment and a transaction in the provider's format: one paid and settled virtual account. */
+/**
+ * A request, a payment and a transaction in the provider's format: one paid and settled virtual
+ * account.
+ */
 export const PAID_REQUEST = {
   payment_request_id: 'pr-1',
   reference_id: 'ref-1',

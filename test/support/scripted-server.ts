@@ -24,7 +24,10 @@ export function cut(response: ServerResponse): void {
   response.destroy()
 }
 
-/** An HTTP server on 127.0.0.1 that answers by its script and records what it receives; closed after the test. */
+/**
+ * An HTTP server on 127.0.0.1 that answers by its script and records what it receives; closed after
+ * the test.
+ */
 export async function startScriptedServer(script: Script) {
   const requests: ReceivedRequest[] = []
   const server = createServer((incoming, response) => {

@@ -131,7 +131,9 @@ export function sweepADayLater(deps: TestDeps, client: Client) {
   return sweep(deps, client)
 }
 
-/** A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth. */
+/**
+ * A settlement of one payment of this amount. Its net is the amount less 4,000 and one thousandth.
+ */
 export async function settledAmount(
   deps: TestDeps,
   client: Client,

@@ -23,7 +23,9 @@ type Import = {
   readonly typeOnly: boolean
 }
 
-/** A TypeScript file for the architecture test: parsed, so that comments and strings cannot fool it. */
+/**
+ * A TypeScript file for the architecture test: parsed, so that comments and strings cannot fool it.
+ */
 export type SourceFile = {
   /** The path from the project's root, with slashes. */
   readonly path: string

@@ -74,7 +74,10 @@ type RawTemplate = {
   readonly Outputs: Properties
 }
 
-/** The stacks in the stage's region, without the check against CloudFormation's schemas, which takes most of the time. */
+/**
+ * The stacks in the stage's region, without the check against CloudFormation's schemas, which takes
+ * most of the time.
+ */
 function rawStacks(addTo: (app: App) => void) {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }
@@ -174,7 +177,9 @@ const NAMED_ARN =
   /^arn:<AWS::Partition>:(sqs|sns|dynamodb):<AWS::Region>:<AWS::AccountId>:(?:table\/)?([\w-]+)/
 const QUEUE_URL = /^https:\/\/sqs\.<AWS::Region>\.<AWS::URLSuffix>\/<AWS::AccountId>\/([\w-]+)$/
 
-/** Stacks refer to another stack's queues, topics and tables by name. Such names become references. */
+/**
+ * Stacks refer to another stack's queues, topics and tables by name. Such names become references.
+ */
 function byName(text: string, resources: Readonly<Record<string, RawResource>>): string {
   const [arn, service, named = QUEUE_URL.exec(text)?.[1]] = NAMED_ARN.exec(text) ?? []
   if (named === undefined || !Object.keys(resources).some((id) => nameOf(id, resources) === named))

@@ -108,7 +108,10 @@ export const READY_PRODUCTION: DeployedStage = stageWith(
 
 export const EVERYTHING: DeployedStage = { ...READY_PRODUCTION, webhookEgress: 'nat' }
 
-/** One stage for each option that is off by default, each alone and then all of them, as a deployment may combine them. */
+/**
+ * One stage for each option that is off by default, each alone and then all of them, as a
+ * deployment may combine them.
+ */
 export const OPTIONAL_STAGES: Readonly<Record<string, DeployedStage>> = {
   dev: stageWith({}),
   prod: stageWith({}, 'prod'),

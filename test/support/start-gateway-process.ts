@@ -30,7 +30,10 @@ export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: Gate
   return {
     pid: child.pid ?? 0,
     output,
-    /** Resolves with the banner when the gateway is ready. Rejects with the output if it ends before, or is late. */
+    /**
+     * Resolves with the banner when the gateway is ready. Rejects with the output if it ends
+     * before, or is late.
+     */
     ready: async (withinMs = 60_000) => {
       const late = AbortSignal.timeout(withinMs)
       await Promise.race([printed, exited, once(late, 'abort')])

@@ -68,7 +68,10 @@ export function rowNow(
   return settledRow(paid, deps.now(), fields)
 }
 
-/** A row that names an attempt other than the payment's: the row proves nothing, so the sync asks the provider. */
+/**
+ * A row that names an attempt other than the payment's: the row proves nothing, so the sync asks
+ * the provider.
+ */
 export function rowOfOtherAttempt(deps: TestDeps, paid: PaidUpstream) {
   return rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
 }

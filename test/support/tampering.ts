@@ -24,13 +24,19 @@ export function putRaw(deps: TestDeps, item: Raw) {
 
 const REMOVED = Symbol('removed')
 
-/** Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only for plausibility. */
+/**
+ * Fields that nothing repeats. The audit ignores `loose` ones, and judges `imprecise` times only
+ * for plausibility.
+ */
 export type Unwitnessed = {
   readonly loose: readonly string[]
   readonly imprecise: readonly string[]
 }
 
-/** Every single change of an item: each value, also nested ones, and each removed attribute. The keys stay. */
+/**
+ * Every single change of an item: each value, also nested ones, and each removed attribute. The
+ * keys stay.
+ */
 export function tamperingsOf(item: Raw, { loose, imprecise }: Unwitnessed): readonly Tampering[] {
   const { pk: _, sk: __, ...attributes } = item
   const isIn = (names: readonly string[], name: string) =>
@@ -111,10 +117,15 @@ function replaced(node: unknown, [at, ...rest]: Path, value: unknown): unknown {
   return Object.fromEntries(entries)
 }
 
-/** Attributes that move an item into another list: then the audit can only name its shard or window. */
+/**
+ * Attributes that move an item into another list: then the audit can only name its shard or window.
+ */
 const HIDES = /^(owner|entity|listed_at|id|client_id|payment_id|open_at)\b/
 
-/** Of these tamperings the ones that an audit of the whole client does not see, or sees without naming one of `ids`. */
+/**
+ * Of these tamperings the ones that an audit of the whole client does not see, or sees without
+ * naming one of `ids`.
+ */
 export async function undetectedBy(
   deps: TestDeps,
   clientId: ClientId,

@@ -10,7 +10,10 @@ export function tempDirectory(): string {
   return path
 }
 
-/** Until the test ends, only these programs (shell scripts) and those that the gateway needs are on the PATH. */
+/**
+ * Until the test ends, only these programs (shell scripts) and those that the gateway needs are on
+ * the PATH.
+ */
 export function machineWith(programs: Readonly<Record<string, string>>): void {
   const directory = tempDirectory()
   for (const name of ['sh', 'sleep']) symlinkSync(join('/bin', name), join(directory, name))

@@ -28,7 +28,10 @@ type LogLine = {
 
 const SEAL_KEY = randomBytes(32)
 
-/** One table for all files of a worker: each test makes its own clients. `npm test -- --table dynamodb` changes it. */
+/**
+ * One table for all files of a worker: each test makes its own clients. `npm test -- --table
+ * dynamodb` changes it.
+ */
 const SHARED =
   process.env['TEST_TABLE'] === 'dynamodb'
     ? await dynamoDbTestRequests()
@@ -36,7 +39,10 @@ const SHARED =
 
 export type Overrides = Partial<Outside>
 
-/** The worker's table, and fakes at the borders only: clock, ids, provider, merchants, queues, topic, secrets. */
+/**
+ * The worker's table, and fakes at the borders only: clock, ids, provider, merchants, queues,
+ * topic, secrets.
+ */
 export function testDeps(overrides: Overrides = {}) {
   const clock = manualClock()
   const sent: { readonly queue: QueueName; readonly message: QueueMessage }[] = []
@@ -103,13 +109,17 @@ export function manualClock(start: Timestamp = timestampOf(Date.UTC(2026, 10, 20
     sleep: async (ms: number): Promise<void> => {
       const wakeAt = elapsedMs + ms
       await new Promise<void>((resolve) => setImmediate(resolve))
-      // Overlapping waits take no extra time: the first one to end has advanced the clock for the others too.
+      // Overlapping waits take no extra time: the first one to end has advanced the clock for the
+      // others too.
       if (elapsedMs < wakeAt) pass(wakeAt - elapsedMs)
     },
   }
 }
 
-/** Test dependencies with a table of their own in memory, which has these items. Its indexes follow at once. */
+/**
+ * Test dependencies with a table of their own in memory, which has these items. Its indexes follow
+ * at once.
+ */
 export function memoryDeps(overrides: Overrides = {}, items: readonly object[] = []) {
   const changes: TableChange[] = []
   const stored = createMemoryTable({
@@ -129,7 +139,10 @@ export function storeRaw({ requests }: Pick<MemoryTable, 'requests'>, item: obje
 
 export type MemoryDeps = ReturnType<typeof memoryDeps>
 
-/** Deps on a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as DynamoDB's are late. */
+/**
+ * Deps on a table whose indexes get changes of keys with `latePkPrefix` only on `catchUp`, as
+ * DynamoDB's are late.
+ */
 export function depsWithLateIndexes(latePkPrefix: string) {
   const late: TableChange[] = []
   const table = createMemoryTable({
@@ -220,7 +233,9 @@ export const beforeFirst = atFirst('before')
 /** Runs `other` after the first request of this kind. If `other` throws, the answer is lost. */
 export const afterFirst = atFirst('after')
 
-/** Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`). */
+/**
+ * Every request of this kind fails: it never arrives (`before`), or its answer is lost (`after`).
+ */
 export function failingOn(
   deps: TestDeps,
   kind: TableCall['name'],

@@ -1,5 +1,7 @@
 import { test } from 'vitest'
 
+type Use = (part: unknown) => Promise<void>
+
 /** An `it` that makes a world for each test. A test takes the parts that it needs by name. */
 export function testWith<World extends object, Name extends keyof World & string>(
   make: () => World | Promise<World>,
@@ -11,4 +13,3 @@ export function testWith<World extends object, Name extends keyof World & string
   ])
   return test.extend('world', make).extend<{ $test: Pick<World, Name> }>(Object.fromEntries(parts))
 }
-type Use = (part: unknown) => Promise<void>

@@ -39,9 +39,9 @@ const Callback = v.object({ data: v.object({ payment_id: v.string(), reference_i
 const Capture = v.object({ captures: v.array(v.object({ capture_amount: v.number() })) })
 
 /**
- * A program that does what a gateway with this table cannot leave out, and nothing else: it believes every caller,
- * checks nothing and logs nothing. Like the local gateway it has the provider's simulator, the queues' emulator and the
- * local HTTP server in its own process.
+ * A program that does what a gateway with this table cannot leave out, and nothing else: it
+ * believes every caller, checks nothing and logs nothing. Like the local gateway it has the
+ * provider's simulator, the queues' emulator and the local HTTP server in its own process.
  * Arguments: the table's endpoint, its name, and where webhooks go.
  */
 const [endpoint = '', tableName = '', receiverUrl = ''] = process.argv.slice(2)
@@ -96,7 +96,10 @@ async function work(means: FloorMeans): Promise<void> {
   }
 }
 
-/** Reads the delivery, its endpoint and the body, claims the delivery, sends the webhook and records the result. */
+/**
+ * Reads the delivery, its endpoint and the body, claims the delivery, sends the webhook and records
+ * the result.
+ */
 async function deliver(
   means: FloorMeans,
   { Body: id = '', ReceiptHandle }: Message,
@@ -131,7 +134,10 @@ function eventKey(id: string) {
   return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
 }
 
-/** Asks the provider, reads the endpoints, writes payment, credit, event and delivery, and sends the delivery's message. */
+/**
+ * Asks the provider, reads the endpoints, writes payment, credit, event and delivery, and sends the
+ * delivery's message.
+ */
 async function applyCallback(means: FloorMeans, body: unknown) {
   const { table, clientId: owner, sqs, queueUrl: QueueUrl } = means
   const { data } = v.parse(Callback, body)
@@ -176,7 +182,10 @@ function count({ clientId }: FloorMeans, id: string, field: string) {
   return update({ pk: `LEDGER#${clientId}`, sk: `SHARD#${id[0]}` }, { add: { [field]: 1 } })
 }
 
-/** Claims the payment so that no other caller asks the provider; asks it; writes payment, pointers and count. */
+/**
+ * Claims the payment so that no other caller asks the provider; asks it; writes payment, pointers
+ * and count.
+ */
 async function create(means: FloorMeans, body: unknown) {
   const { table, clientId } = means
   const request = v.parse(Request, body)

@@ -16,7 +16,10 @@ type Latencies = { readonly ms: number[]; elapsedMs: number }
 
 const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
 
-/** Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out load. */
+/**
+ * Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out
+ * load.
+ */
 export async function floorReport() {
   const { figures, pace } = await measureFloor()
   const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
@@ -33,7 +36,10 @@ type Measured = {
   readonly receiver: WebhookReceiver
 }
 
-/** How many callers ask at once, and the callbacks in a slice: each callback needs a payment that is made and paid. */
+/**
+ * How many callers ask at once, and the callbacks in a slice: each callback needs a payment that is
+ * made and paid.
+ */
 const LOADS = [
   { concurrency: 1, callbacks: 10 },
   { concurrency: 8, callbacks: 40 },
@@ -47,7 +53,10 @@ type Slice = (side: Measured, load: (typeof LOADS)[number], into: Side) => Promi
 
 const SLICES: readonly Slice[] = [creates, callbacks]
 
-/** Gateway and floor program are processes on the same DynamoDB Local. They get the same requests in turn. */
+/**
+ * Gateway and floor program are processes on the same DynamoDB Local. They get the same requests in
+ * turn.
+ */
 async function measureFloor() {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()
@@ -79,7 +88,10 @@ function creates(
   return measureLoop(into.create, concurrency, during(800), () => create(side))
 }
 
-/** Concurrent callers, each asking again as soon as it is answered, while `goOn` says yes. Adds each request's time. */
+/**
+ * Concurrent callers, each asking again as soon as it is answered, while `goOn` says yes. Adds each
+ * request's time.
+ */
 async function measureLoop(
   into: Latencies,
   concurrency: number,
@@ -125,7 +137,8 @@ async function callbacks(
     await sendCallback(side.program, body)
     const tookMs = performance.now() - from
     into.callback.ms.push(tookMs)
-    // Divided by the number of concurrent callers: the time of one caller that waits for the answer alone.
+    // Divided by the number of concurrent callers: the time of one caller that waits for the answer
+    // alone.
     into.callback.elapsedMs += tookMs / concurrency
     await side.receiver.arrivalOf(id)
   }
@@ -162,7 +175,10 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
 
 const PAYING = 16
 
-/** Callers that create, pay and send the callback, then take the next payment at once. They wait for webhooks at the end. */
+/**
+ * Callers that create, pay and send the callback, then take the next payment at once. They wait for
+ * webhooks at the end.
+ */
 async function measurePace(gateway: Measured) {
   const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
   await measureLoop(paid, PAYING, during(15_000), async () => {
@@ -191,7 +207,10 @@ function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readon
   })
 }
 
-/** The least value that this part of all values does not exceed (`0.99`: one in a hundred takes longer). */
+/**
+ * The least value that this part of all values does not exceed (`0.99`: one in a hundred takes
+ * longer).
+ */
 function percentile(part: number) {
   return ({ ms }: Latencies): number =>
     ms.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(ms.length * part) - 1)] ?? Number.NaN
@@ -222,7 +241,10 @@ function slowProblems({ concurrency, gateway, floor }: FloorFigures): readonly s
     : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
 }
 
-/** While callers pay flat out, at least half of the webhooks keep pace. The other webhooks come within five seconds. */
+/**
+ * While callers pay flat out, at least half of the webhooks keep pace. The other webhooks come
+ * within five seconds.
+ */
 function lateProblems({ paid, arrived, restMs }: PaceFigure): readonly string[] {
   return [
     ...(arrived < paid.ms.length / 2

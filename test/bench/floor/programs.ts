@@ -22,7 +22,10 @@ type Call = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 256 })
 
-/** A call over a kept connection, with as little work as Node allows, because the caller shares the machine. */
+/**
+ * A call over a kept connection, with as little work as Node allows, because the caller shares the
+ * machine.
+ */
 export async function call(asked: Call): Promise<string> {
   const { method, url, headers = {}, body, wanted = 200 } = asked
   const sent = request(url, { method, agent, headers })
@@ -35,7 +38,8 @@ export async function call(asked: Call): Promise<string> {
     if (answer?.statusCode === wanted) return said
     throw new Error(`${method} ${url} was answered ${answer?.statusCode}: ${said}`)
   } catch (error) {
-    // The server may close a kept connection in the moment it is used again: nothing was answered on it.
+    // The server may close a kept connection in the moment it is used again: nothing was answered
+    // on it.
     if (sent.reusedSocket && Object(error).code === 'ECONNRESET') return call(asked)
     throw error
   }
@@ -49,7 +53,10 @@ const Ready = v.object({
 })
 export type Program = v.InferOutput<typeof Ready> & { end(): Promise<void> }
 
-/** Starts a program of this folder as a process of its own, and waits for the addresses it answers at. */
+/**
+ * Starts a program of this folder as a process of its own, and waits for the addresses it answers
+ * at.
+ */
 export async function startProgram(name: string, ...args: readonly string[]): Promise<Program> {
   const child = fork(join(import.meta.dirname, name), [...args], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -124,7 +131,9 @@ const Requests = v.array(
   }),
 )
 
-/** The customer pays a payment at the provider. Returns the callback that the provider would send. */
+/**
+ * The customer pays a payment at the provider. Returns the callback that the provider would send.
+ */
 export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`

@@ -109,7 +109,10 @@ async function startMeteredApi() {
     return answer.body
   }
   const costs: RequestCost[] = []
-  /** An environment knows a key for fifteen seconds. Each measured request is the first request after them. */
+  /**
+   * An environment knows a key for fifteen seconds. Each measured request is the first request
+   * after them.
+   */
   const measure = async (what: string, before: number, ...asked: Parameters<typeof ask>) => {
     deps.clock.advance(16)
     meter.take()
@@ -187,7 +190,8 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
     }
     const { deliveryId } = await storedDelivery(deps, { ...endpoint, endpointId }, delivered, event)
     copy(memory, deliveryKey(deliveryId), MANY - 1, (number) => {
-      // Endpoints alternate in the order of the list, so that one page reads as many endpoints as it may.
+      // Endpoints alternate in the order of the list, so that one page reads as many endpoints as
+      // it may.
       const id = idOf(number * ENDPOINTS + at) as typeof deliveryId
       return { ...deliveryKey(id), delivery_id: id, id }
     })

@@ -15,17 +15,22 @@ import { bundledStage, lambdaEnvironment } from '../../infra/assets/bundled-stag
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
-/** The start of a bundle, as a multiple of its bare handler's, is at most this (design section 9). */
+/**
+ * The start of a bundle, as a multiple of its bare handler's, is at most this (design section 9).
+ */
 const LIMIT = 1.15
 /**
- * Others use the machine as well, so a bundle and its bare handler are started one after the other and their ratio counts:
- * what disturbs one start mostly disturbs both. A bundle whose median of some pairs is over the limit is started more often.
+ * Others use the machine as well, so a bundle and its bare handler are started one after the other
+ * and their ratio counts: what disturbs one start mostly disturbs both. A bundle whose median of
+ * some pairs is over the limit is started more often.
  */
 const [MIN_PAIRS, MAX_PAIRS] = [7, 41]
 
 const STAGE = deployedStage('prod')
 
-/** The standard output is opened before: Lambda's own runtime has done so when it loads a function. */
+/**
+ * The standard output is opened before: Lambda's own runtime has done so when it loads a function.
+ */
 const LOAD = `
   void process.stdout
   const from = process.cpuUsage()
@@ -33,7 +38,10 @@ const LOAD = `
   const { user, system } = process.cpuUsage(from)
   process.stdout.write(String((user + system) / 1000), () => process.exit())`
 
-/** The least code that makes each client and loads its commands. The table's client also makes one read. */
+/**
+ * The least code that makes each client and loads its commands. The table's client also makes one
+ * read.
+ */
 const MEANS = {
   dynamodb: `
     import { BatchGetItemCommand, DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
@@ -128,7 +136,10 @@ function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[]
   ]
 }
 
-/** The bundle of a handler that has these clients and does nothing: no handler with them starts faster. */
+/**
+ * The bundle of a handler that has these clients and does nothing: no handler with them starts
+ * faster.
+ */
 async function bareOf(directory: string, means: readonly Means[]): Promise<string> {
   const outfile = join(directory, `bare-${means.join('-')}.mjs`)
   const handler =
@@ -140,7 +151,10 @@ async function bareOf(directory: string, means: readonly Means[]): Promise<strin
 
 type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
 
-/** Checks that each start reads the table. A failed read is not visible from outside, and would look like a fast start. */
+/**
+ * Checks that each start reads the table. A failed read is not visible from outside, and would look
+ * like a fast start.
+ */
 async function assertRead(functions: readonly Measured[], reads: () => number): Promise<void> {
   for (const { name, means, file, env } of functions) {
     const before = reads()
@@ -150,7 +164,10 @@ async function assertRead(functions: readonly Measured[], reads: () => number): 
   }
 }
 
-/** Milliseconds of a processor from a module's load to its first request, without the process's own start. */
+/**
+ * Milliseconds of a processor from a module's load to its first request, without the process's own
+ * start.
+ */
 async function startMs(file: string, env: NodeJS.ProcessEnv): Promise<number> {
   const args = ['--input-type=module', '--eval', LOAD, pathToFileURL(file).href]
   const { stdout } = await promisify(execFile)(process.execPath, args, { env })
@@ -160,7 +177,8 @@ async function startMs(file: string, env: NodeJS.ProcessEnv): Promise<number> {
 async function measure(functions: readonly Measured[]): Promise<void> {
   let open = functions
   for (let pair = 1; pair <= MAX_PAIRS && open.length > 0; pair++) {
-    // One more pair of starts of each function, on every core; the two starts of a pair follow one another.
+    // One more pair of starts of each function, on every core; the two starts of a pair follow one
+    // another.
     await mapInChunks(open, availableParallelism(), async (measured) => {
       measured.ratios.push(
         (await startMs(measured.file, measured.env)) / (await startMs(measured.bare, measured.env)),
@@ -175,7 +193,10 @@ function median({ ratios }: Measured): number {
   return ratios.toSorted((a, b) => a - b)[(ratios.length - 1) / 2] ?? Infinity
 }
 
-/** Over the limit in 31 of 41 pairs. With a true ratio at the limit this happens in one run of 1,000. */
+/**
+ * Over the limit in 31 of 41 pairs. With a true ratio at the limit this happens in one run of
+ * 1,000.
+ */
 function isSurelyOver({ ratios }: Measured): boolean {
   return ratios.filter((ratio) => ratio > LIMIT).length >= 31
 }

@@ -5,7 +5,10 @@ import { type Detail, unitsIn } from '../meter-table.ts'
 
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
-/** A warm environment remembers an API key for fifteen seconds. Each measured request is the first request after them. */
+/**
+ * A warm environment remembers an API key for fifteen seconds. Each measured request is the first
+ * request after them.
+ */
 const FORGOTTEN_MS = 16_000
 const PAGE = 25
 
@@ -115,7 +118,8 @@ async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnit
       // No payment of any channel waits longer than three days.
       if (minutes > 3 * 24 * 60) throw new Error(`a ${name} that is not paid never ends`)
       await passTime(MINUTE_MS)
-      // Workers do not read a payment before it is due: these minutes cost what an idle minute costs.
+      // Workers do not read a payment before it is due: these minutes cost what an idle minute
+      // costs.
       if (String(item()?.['due_at']) > new Date(world.scheduler.nowMs()).toISOString()) continue
       await run('check-due-work', {})
       await drainQueues()
@@ -123,7 +127,8 @@ async function unpaid(name: string, channel: Channel): Promise<readonly FlowUnit
     await drainQueues()
   })
   await ask('api-get-payment', { id }, 200, { status: 'expired' })
-  // The gateway looks for due work each minute, with or without payments. Those reads of the index are left out.
+  // The gateway looks for due work each minute, with or without payments. Those reads of the index
+  // are left out.
   const { 'reads by-due': _, 'calls query': __, ...detail } = ended.detail
   return [made, { ...ended, detail }]
 }
@@ -142,7 +147,9 @@ export const PAID = [
   'settled',
 ]
 
-/** What each flow uses, by item and index, and calls; and each payment from its create to its end. */
+/**
+ * What each flow uses, by item and index, and calls; and each payment from its create to its end.
+ */
 export function unitsReport(flows: readonly FlowUnits[]): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []

@@ -111,9 +111,10 @@ describe('the units of a payment that synth uses', () => {
 })
 
 /**
- * Goal: the payments a second of one client that the table takes. DynamoDB takes a thousand write units a second in one
- * partition (design section 9). Method: payments of one merchant with one endpoint, from their create to their settlement,
- * on the real handlers; the meter adds up what each partition of table and indexes took.
+ * Goal: the payments a second of one client that the table takes. DynamoDB takes a thousand write
+ * units a second in one partition (design section 9). Method: payments of one merchant with one
+ * endpoint, from their create to their settlement, on the real handlers; the meter adds up what
+ * each partition of table and indexes took.
  */
 
 /** Write units that the fullest partition takes for one payment of a client with `parts` parts. */

@@ -7,7 +7,10 @@ import { connectSources } from '../../simulation/world/triggers.ts'
 import { runUntil } from '../../simulation/world/world.ts'
 import { faultlessWorld, runHandler } from '../metered-world.ts'
 
-/** When an unpaid virtual account expires. A whole day would need too many payments, made one by one. */
+/**
+ * When an unpaid virtual account expires. A whole day would need too many payments, made one by
+ * one.
+ */
 const EXPIRES_IN_SECONDS = 600
 const ACCOUNT = {
   method: 'virtual_account',
@@ -50,13 +53,18 @@ export async function measureUse({
   return {
     /** Calls of each operation, without listing. */
     calls: Object.fromEntries(counts.map(([name, count]) => [name, count / PAYMENTS])),
-    /** Rows of transactions that the sync reads for one payment, in all and within its first hour. */
+    /**
+     * Rows of transactions that the sync reads for one payment, in all and within its first hour.
+     */
     rows: rowsSoFar(),
     earlyRows,
   }
 }
 
-/** The real handlers with everything that starts them, a provider that takes 200 ms a call, and no faults. */
+/**
+ * The real handlers with everything that starts them, a provider that takes 200 ms a call, and no
+ * faults.
+ */
 async function startWallsWorld(callsPerMinute: number) {
   const world = faultlessWorld()
   Object.assign(world, { callsPerMinute, providerMs: 200 })
@@ -83,7 +91,10 @@ function statusesIn({ table }: WallsWorld['world']): readonly unknown[] {
   return table.items('PAYMENT#').flatMap(({ sk, status }) => (sk === 'PAYMENT' ? [status] : []))
 }
 
-/** What one worker does in a second of work, without a quota and with a provider that takes 200 ms a call. */
+/**
+ * What one worker does in a second of work, without a quota and with a provider that takes 200 ms a
+ * call.
+ */
 export async function measureWorkers() {
   return {
     /** Unpaid payments brought to their end. */
@@ -143,7 +154,10 @@ export type Load = {
   readonly callbacks: boolean
 }
 
-/** Payments at a steady rate on the real handlers, and how much work waits too long at the end of every minute. */
+/**
+ * Payments at a steady rate on the real handlers, and how much work waits too long at the end of
+ * every minute.
+ */
 export async function runSingles(load: Load) {
   const walls = await startWallsWorld(load.callsPerMinute)
   const { world, create, pay, passTime } = walls

@@ -18,7 +18,9 @@ import {
 
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
 
-/** The highest lasting rates by the model, the model's parts, and a comparison with single payments. */
+/**
+ * The highest lasting rates by the model, the model's parts, and a comparison with single payments.
+ */
 export async function wallsReport() {
   const paid = await measureUse({ paid: true, callbacks: true })
   const paidLost = await measureUse({ paid: true, callbacks: false })
@@ -55,16 +57,20 @@ export async function wallsReport() {
     ),
     speedText(speeds),
     markdownTable(
-      'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,Most calls in a minute,By the model'.split(
-        ',',
-      ),
+      (
+        'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,Most calls in a ' +
+        'minute,By the model'
+      ).split(','),
       singles,
     ),
   ]
   return { text: text.join('\n\n'), failures }
 }
 
-/** The larger use of the two, for each operation: the model must hold although any callback may be lost. */
+/**
+ * The larger use of the two, for each operation: the model must hold although any callback may be
+ * lost.
+ */
 function worse(first: Use, second: Use): Use {
   const names = Object.keys({ ...first.calls, ...second.calls })
   const most = names.map((name) => [
@@ -90,7 +96,10 @@ function wallsOf(model: FlowModel) {
   )
 }
 
-/** The highest rate of payments without a growing backlog, and the first backlog that grows above it. */
+/**
+ * The highest rate of payments without a growing backlog, and the first backlog that grows above
+ * it.
+ */
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
   // The highest rate that each station can serve; infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
@@ -102,7 +111,8 @@ function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
   const [first] = walls
   if (first === undefined) throw new Error('nothing is bounded')
   const isTogether = ({ perSecond }: typeof first) => perSecond <= first.perSecond * 1.01
-  // If several limits are reached together, the create is named, because everything else waits for it.
+  // If several limits are reached together, the create is named, because everything else waits for
+  // it.
   const create = walls.find(
     (wall) => isTogether(wall) && wall.name === 'the quota of `POST /v3/payment_requests`',
   )
@@ -111,7 +121,10 @@ function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
   return { perSecond: first.perSecond, first: (create ?? first).name, next: nextText }
 }
 
-/** The provider's quotas and the workers: what each station does in a minute, and what a payment needs of it. */
+/**
+ * The provider's quotas and the workers: what each station does in a minute, and what a payment
+ * needs of it.
+ */
 function stations({ paid, unpaid, speeds }: FlowModel, stage: DeployedStage) {
   const { callsPerMinute: quota } = loadOf(stage)
   const operations = Object.keys({ ...paid.calls, ...unpaid.calls })
@@ -172,7 +185,10 @@ function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
       ]
 }
 
-/** Loads below and above the model's limits of create and listing. The quotas are so small that payments are made singly. */
+/**
+ * Loads below and above the model's limits of create and listing. The quotas are so small that
+ * payments are made singly.
+ */
 function loadsFor(earlyRows: number): readonly (Load & { readonly says: string })[] {
   const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
   const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
@@ -211,7 +227,10 @@ function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
   ]
 }
 
-/** Compares single payments with the model: nothing waits below the create's limit, and a backlog grows above listing's. */
+/**
+ * Compares single payments with the model: nothing waits below the create's limit, and a backlog
+ * grows above listing's.
+ */
 function modelDifferences(
   { callbacks, perSecond, backlog }: SinglesFigures,
   listing: number,

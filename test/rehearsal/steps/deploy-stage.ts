@@ -24,7 +24,8 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
   const connect = () => connectProvider(rehearsal, REGION)
   const apiUrl = await step('the provider’s key and callback token are filled in', connect)
   await step(
-    'npm run deploy -- --init again: all is there, the rare schedules run, the doctor finds nothing wrong',
+    'npm run deploy -- --init again: all is there, the rare schedules run, the doctor finds ' +
+      'nothing wrong',
     async () => {
       const { output } = await npm(init)
       expect(
@@ -37,7 +38,10 @@ export async function deployStage(rehearsal: Rehearsal): Promise<string> {
   return apiUrl
 }
 
-/** Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the API's URL. */
+/**
+ * Fills the provider's secrets and sets its callback URL, which no deployment can do. Returns the
+ * API's URL.
+ */
 export async function connectProvider({ world }: Rehearsal, region: string): Promise<string> {
   const { keys, token } = world.dashboard
   await putSecrets(region, keys[0] ?? '', [token])

@@ -148,7 +148,10 @@ const HELPERS = MANIFEST.flatMap(({ name, trigger }) =>
     : [],
 )
 
-/** Gives each worker of due work and of the sync a message, because earlier steps may have given it no message. */
+/**
+ * Gives each worker of due work and of the sync a message, because earlier steps may have given it
+ * no message.
+ */
 export function wakeHelpers({ step, verdicts }: Rehearsal) {
   return step('every worker of due work and of the sync takes a share', async () => {
     const sqs = new SQSClient({ region: REGION })
@@ -166,7 +169,9 @@ export function wakeHelpers({ step, verdicts }: Rehearsal) {
   })
 }
 
-/** Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them. */
+/**
+ * Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them.
+ */
 export function examineStage({ step, npm }: Rehearsal): Promise<void> {
   return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })

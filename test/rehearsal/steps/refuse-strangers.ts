@@ -13,7 +13,9 @@ import { ACCOUNT, ENDPOINT, REGION } from '../emulator.ts'
 import { expect, type Rehearsal, STACK } from '../rehearsal.ts'
 import { RESTORED } from './restore-stage.ts'
 
-/** Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing. */
+/**
+ * Shows that the judge refuses calls: otherwise a rehearsal without refusals would prove nothing.
+ */
 export function refuseStrangers({ step }: Rehearsal): Promise<void> {
   return step('the judge refuses what is outside of a role, and nothing inside', async () => {
     const credentials = new Map<string, Awaited<ReturnType<typeof credentialsOf>>>()
@@ -38,7 +40,10 @@ export function refuseStrangers({ step }: Rehearsal): Promise<void> {
   })
 }
 
-/** The credentials that MiniStack gives a function that has run. They are made of the names of function and role. */
+/**
+ * The credentials that MiniStack gives a function that has run. They are made of the names of
+ * function and role.
+ */
 async function credentialsOf(name: string) {
   const { FunctionArn: arn = '', Role: role = '' } = await configurationOf(name)
   const digest = sha256(`${arn}:${role}`)
@@ -81,7 +86,10 @@ const intoQueue = new SendMessageCommand({
 })
 const ofCallback = new GetSecretValueCommand({ SecretId: callbackSecretName('dev') })
 
-/** Calls that a role may not make, and calls that it may make. The allowed calls show that the credentials are right. */
+/**
+ * Calls that a role may not make, and calls that it may make. The allowed calls show that the
+ * credentials are right.
+ */
 function probesOf(
   as: (name: string) => DynamoDBClientConfig & { readonly region: string },
   KeyId: string,

@@ -49,7 +49,8 @@ export async function restoreStage(
     )
     if (row !== undefined) return
     rehearsal.cannot(
-      'a restore to a point in time brings what is there now; a backup made before was restored instead',
+      'a restore to a point in time brings what is there now; a backup made before was ' +
+        'restored instead',
     )
     await client().send(
       new dynamodb.UpdateTableCommand({ TableName: RESTORED, DeletionProtectionEnabled: false }),

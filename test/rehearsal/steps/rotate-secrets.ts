@@ -9,10 +9,16 @@ import { putSecrets } from './deploy-stage.ts'
 
 const NEW = { key: 'xnd_production_of_the_rotation', token: 'callback-token-of-the-rotation' }
 
-/** A process reads a secret again if a value does not match and its copy is over a minute old, by a clock that no test moves. */
+/**
+ * A process reads a secret again if a value does not match and its copy is over a minute old, by a
+ * clock that no test moves.
+ */
 const ACTS_AFTER_MS = 65_000
 
-/** Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while payments are taken. */
+/**
+ * Rotates the provider's key and the callback token as docs/operations.md, section 4, says, while
+ * payments are taken.
+ */
 export async function rotateSecrets(
   rehearsal: Rehearsal,
   merchant: Merchant,
@@ -38,7 +44,8 @@ export async function rotateSecrets(
     dashboard.token = NEW.token
   }
   await step(
-    'a minute later both tokens are accepted, and the provider changes its own, in mid-traffic: nothing fails',
+    'a minute later both tokens are accepted, and the provider changes its own, in ' +
+      'mid-traffic: nothing fails',
     () => traffic('overlap', overlap),
   )
   const takeOut = () => traffic('taken-out', () => putSecrets(REGION, NEW.key, [NEW.token]))
@@ -54,7 +61,10 @@ async function accepted(apiUrl: string, ...tokens: readonly string[]): Promise<r
     .map(({ state }) => state === 'ok')
 }
 
-/** Ends the old key and token. The deployment before this step has started processes that do not know them. */
+/**
+ * Ends the old key and token. The deployment before this step has started processes that do not
+ * know them.
+ */
 export function endRotation(rehearsal: Rehearsal, merchant: Merchant, apiUrl: string) {
   const { step, world } = rehearsal
   const deleteKey = async () => {
@@ -70,7 +80,8 @@ export function endRotation(rehearsal: Rehearsal, merchant: Merchant, apiUrl: st
     )
   }
   return step(
-    'after a deployment the old key is deleted, in mid-traffic: nothing fails, the old token is refused',
+    'after a deployment the old key is deleted, in mid-traffic: nothing fails, the old token ' +
+      'is refused',
     end,
   )
 }

@@ -73,7 +73,10 @@ export async function refuseRelease(rehearsal: Rehearsal, merchant: Merchant): P
   })
 }
 
-/** A worker of the release is broken. This shows only after all functions have changed, and the rollback restores all of them. */
+/**
+ * A worker of the release is broken. This shows only after all functions have changed, and the
+ * rollback restores all of them.
+ */
 export async function rollBackUpdate(rehearsal: Rehearsal, merchant: Merchant): Promise<void> {
   const { step } = rehearsal
   await step(

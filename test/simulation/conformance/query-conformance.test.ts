@@ -7,8 +7,8 @@ import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { aKey, inAWord, onBoth, query, queryOnBoth, tallyOnBoth } from './on-both.ts'
 
 /**
- * Goal: the table in memory finds what DynamoDB finds. Method: every range, direction and cursor meet; pages of other
- * sizes are among the random requests of `random-table-conformance.test.ts`.
+ * Goal: the table in memory finds what DynamoDB finds. Method: every range, direction and cursor
+ * meet; pages of other sizes are among the random requests of `random-table-conformance.test.ts`.
  */
 type Source = {
   readonly source: Pick<QueryInput, 'index' | 'partition'>
@@ -18,7 +18,9 @@ type Source = {
 /** In the order of UTF-8. JavaScript orders the last two the other way round. */
 const SORTED = ['A', 'B#1', 'B#2', 'B#3', 'C', 'Z', 'a', 'é', '\uffee', '😀']
 
-/** A partition of the table with these sort keys, written in another order, and cursors beside them. */
+/**
+ * A partition of the table with these sort keys, written in another order, and cursors beside them.
+ */
 async function table(): Promise<Source> {
   const pk = `conformance-${randomUUID()}`
   await onBoth(SORTED.toReversed().map((sk) => put({ pk, sk }, { value: sk })))
@@ -28,7 +30,10 @@ async function table(): Promise<Source> {
   }
 }
 
-/** A partition of an index with one entry or two for some days, whose items have more than it projects. */
+/**
+ * A partition of an index with one entry or two for some days, whose items have more than it
+ * projects.
+ */
 async function index(): Promise<Source> {
   const work = randomUUID()
   const days = ['2026-11-01', '2026-11-02', '2026-11-02', '2026-11-03', '2026-11-04']

@@ -1,4 +1,7 @@
-/** Goal: the model of a queue does what the emulator of SQS does. Method: both play the same histories on one clock. */
+/**
+ * Goal: the model of a queue does what the emulator of SQS does. Method: both play the same
+ * histories on one clock.
+ */
 import {
   DeleteMessageCommand,
   ReceiveMessageCommand,
@@ -73,8 +76,9 @@ async function startEmulatorQueues() {
 }
 
 /**
- * Each receive as sorted bodies with their receive counts, and the dead letters at the end. `send 60`: with a delay in
- * seconds; `receive 3`: at most three; `wait 30`: seconds; `remove 2`: by the receipt before the last one.
+ * Each receive as sorted bodies with their receive counts, and the dead letters at the end. `send
+ * 60`: with a delay in seconds; `receive 3`: at most three; `wait 30`: seconds; `remove 2`: by the
+ * receipt before the last one.
  */
 async function play(queue: Queue, actions: readonly string[], startMs: number) {
   vi.setSystemTime(startMs)
@@ -130,7 +134,8 @@ describe('the model and the emulator', () => {
       fc.constantFrom('receive', 'receive', 'wait 1', 'wait 10', 'wait 29.999', 'wait 30'),
       fc.constantFrom('remove 1', 'remove 2', 'remove 3', 'remove 4'),
     )
-    // More messages could not all be received at once, and which of them come first is not promised.
+    // More messages could not all be received at once, and which of them come first is not
+    // promised.
     const atMostTen = (actions: readonly string[]) => {
       const sends = actions.filter((text) => text.startsWith('send')).slice(0, 10)
       return actions.filter((text) => !text.startsWith('send') || sends.pop() !== undefined)

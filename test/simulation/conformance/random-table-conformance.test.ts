@@ -1,4 +1,7 @@
-/** Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random requests for four items. */
+/**
+ * Goal: the model answers any sequence of requests as DynamoDB Local does. Method: random requests
+ * for four items.
+ */
 import { randomUUID } from 'node:crypto'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
@@ -51,7 +54,9 @@ const TIMES = ['t1', 't2', 't21', 't3']
 const OWNERS = ['@o1', '@o1', '@o1', '@o2']
 const integer = fc.integer({ min: -5, max: 5 })
 
-/** The values of each field: few, so that requests meet. Sometimes a status that no index can have. */
+/**
+ * The values of each field: few, so that requests meet. Sometimes a status that no index can have.
+ */
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   amount: integer,
   text: fc.constantFrom('', 'a', 'ab', 'é😀', null),
@@ -234,8 +239,9 @@ function unconditional(asked: Asked): Asked {
 async function compare(asked: Asked): Promise<Answer> {
   const { model, local } = bothTables()
   const [expected, answer] = [await ask(local, asked), await ask(model, asked)]
-  // A transaction may have both a refused condition and an update that does not fit its item. AWS reports both reasons.
-  // DynamoDB Local calls the request invalid. Then the model must find it invalid without its conditions.
+  // A transaction may have both a refused condition and an update that does not fit its item. AWS
+  // reports both reasons. DynamoDB Local calls the request invalid. Then the model must find it
+  // invalid without its conditions.
   const isImpossible = inAWord(expected) === 'invalid' && inAWord(answer) === 'refused'
   if (isImpossible && inAWord(await ask(model, unconditional(asked))) === 'invalid') return answer
   expect({ asked, answer }).toStrictEqual({ asked, answer: expected })

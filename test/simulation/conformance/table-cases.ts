@@ -15,7 +15,10 @@ import {
 } from '../../../shared/table/step.ts'
 import { type Asked, aKey, batch, get, transact } from './on-both.ts'
 
-/** Requests for three items, of which the first one exists, and their answers in words. Equal words in a row are one. */
+/**
+ * Requests for three items, of which the first one exists, and their answers in words. Equal words
+ * in a row are one.
+ */
 type TableCase = readonly [
   name: string,
   words: string,
@@ -24,31 +27,9 @@ type TableCase = readonly [
 
 export const THERE = { amount: 1, text: 'b', nothing: null, tags: new Set(['x', 'y']) }
 
-function updates(name: string, words: string, ...asked: readonly Changes[]): TableCase {
-  return [`an update of ${name}`, words, (there) => asked.map((changes) => update(there, changes))]
-}
-
-function puts(name: string, words: string, ...items: readonly object[]): TableCase {
-  return [`a put of ${name}`, words, (_, b) => items.map((item) => put(b, item))]
-}
-
-function indexKeys(entityBytes: number, idBytes: number) {
-  return {
-    owner: 'x'.repeat(2_000),
-    entity: 'x'.repeat(entityBytes),
-    listedAt: 'x'.repeat(1_000),
-    id: 'x'.repeat(idBytes),
-  }
-}
-
 const [TEXT_B, TEXT_C] = [equals('text', 'b'), equals('text', 'c')]
 const MANY = Array.from({ length: 101 }, () => aKey())
 const MAX_BYTES = 400 * 1_024
-
-/** Fields that give an item with a key of `aKey` exactly this size. */
-function fieldsOfSize(bytes: number) {
-  return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
-}
 
 const LEFT_OUT = {
   a: [1, undefined, 2],
@@ -180,3 +161,25 @@ export const TABLE_CASES: readonly TableCase[] = [
     (a, b) => [batch(), batch(a, b, a), batch(...MANY)],
   ],
 ]
+
+function updates(name: string, words: string, ...asked: readonly Changes[]): TableCase {
+  return [`an update of ${name}`, words, (there) => asked.map((changes) => update(there, changes))]
+}
+
+function puts(name: string, words: string, ...items: readonly object[]): TableCase {
+  return [`a put of ${name}`, words, (_, b) => items.map((item) => put(b, item))]
+}
+
+function indexKeys(entityBytes: number, idBytes: number) {
+  return {
+    owner: 'x'.repeat(2_000),
+    entity: 'x'.repeat(entityBytes),
+    listedAt: 'x'.repeat(1_000),
+    id: 'x'.repeat(idBytes),
+  }
+}
+
+/** Fields that give an item with a key of `aKey` exactly this size. */
+function fieldsOfSize(bytes: number) {
+  return { data: 'x'.repeat(bytes - Buffer.byteLength(`pksk${aKey().pk}ITEMdata`)) }
+}

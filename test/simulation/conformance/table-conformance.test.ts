@@ -24,9 +24,10 @@ import {
 import { TABLE_CASES, THERE } from './table-cases.ts'
 
 /**
- * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local get the same requests, and
- * any two different answers fail. Every kind of value meets every other one. The expected words and figures are the
- * answers of both tables: they show that a case tests what its name says.
+ * Goal: the simulation's table answers as DynamoDB does. Method: the model and DynamoDB Local get
+ * the same requests, and any two different answers fail. Every kind of value meets every other one.
+ * The expected words and figures are the answers of both tables: they show that a case tests what
+ * its name says.
  */
 const VALUES = {
   text: 'b',

@@ -8,12 +8,13 @@ import { FLOWS } from './flows.ts'
 import type { Flow } from './payment-flows.ts'
 
 /**
- * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck. Method: not random. Each
- * flow runs once to count its awaits; then it is killed at every one of them, before its answer comes back. Its caller
- * tries again as a caller would, the world rests, and everything is checked. A death before the next call leaves shows
- * the world the same, unless calls leave together; so does a death after a call that only reads. The
- * nightly run also kills the flow at such points, `npm test` only before the first await. The counts are asserted, so a
- * new await is noticed.
+ * Goal: a process may die at any await of any flow, and nothing is lost, doubled or stuck. Method:
+ * not random. Each flow runs once to count its awaits; then it is killed at every one of them,
+ * before its answer comes back. Its caller tries again as a caller would, the world rests, and
+ * everything is checked. A death before the next call leaves shows the world the same, unless calls
+ * leave together; so does a death after a call that only reads. The nightly run also kills the flow
+ * at such points, `npm test` only before the first await. The counts are asserted, so a new await
+ * is noticed.
  */
 
 /** A call that leaves the world as it was. */
@@ -54,7 +55,10 @@ async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
   return started.flatMap(({ awaits }) => awaits)
 }
 
-/** Kills the flow at one point, lets its caller try again, lets the world rest, and says what is wrong then. */
+/**
+ * Kills the flow at one point, lets its caller try again, lets the world rest, and says what is
+ * wrong then.
+ */
 async function crashAt(
   [, , prepare, run, retry]: Flow,
   point: CrashPoint,

@@ -28,6 +28,68 @@ import {
   upstreamOf,
 } from './payment-flows.ts'
 
+/** A credited payment whose row the provider settles meanwhile. */
+const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
+
+const deliver = run('deliver-webhook')
+const dueDeliveries = run('check-due-deliveries')
+
+/** Flows from an event to its last attempt and its alert. */
+const WEBHOOK_FLOWS: readonly Flow[] = [
+  [
+    'messages that were not sent',
+    5,
+    handOut('due-deliveries', thenWait(loseMessages, 61_000), 2),
+    dueDeliveries,
+  ],
+  ['deliver', 6, scheduleDelivery(), deliver],
+  ['deliver, refused by the merchant', 7, scheduleDelivery({ merchantFails: 1 }), deliver],
+  ['deliver, to an endpoint that hangs', 8, scheduleDelivery({ endpointHangs: 1 }), deliver],
+  ['deliver, sent on to the slow lane', 2, scheduleToSlow(false), deliver],
+  ['deliver, answered in the slow lane', 7, scheduleToSlow(true), deliver],
+  ['redelivery, by its merchant', 5, abandonDelivery, redeliverOwn, redeliverOwn],
+  ['deliver, abandoned', 6, async (play) => (await reachLastAttempt(play, 'last'))[0], deliver],
+  ['alerts of an endpoint', 28, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
+]
+
+const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
+
+const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
+const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
+const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
+const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
+const sync = scheduledRun('sync-provider-transactions')
+const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
+const trigger = run('trigger-settlement', forClient)
+const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
+const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
+
+/** Flows from a settled row to a payout. */
+const MONEY_FLOWS: readonly Flow[] = [
+  ['sweep', 3, ageFunds, scheduledRun('sweep-settlements')],
+  ['settle', 28, ageFunds, settle],
+  ['settle, in steps', 32, ageManyFunds, settle],
+  ['trigger', 29, ageFunds, trigger],
+  ['mark paid', 20, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
+  ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
+  ['recredit', 4, recordThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
+  ['settle a re-credit', 29, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
+  ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
+  ['audit', 18, ageFunds, audit],
+  ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
+  ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
+  ['sync, posting', 24, syncThen(creditUnposted), sync],
+  ['sync, finding a lost capture', 21, syncThen(payUpstream), sync],
+  ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
+  ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
+  ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
+  ['grow', 20, createPayment, grow, createGrown],
+  ['refresh', 15, (play) => payUpstream(play), refresh],
+]
+
+/** All flows. Each new flow is added here. */
+export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]
+
 /** A credited payment whose messages were not sent. */
 async function loseMessages(play: Play): Promise<void> {
   const id = await payUpstream(play)
@@ -36,7 +98,10 @@ async function loseMessages(play: Play): Promise<void> {
   stopTriggers(play)
 }
 
-/** A delivery that waits in its queue, which no worker reads, while its merchant's server has this fault. */
+/**
+ * A delivery that waits in its queue, which no worker reads, while its merchant's server has this
+ * fault.
+ */
 function scheduleDelivery(faults?: Partial<Faults>): Prepare {
   return async (play) => {
     const event = sqsEvent([await scheduleMessage(play)])
@@ -122,35 +187,11 @@ function messageOf(body: object): object {
   return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 
-/** A credited payment whose row the provider settles meanwhile. */
-const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
-
 /** Funds that are posted and may be settled. */
 async function ageFunds(play: Play): Promise<void> {
   await creditUnposted(play)
   await syncNow(play)
 }
-
-const deliver = run('deliver-webhook')
-const dueDeliveries = run('check-due-deliveries')
-
-/** Flows from an event to its last attempt and its alert. */
-const WEBHOOK_FLOWS: readonly Flow[] = [
-  [
-    'messages that were not sent',
-    5,
-    handOut('due-deliveries', thenWait(loseMessages, 61_000), 2),
-    dueDeliveries,
-  ],
-  ['deliver', 6, scheduleDelivery(), deliver],
-  ['deliver, refused by the merchant', 7, scheduleDelivery({ merchantFails: 1 }), deliver],
-  ['deliver, to an endpoint that hangs', 8, scheduleDelivery({ endpointHangs: 1 }), deliver],
-  ['deliver, sent on to the slow lane', 2, scheduleToSlow(false), deliver],
-  ['deliver, answered in the slow lane', 7, scheduleToSlow(true), deliver],
-  ['redelivery, by its merchant', 5, abandonDelivery, redeliverOwn, redeliverOwn],
-  ['deliver, abandoned', 6, async (play) => (await reachLastAttempt(play, 'last'))[0], deliver],
-  ['alerts of an endpoint', 28, handOut('due-alerts', makeAlertsDue), run('check-due-alerts')],
-]
 
 function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
@@ -218,47 +259,9 @@ async function winDispute(play: Play): Promise<void> {
   take('chargeback_reversal')
 }
 
-const ADJUSTMENT = { kind: 'recovered', amount_minor: 1_000, reference: 'r-1' }
-
-const settle = run('settle-client', (play) => messageOf({ client_id: forClient(play).client_id }))
-const audit = run('audit-client', (play) => messageOf({ client_id: forClient(play).client_id }))
-const auditRecorded = run('audit-client', (_, id) => messageOf({ settlement_id: id }))
-const adjust = run('adjust-ledger', (play) => ({ ...forClient(play), ...ADJUSTMENT }))
-const sync = scheduledRun('sync-provider-transactions')
-const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
-const trigger = run('trigger-settlement', forClient)
-const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
-const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
-
 /** Creates payments a minute after the client grew, or did not: every reader must find them. */
 async function createGrown(play: Play, prepared: unknown): Promise<void> {
   await grow(play, prepared, {})
   await waitFor(play.world, 61_000)
   for (const key of ['grown-1', 'grown-2', 'grown-3']) await create(play, undefined, {}, key)
 }
-
-/** Flows from a settled row to a payout. */
-const MONEY_FLOWS: readonly Flow[] = [
-  ['sweep', 3, ageFunds, scheduledRun('sweep-settlements')],
-  ['settle', 28, ageFunds, settle],
-  ['settle, in steps', 32, ageManyFunds, settle],
-  ['trigger', 29, ageFunds, trigger],
-  ['mark paid', 20, auditSettlement, onPrepared('mark-settlement-paid', { bank_reference: 'b-1' })],
-  ['mark failed', 3, recordSettlement, onPrepared('mark-settlement-failed')],
-  ['recredit', 4, recordThen('mark-settlement-failed'), onPrepared('recredit-settlement')],
-  ['settle a re-credit', 29, recordThen('mark-settlement-failed', 'recredit-settlement'), trigger],
-  ['adjust', 5, createPayment, adjust, (play, id) => adjust(play, id, {})],
-  ['audit', 18, ageFunds, audit],
-  ['audit, of a settlement', 17, thenWait(recordSettlement, 61_000), auditRecorded],
-  ['sync', 9, syncThen(thenWait(creditPayment, 3_600_000)), sync],
-  ['sync, posting', 24, syncThen(creditUnposted), sync],
-  ['sync, finding a lost capture', 21, syncThen(payUpstream), sync],
-  ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
-  ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
-  ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
-  ['grow', 20, createPayment, grow, createGrown],
-  ['refresh', 15, (play) => payUpstream(play), refresh],
-]
-
-/** All flows. Each new flow is added here. */
-export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]

@@ -16,7 +16,10 @@ export function isAged(seed: number): boolean {
   return seed % 25 === 12
 }
 
-/** Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing else has. */
+/**
+ * Months after everything rests, all webhooks have expired. `watch-rows.ts` checks that nothing
+ * else has.
+ */
 export async function agedProblems(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   await world.scheduler.runFor(SENT_AGAIN_MS)
@@ -71,7 +74,9 @@ export function seenBy({ world, tenants, seen }: Play): Seen {
   }
 }
 
-/** The captures that the gateway can know of: by a shown row, or by a request that it asks about. */
+/**
+ * The captures that the gateway can know of: by a shown row, or by a request that it asks about.
+ */
 function captured(world: World): ReadonlyMap<string, number> {
   const { provider, unshownRows } = world
   const requests = provider.findPaymentRequests('')
@@ -88,7 +93,10 @@ function captured(world: World): ReadonlyMap<string, number> {
   return new Map(known.map(({ id, amount }) => [id, amount]))
 }
 
-/** At rest: the audits of all clients and the books find nothing, and the house's journal agrees with its totals. */
+/**
+ * At rest: the audits of all clients and the books find nothing, and the house's journal agrees
+ * with its totals.
+ */
 export async function booksProblems({ world, tenants }: Play): Promise<readonly string[]> {
   const problems = [...houseProblems(world.table.items())]
   const whole = [

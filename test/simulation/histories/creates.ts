@@ -60,7 +60,10 @@ function bodyFor({ world }: Play, tenant: Tenant): string {
   })
 }
 
-/** A merchant without an answer lists the payment of its key, which is that key's for ever. Then it tries again. */
+/**
+ * A merchant without an answer lists the payment of its key, which is that key's for ever. Then it
+ * tries again.
+ */
 export async function retryCreate(play: Play): Promise<void> {
   const again = play.unanswered.shift()
   if (again === undefined) return create(play)
@@ -117,7 +120,10 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
     otherWords: () => bodyFor(play, tenant),
     leaseEndMs: () => Date.parse(text(row(), 'lease_until')) || world.scheduler.nowMs(),
     requests: () => world.provider.findPaymentRequests(paymentId),
-    /** How long the provider takes for this payment's creates. If even, half of the time is the request's way there. */
+    /**
+     * How long the provider takes for this payment's creates. If even, half of the time is the
+     * request's way there.
+     */
     slow: (ms: number | undefined) =>
       ms === undefined ? world.slowCallsMs.delete(paymentId) : world.slowCallsMs.set(paymentId, ms),
   }
@@ -125,7 +131,10 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
 
 export type NewCreate = ReturnType<typeof newCreate>
 
-/** When the last push of a payment may end: a minute from its claim, from the end of its call, or from its lease. */
+/**
+ * When the last push of a payment may end: a minute from its claim, from the end of its call, or
+ * from its lease.
+ */
 export function pushEndsMs({ row }: NewCreate): readonly number[] {
   const attempts = row()['provider_attempts'] as
     | readonly { startedAt: string; endedAt?: string }[]
@@ -150,7 +159,10 @@ export const CREATE_FAULTS = [
   { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
 ]
 
-/** A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a push ends. */
+/**
+ * A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a
+ * push ends.
+ */
 export async function createStubbornly(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play)
@@ -166,7 +178,8 @@ export async function createStubbornly(play: Play): Promise<void> {
     else if (prng.chance(0.75))
       provider.orderFault({ target: 'create', ...prng.pick(CREATE_FAULTS) })
     const words = prng.pick([body, body, wanted.otherWords(), '{"method":'])
-    // The attempt is frozen and continues beside another attempt, often after its lease has expired.
+    // The attempt is frozen and continues beside another attempt, often after its lease has
+    // expired.
     const freeze = prng.chance(isSlow ? 0.5 : 0.1)
       ? { afterMs: prng.int(5, 600), forMs: prng.pick([0, 40_000]) }
       : undefined

@@ -69,7 +69,10 @@ type How = {
   readonly late?: number
 }
 
-/** A customer pays a request: perhaps a wrong amount, or late; the callback may be lost, or the payment shown late. */
+/**
+ * A customer pays a request: perhaps a wrong amount, or late; the callback may be lost, or the
+ * payment shown late.
+ */
 export function payOne(play: Play, paid: PaymentRequest | undefined, how: How = {}): void {
   const { prng, provider, scheduler, unseenUntilMs } = play.world
   if (paid === undefined) return

@@ -1,8 +1,8 @@
 /**
- * Goal: a client at four times its limit gets at most a fifth more than the limit, and slows no other client.
- * Method: the whole gateway on the simulation's clock, where each environment has its own processor. Neighbours create,
- * read and let payments expire at a steady rate, once beside the flood and once without. Nothing here depends on the
- * machine: the same seed gives the same times.
+ * Goal: a client at four times its limit gets at most a fifth more than the limit, and slows no
+ * other client. Method: the whole gateway on the simulation's clock, where each environment has its
+ * own processor. Neighbours create, read and let payments expire at a steady rate, once beside the
+ * flood and once without. Nothing here depends on the machine: the same seed gives the same times.
  */
 import { describe, expect, it } from 'vitest'
 import { MINUTE_MS, SECOND_MS } from '../../../shared/time.ts'
@@ -14,7 +14,10 @@ import { startPlay } from './history.ts'
 
 /** The limit of the simulation's third tenant, in points a second. */
 const LIMIT = 4
-/** Four calls a second. The flood's creates that pass use a quarter of them, the neighbours' creates half. */
+/**
+ * Four calls a second. The flood's creates that pass use a quarter of them, the neighbours' creates
+ * half.
+ */
 const CALLS_PER_MINUTE = 240
 const LOAD_SECONDS = 60
 const GETS_PER_CREATE = 4
@@ -39,7 +42,10 @@ function p99(times: readonly number[]): number {
   return times.toSorted((a, b) => a - b)[Math.ceil(times.length * 0.99) - 1] ?? Number.NaN
 }
 
-/** The most expensive requests. Each kind has its own part of the minute: the debt of a list would refuse all creates. */
+/**
+ * The most expensive requests. Each kind has its own part of the minute: the debt of a list would
+ * refuse all creates.
+ */
 function dearest(
   deliveries: readonly string[],
 ): readonly ((number: number) => readonly [string, HttpRequest])[] {
@@ -104,7 +110,10 @@ async function askSteadily(
   return ends
 }
 
-/** What the flooding client has before the flood: payments of one reference, which have expired, and their deliveries. */
+/**
+ * What the flooding client has before the flood: payments of one reference, which have expired, and
+ * their deliveries.
+ */
 async function prepare(world: World, tenant: Tenant): Promise<readonly string[]> {
   for (let number = 0; number < OF_REFERENCE; number++) {
     const body = { ...UNPAID, external_reference: REFERENCE }
@@ -117,7 +126,10 @@ async function prepare(world: World, tenant: Tenant): Promise<readonly string[]>
   )
 }
 
-/** A minute of the neighbours' requests, and how long each took; the time of due work begins at the end of a payment. */
+/**
+ * A minute of the neighbours' requests, and how long each took; the time of due work begins at the
+ * end of a payment.
+ */
 async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))

@@ -2,12 +2,9 @@ import { createHash } from 'node:crypto'
 import type { RawItem } from '../../support/recount/books.ts'
 import { problemsAtRest, problemsOf } from '../../support/recount/invariants.ts'
 import { watchPromises } from '../promises/watch-promises.ts'
+import { arrangeConcurrentOperators, concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { freezeWorkers } from '../scenes/freeze-workers.ts'
-import {
-  arrangeConcurrentOperators,
-  concurrentOperators,
-  payOut,
-} from '../scenes/money-operations.ts'
+import { payOut } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
@@ -47,7 +44,10 @@ export function operationsOf(seed: number): number {
   return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
 }
 
-/** Connects a world with two merchants and no faults. `parts`: the number of parts of the second merchant's ledger. */
+/**
+ * Connects a world with two merchants and no faults. `parts`: the number of parts of the second
+ * merchant's ledger.
+ */
 export async function startPlay(options: WorldOptions, parts = 1): Promise<Play> {
   const world = createWorld(options)
   connectSources(world)
@@ -75,7 +75,10 @@ const HOUR_MS = 3_600_000
 /** After the faults stop, all work must end within this simulated time. */
 const REST_MS = 8 * 24 * HOUR_MS
 
-/** Runs without faults until no work is left. Then checks every promise and runs the gateway's own audit. */
+/**
+ * Runs without faults until no work is left. Then checks every promise and runs the gateway's own
+ * audit.
+ */
 export async function rest(play: Play): Promise<readonly string[]> {
   const { world, tenants } = play
   world.faults = NO_FAULTS
@@ -97,10 +100,15 @@ export async function rest(play: Play): Promise<readonly string[]> {
   return problems
 }
 
-/** At one request a second, more tries than the largest clock difference of twenty seconds needs. */
+/**
+ * At one request a second, more tries than the largest clock difference of twenty seconds needs.
+ */
 const MAX_TRIES = 24
 
-/** Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is retried. */
+/**
+ * Sends a merchant's requests, one a second. A slow clock may count earlier requests, so a 429 is
+ * retried.
+ */
 function pacedRequests(world: World, tenant: Tenant) {
   return async (functionName: string, asked: HttpRequest = {}) => {
     for (let tries = 1; ; tries++) {
@@ -111,10 +119,16 @@ function pacedRequests(world: World, tenant: Tenant) {
   }
 }
 
-/** The times before the next operation: mostly seconds, sometimes hours, so that deadlines are kept and missed. */
+/**
+ * The times before the next operation: mostly seconds, sometimes hours, so that deadlines are kept
+ * and missed.
+ */
 const GAPS_MS = [10, 300, 2_000, 20_000, 120_000, 1_800_000, 6 * HOUR_MS]
 
-/** Scenes that make rare situations frequent. Their order matters, because all use one random generator. */
+/**
+ * Scenes that make rare situations frequent. Their order matters, because all use one random
+ * generator.
+ */
 const ARRANGEMENTS = [
   arrangeRaces,
   arrangeRounds,
@@ -123,7 +137,9 @@ const ARRANGEMENTS = [
   arrangeConcurrentOperators,
 ]
 
-/** Runs one history. The same seed and number of operations give the same history, byte for byte. */
+/**
+ * Runs one history. The same seed and number of operations give the same history, byte for byte.
+ */
 export async function runHistory(options: HistoryOptions) {
   const { seed, operations = operationsOf(seed) } = options
   // In every third history the provider bills its fees after the month.
@@ -141,7 +157,8 @@ export async function runHistory(options: HistoryOptions) {
   world.faults = faults
   world.apartMs = 2 * Math.ceil(faults.clockSkewMs)
   const problems: string[] = []
-  // The first customers of the second merchant pay at once. Sometimes an operator first gives a merchant more parts.
+  // The first customers of the second merchant pay at once. Sometimes an operator first gives a
+  // merchant more parts.
   if (world.scenePrng.chance(0.3)) await runUntil(world, growClient(play))
   const newest = play.tenants.at(-1)
   if (newest) void sellMany(play, newest, true)
@@ -166,7 +183,10 @@ export async function runHistory(options: HistoryOptions) {
   }
 }
 
-/** Days without new payments: operators settle, pay out and record refused transfers, and the provider reverses. */
+/**
+ * Days without new payments: operators settle, pay out and record refused transfers, and the
+ * provider reverses.
+ */
 const STEPS_WITHOUT_PAYMENTS = 6
 
 async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
@@ -189,7 +209,9 @@ async function daysWithoutPayments(play: Play): Promise<readonly string[]> {
   return problems
 }
 
-/** A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests. */
+/**
+ * A hash of the stored items, the webhooks and the log lines. Equal histories have equal digests.
+ */
 function digestOf(items: readonly RawItem[], play: Play): string {
   return createHash('sha256')
     .update(

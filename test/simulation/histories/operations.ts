@@ -1,10 +1,10 @@
 import { whole } from '../../support/recount/books.ts'
 import { changeEndpoints, changeKeys, impairEndpoint } from '../scenes/change-settings.ts'
+import { concurrentOperators } from '../scenes/concurrent-operators.ts'
 import { bookConflictingRow, payUnasked, resumeLate } from '../scenes/conflicting-rows.ts'
 import { http } from '../scenes/http.ts'
 import {
   adjust,
-  concurrentOperators,
   holdPayouts,
   payOut,
   payOutTwice,
@@ -74,10 +74,9 @@ export function drawOperation({ prng }: World): Operation {
   return prng.pick(WEIGHTED)
 }
 
-function knownPayment(play: Play) {
-  const tenant = play.world.prng.pick(play.tenants)
-  const ids = [...(play.seen.known.get(tenant.clientId) ?? [])]
-  return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
+async function cancel(play: Play): Promise<void> {
+  const target = openPayment(play)
+  if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
 }
 
 /** Mostly a pending payment if there is one, because a terminal payment no longer changes. */
@@ -90,12 +89,30 @@ function openPayment(play: Play) {
     : target
 }
 
-async function cancel(play: Play): Promise<void> {
-  const target = openPayment(play)
-  if (target) await http(play, target.tenant, 'api-cancel-payment', { id: target.id })
+function knownPayment(play: Play) {
+  const tenant = play.world.prng.pick(play.tenants)
+  const ids = [...(play.seen.known.get(tenant.clientId) ?? [])]
+  return ids.length === 0 ? undefined : { tenant, id: play.world.prng.pick(ids) }
 }
 
-/** A merchant searches by reference. The list contains its payment, and no payment of another reference or client. */
+async function read(play: Play): Promise<void> {
+  const target = knownPayment(play)
+  if (!target) return
+  const stored = () => paymentRow(play.world, target.id)
+  const before = stored()
+  const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
+  // If the payment changed during the read, either state may be shown.
+  if (reply?.status === 200 && before && before === stored())
+    play.world.problems.push(...differences('payment', reply.body, whole(before)))
+  await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
+  await askByReference(play, target.tenant, target.id, before?.['external_reference'])
+  await http(play, target.tenant, 'api-get-balance')
+}
+
+/**
+ * A merchant searches by reference. The list contains its payment, and no payment of another
+ * reference or client.
+ */
 async function askByReference(
   play: Play,
   tenant: Tenant,
@@ -117,20 +134,6 @@ async function askByReference(
     )
   )
     play.world.problems.push(`${tenant.clientId} asked for ${reference} and got another payment`)
-}
-
-async function read(play: Play): Promise<void> {
-  const target = knownPayment(play)
-  if (!target) return
-  const stored = () => paymentRow(play.world, target.id)
-  const before = stored()
-  const reply = await http(play, target.tenant, 'api-get-payment', { id: target.id })
-  // If the payment changed during the read, either state may be shown.
-  if (reply?.status === 200 && before && before === stored())
-    play.world.problems.push(...differences('payment', reply.body, whole(before)))
-  await http(play, target.tenant, 'api-list-payments', { query: { per_page: '5' } })
-  await askByReference(play, target.tenant, target.id, before?.['external_reference'])
-  await http(play, target.tenant, 'api-get-balance')
 }
 
 async function refresh(play: Play): Promise<void> {

@@ -1,7 +1,8 @@
 /**
- * Goal: a message that was not sent costs minutes, and an outage of the queues no more than ten after its end.
- * Method: payments succeed on the simulation's clock while nothing can be sent, or no queue can be reached for an hour.
- * Nothing else goes wrong; the watchers of the simulation look at every write and POST.
+ * Goal: a message that was not sent costs minutes, and an outage of the queues no more than ten
+ * after its end. Method: payments succeed on the simulation's clock while nothing can be sent, or
+ * no queue can be reached for an hour. Nothing else goes wrong; the watchers of the simulation look
+ * at every write and POST.
  */
 import { describe, expect, it } from 'vitest'
 import { HOUR_MS, MINUTE_MS } from '../../../shared/time.ts'
@@ -80,9 +81,10 @@ describe('an outage of the queues', () => {
 
 /**
  * Goal: an endpoint that hangs delays no delivery to its neighbours, and loses none of its own.
- * Method: the whole gateway on the simulation's clock, every endpoint at the same load, once with a hanging
- * endpoint and once without; five workers in the common lane, which ten hanging attempts would hold for good. `watchLanes` looks at
- * every POST. Nothing here depends on the machine: the same seed gives the same times.
+ * Method: the whole gateway on the simulation's clock, every endpoint at the same load, once with a
+ * hanging endpoint and once without; five workers in the common lane, which ten hanging attempts
+ * would hold for good. `watchLanes` looks at every POST. Nothing here depends on the machine: the
+ * same seed gives the same times.
  */
 const LOAD_MS = 60_000
 /** The time between two events of an endpoint. */
@@ -108,7 +110,9 @@ async function measureUnderLoad(hangs: boolean) {
   }
   const of = ({ endpointId }: SimEndpoint) =>
     rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
-  /** Milliseconds from each delivery of the neighbours to its POST, after the endpoint is marked. */
+  /**
+   * Milliseconds from each delivery of the neighbours to its POST, after the endpoint is marked.
+   */
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
     return neighbours.flatMap(of).flatMap((row) => {

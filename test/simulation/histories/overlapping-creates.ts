@@ -8,7 +8,10 @@ import { CREATE_FAULTS, type NewCreate, newCreate, pushEndsMs } from './creates.
 import { customerActs, payOne } from './customers.ts'
 import type { Play } from './play.ts'
 
-/** An attempt is frozen during its call to the provider, and continues beside the attempt that took over, or alone. */
+/**
+ * An attempt is frozen during its call to the provider, and continues beside the attempt that took
+ * over, or alone.
+ */
 export async function overtakeCreate(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const isAlone = prng.chance(0.3)
@@ -66,7 +69,10 @@ export async function overtakeCreate(play: Play): Promise<void> {
 /** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-/** A payment in its last seconds is cancelled, paid, expired and read, while the provider may not answer. */
+/**
+ * A payment in its last seconds is cancelled, paid, expired and read, while the provider may not
+ * answer.
+ */
 export async function actNearExpiry(play: Play): Promise<void> {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
@@ -167,7 +173,10 @@ const SILENCES = [
   { target: 'get', fault: 'timeout' },
 ]
 
-/** A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks for another push. */
+/**
+ * A push is slow, lost, or its sender died; the customer pays or declines, and the merchant asks
+ * for another push.
+ */
 export async function pushAgain(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play, true)

@@ -1,7 +1,8 @@
 import { text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
+import { settlementActions } from '../scenes/concurrent-operators.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
-import { payOut, settlementActions } from '../scenes/money-operations.ts'
+import { payOut } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { askedFor } from '../watching/observations.ts'
@@ -18,7 +19,10 @@ import type { Play } from './play.ts'
 /** The duration of one call. */
 const CALL_MS = 20
 
-/** Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window is summed. */
+/**
+ * Makes rare races frequent: cancels at the expiry; triggers, reversals and changes while a window
+ * is summed.
+ */
 export function arrangeRaces(play: Play, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   // Sooner than a flow of the gateway ends.
@@ -78,13 +82,17 @@ const ACTIONS: Readonly<Record<string, Actions>> = {
   APIKEY: (play) => [() => changeKeys(play)],
 }
 
-/** While a write is delayed, another actor changes the same item, so the writer's read is out of date. */
+/**
+ * While a write is delayed, another actor changes the same item, so the writer's read is out of
+ * date.
+ */
 export function changeDuringWrites(play: Play): void {
   const { world } = play
   let running = 0
 
   world.onOvertaken.push((process, keys) => {
-    // An alert about a reversal would lead to another reversal, in every minute in which alerts fail.
+    // An alert about a reversal would lead to another reversal, in every minute in which alerts
+    // fail.
     const isTelling =
       process.name === 'check-due-alerts' && keys.every(({ pk }) => pk.startsWith('SUSPENSE#'))
     const actions = keys.flatMap(({ pk }) => {

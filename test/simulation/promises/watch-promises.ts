@@ -7,7 +7,10 @@ import { APART_MS, DAY_MS, ms, watchStates } from '../world/rules.ts'
 import { CALLBACK_TOKEN, type World } from '../world/world.ts'
 import { watchClosing, watchOrphans, watchPushes } from './watch-requests.ts'
 
-/** Watches the promises about money and destinations. Returns a check of the promises that hold at rest. */
+/**
+ * Watches the promises about money and destinations. Returns a check of the promises that hold at
+ * rest.
+ */
 export function watchPromises(world: World): () => readonly string[] {
   watchClosing(world)
   watchAcknowledged(world)
@@ -18,7 +21,10 @@ export function watchPromises(world: World): () => readonly string[] {
 /** Due work checks a payment within this time. */
 const SOON_MS = 2 * 60_000
 
-/** The provider does not repeat a callback after a 2xx: its money is credited or held then, or due work checks it soon. */
+/**
+ * The provider does not repeat a callback after a 2xx: its money is credited or held then, or due
+ * work checks it soon.
+ */
 function watchAcknowledged(world: World): void {
   world.onCallback.push((body, token, status) => {
     if (status < 500 && (status === 401) !== (token !== CALLBACK_TOKEN))
@@ -53,14 +59,19 @@ function announcedBy(body: string) {
 }
 
 const MINUTE_MS = 60_000
-/** The time of a success may be that of an earlier try: at most a minute, and a call of some seconds. */
+/**
+ * The time of a success may be that of an earlier try: at most a minute, and a call of some
+ * seconds.
+ */
 const TRIED_MS = 90_000
-/** The longest time from the read of a floor to the record of a settlement: that of its function. */
+/**
+ * The longest time from the read of a floor to the record of a settlement: that of its function.
+ */
 const RECORDING_MS = 5 * MINUTE_MS
 
 /**
- * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is above the floor, and
- * its account is one that the client had after the entries were read.
+ * Checked when a settlement is recorded: its payments are a day old, its end has passed, its net is
+ * above the floor, and its account is one that the client had after the entries were read.
  */
 function watchSettling(world: World): () => readonly string[] {
   const succeededMs = new Map<string, number>()
@@ -131,7 +142,10 @@ function unsettledProblems(world: World): readonly string[] {
   })
 }
 
-/** At rest: each fee is final in time, and operators had an alert about each assumed or different fee. */
+/**
+ * At rest: each fee is final in time, and operators had an alert about each assumed or different
+ * fee.
+ */
 function watchFees(world: World) {
   return (): readonly string[] => {
     const reported = new Set(world.table.items('SUSPENSE#').map(({ pk }) => String(pk)))

@@ -9,7 +9,10 @@ import { namesOf, type World } from '../world/world.ts'
 
 const CLOSED = ['failed', 'expired', 'cancelled']
 
-/** Checked when a payment ends without money: it can no longer be paid, and it notes for which actor it was closed. */
+/**
+ * Checked when a payment ends without money: it can no longer be paid, and it notes for which actor
+ * it was closed.
+ */
 export function watchClosing(world: World): void {
   const refused = new Set<string>()
 
@@ -62,7 +65,9 @@ type Created = {
   readonly isSpent?: true
 }
 
-/** A worker that knows of an unneeded request cancels it, or the payment notes that it may exist. */
+/**
+ * A worker that knows of an unneeded request cancels it, or the payment notes that it may exist.
+ */
 export function watchOrphans(world: World): () => readonly string[] {
   /** Requests that a process must cancel before it ends, unless their payment shows them. */
   const known = new Map<Process, Created[]>()
@@ -75,7 +80,8 @@ export function watchOrphans(world: World): () => readonly string[] {
     if (isTrouble) for (const process of namesOf(world, world.acting)) troubled.add(process)
   })
   world.onRefused.push(({ key }, was) => {
-    // A worker that a newer attempt refused has an answer of the table again. It reads its payment next.
+    // A worker that a newer attempt refused has an answer of the table again. It reads its payment
+    // next.
     for (const process of namesOf(world, world.acting)) {
       const mine = (known.get(process) ?? []).filter(
         ({ paymentId }) => key.pk === `PAYMENT#${paymentId}`,

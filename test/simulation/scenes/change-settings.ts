@@ -61,7 +61,9 @@ async function restrict({ world }: Scene, tenant: Tenant): Promise<void> {
   if (isTaken(read)) count(world.tally, 'key restricted: read all the same')
 }
 
-/** An operator changes a client's bank account and return URL, and disables the client for a while. */
+/**
+ * An operator changes a client's bank account and return URL, and disables the client for a while.
+ */
 async function changeClient({ world }: Scene, tenant: Tenant): Promise<void> {
   if (tenant.isBeingChanged === true) return
   tenant.isBeingChanged = true
@@ -155,7 +157,10 @@ async function remove({ world }: Scene, tenant: Tenant, endpoint: SimEndpoint): 
   endpoint.isGone = true
 }
 
-/** The new endpoint is registered first, as in a rotation of its secret. Without an answer the endpoint is not used. */
+/**
+ * The new endpoint is registered first, as in a rotation of its secret. Without an answer the
+ * endpoint is not used.
+ */
 async function replace(play: Scene, tenant: Tenant, endpoint: SimEndpoint): Promise<void> {
   const { world } = play
   const made = await addEndpoint(world, tenant.clientId)
@@ -172,10 +177,15 @@ const LONG_MS = [2 * MINUTE_MS, 20 * MINUTE_MS, 150 * MINUTE_MS, 400 * MINUTE_MS
 
 /** The impairments of an endpoint, one after the other. */
 const COURSES: readonly (readonly Impairment[])[] = [['late'], ['late', 'refuses'], ['refuses']]
-/** The longest time between two test events: their deliveries are abandoned together, or soon after each other. */
+/**
+ * The longest time between two test events: their deliveries are abandoned together, or soon after
+ * each other.
+ */
 const MAX_APART_MS = [30_000, 12 * MINUTE_MS]
 
-/** An endpoint's server answers late or refuses connections, while an operator sends test events. */
+/**
+ * An endpoint's server answers late or refuses connections, while an operator sends test events.
+ */
 export async function impairEndpoint(play: Scene): Promise<void> {
   const { world, tenants, prng, scheduler, merchants } = play
   const { clientId, endpoints } = prng.pick(tenants)

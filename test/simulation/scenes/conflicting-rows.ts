@@ -36,7 +36,10 @@ function bookUnknown({ world, scenePrng, provider }: Scene): void {
   count(world.tally, 'conflicting row: money of no payment')
 }
 
-/** A reference of another product, or a reference like ours: of a pending payment, but of none of its attempts. */
+/**
+ * A reference of another product, or a reference like ours: of a pending payment, but of none of
+ * its attempts.
+ */
 function drawReference(world: World): { readonly reference_id: string; readonly amount: number } {
   const { scenePrng } = world
   const amount = scenePrng.int(1, 100_000)
@@ -70,7 +73,10 @@ function bookBeside(world: World, paid: PaymentRequest): void {
 
 type ConflictingRow = readonly [what: string, row: object]
 
-/** A row that contradicts the payment. Another fee contradicts only a final fee: the gateway believes it before. */
+/**
+ * A row that contradicts the payment. Another fee contradicts only a final fee: the gateway
+ * believes it before.
+ */
 function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
@@ -117,7 +123,10 @@ function freezeSync(scene: Scene, afterMs: number): Promise<void> {
   )
 }
 
-/** A run is frozen some time after its start. It continues minutes later with its old read, beside another run. */
+/**
+ * A run is frozen some time after its start. It continues minutes later with its old read, beside
+ * another run.
+ */
 async function freezeRun(
   { world, prng }: Scene,
   what: Reported,
@@ -133,7 +142,10 @@ async function freezeRun(
 
 const CLOSED = ['expired', 'cancelled', 'failed']
 
-/** Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers are missing. */
+/**
+ * Customers pay for ended payments, or wrong amounts, while callbacks and the provider's answers
+ * are missing.
+ */
 export async function payUnasked(scene: Scene): Promise<void> {
   const { world, scenePrng, prng } = scene
   const all = world.provider.findPaymentRequests('')
@@ -155,7 +167,10 @@ export async function payUnasked(scene: Scene): Promise<void> {
 
 const HOUR_MS = 3_600_000
 
-/** A customer pays. No callback is sent, and the provider does not answer about it for hours. False if it is refused. */
+/**
+ * A customer pays. No callback is sent, and the provider does not answer about it for hours. False
+ * if it is refused.
+ */
 function pay(world: World, request: PaymentRequest, isLate: boolean, settlesInSeconds: number) {
   const { scenePrng, provider, scheduler } = world
   const { payment_request_id: id, request_amount: asked } = request

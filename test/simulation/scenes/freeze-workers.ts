@@ -5,7 +5,10 @@ import { count } from '../world/tally.ts'
 import type { Happens, Scene } from './http.ts'
 
 const SECOND_MS = 1_000
-/** The functions that deliver, and that find due deliveries. Functions that answer HTTP are frozen elsewhere. */
+/**
+ * The functions that deliver, and that find due deliveries. Functions that answer HTTP are frozen
+ * elsewhere.
+ */
 const WORKERS = /^(deliver-webhook|redeliver|check-due-(deliveries|alerts))$/
 /** The functions that end payments, and write the time. */
 const ENDERS = /^(check-due-payments|sync-slices|sync-provider-transactions)$/
@@ -21,7 +24,9 @@ const LONG_PAUSES_MS = [5, 40, 62, 80].map((seconds) => seconds * SECOND_MS)
 /** How long a worker takes to begin a round of a delivery whose alert is being sent. */
 const MOMENTS_MS = [80, 120]
 
-/** A worker is frozen and continues with its old read, or it dies between a write and its message. */
+/**
+ * A worker is frozen and continues with its old read, or it dies between a write and its message.
+ */
 export function freezeWorkers({ world, scenePrng, scheduler }: Scene, happens: Happens): void {
   const events = new WeakMap<Process, unknown>()
   /** Between two steps that belong together: another worker must find what is left. */

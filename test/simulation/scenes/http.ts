@@ -56,8 +56,9 @@ export async function http(
 }
 
 /**
- * A terminal status in an answer is the stored one, and a payment that had ended before the request is shown with that
- * end, also by a replay of its create. A cancel that succeeds shows a cancelled payment.
+ * A terminal status in an answer is the stored one, and a payment that had ended before the request
+ * is shown with that end, also by a replay of its create. A cancel that succeeds shows a cancelled
+ * payment.
  */
 function statusProblems(
   { world }: Scene,

@@ -15,7 +15,10 @@ const DAY_SECONDS = 86_400
 /** After the day of the assumed fee. A history ends with eight days, so the row is still read. */
 const LATEST_FEE_SECONDS = [7.02 * DAY_SECONDS, 7.5 * DAY_SECONDS] as const
 
-/** Faults of the next payment's row: the fault's name in the world, its name in the simulator, and its value. */
+/**
+ * Faults of the next payment's row: the fault's name in the world, its name in the simulator, and
+ * its value.
+ */
 const ROW_FAULTS = [
   ['feeZero', 'fee', () => 0],
   ['feeLate', 'fee_late', lateSeconds],
@@ -23,12 +26,18 @@ const ROW_FAULTS = [
   ['rowMissing', 'missing', () => undefined],
 ] as const
 
-/** The provider withholds a row for this time: it ends after the day of the assumed fee, before the last check. */
+/**
+ * The provider withholds a row for this time: it ends after the day of the assumed fee, before the
+ * last check.
+ */
 const SILENT_MS = 7.3 * DAY_SECONDS * 1_000
 
 type Paid = Pick<PaymentRequest, 'payment_request_id' | 'reference_id'>
 
-/** A customer pays, and the row may have faults. Only a request that the gateway asks about may have no row. */
+/**
+ * A customer pays, and the row may have faults. Only a request that the gateway asks about may have
+ * no row.
+ */
 export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): boolean {
   const { scenePrng, provider, faults } = world
   // A history has few payments, so the faults must be frequent.
@@ -56,15 +65,9 @@ export function payWithRowFaults(world: World, paid: Paid, pay: () => boolean): 
   return hasPaid
 }
 
-/** The delay of a fee. It is often after the day of the assumed fee. */
-function lateSeconds({ scenePrng }: World): number {
-  return scenePrng.chance(0.6)
-    ? scenePrng.int(...LATEST_FEE_SECONDS)
-    : scenePrng.int(60, LATEST_FEE_SECONDS[1])
-}
-
 /**
- * Whether the gateway still asks the provider about this request. Otherwise only the row shows that the customer paid.
+ * Whether the gateway still asks the provider about this request. Otherwise only the row shows that
+ * the customer paid.
  */
 function isAskedAbout(
   world: World,
@@ -92,7 +95,10 @@ const STATUSES = ['SUCCESS', 'SUCCESS', 'PENDING', 'FAILED', 'VOIDED', 'REVERSED
 /** Statuses of a payment row that pays no money. */
 const NO_MONEY = ['FAILED', 'PENDING', 'VOIDED', 'REVERSED']
 
-/** Books a further row of any type and status, which may name the payment. It must not move money or hide other rows. */
+/**
+ * Books a further row of any type and status, which may name the payment. It must not move money or
+ * hide other rows.
+ */
 export function bookExtraRow(world: World, paid: Pick<PaymentRequest, 'reference_id'>): void {
   const { scenePrng, provider } = world
   if (!scenePrng.chance(0.3)) return
@@ -119,7 +125,10 @@ const KINDS_WITH_OWN_ROW = ['refund', 'chargeback'] as const
 /** The limit leaves room for the movements of other scenes. */
 const MAX_MOVEMENTS = 8
 
-/** The provider reverses a random credited payment, in whole or in part, or the client wins its dispute, even twice. */
+/**
+ * The provider reverses a random credited payment, in whole or in part, or the client wins its
+ * dispute, even twice.
+ */
 export function reverseRandomPayment(
   world: World,
   probability: number,
@@ -194,7 +203,10 @@ function voidMovement(world: World, requestId: string, paidId: string | undefine
   return true
 }
 
-/** Several reversals of one payment within hours. The sync reads them one by one, or several at once. */
+/**
+ * Several reversals of one payment within hours. The sync reads them one by one, or several at
+ * once.
+ */
 export async function overlappingReversals({ world }: Scene): Promise<void> {
   const { scenePrng, prng } = world
   const credited = rowsOf(world, 'PAYMENT', { status: 'succeeded' })
@@ -205,4 +217,11 @@ export async function overlappingReversals({ world }: Scene): Promise<void> {
     if (scenePrng.chance(0.6)) await invoke(world, 'sync-provider-transactions', {})
     await waitFor(world, prng.pick([10, 150_000, 7_200_000]))
   }
+}
+
+/** The delay of a fee. It is often after the day of the assumed fee. */
+function lateSeconds({ scenePrng }: World): number {
+  return scenePrng.chance(0.6)
+    ? scenePrng.int(...LATEST_FEE_SECONDS)
+    : scenePrng.int(60, LATEST_FEE_SECONDS[1])
 }

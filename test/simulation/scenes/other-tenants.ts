@@ -6,7 +6,9 @@ import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { http, type Scene } from './http.ts'
 
-/** A merchant requests another merchant's items, and an operator names the wrong client for a key. */
+/**
+ * A merchant requests another merchant's items, and an operator names the wrong client for a key.
+ */
 export async function requestOtherTenantsData(play: Scene): Promise<void> {
   const { world, tenants, seen } = play
   const target = world.prng.pick(tenants)
@@ -60,7 +62,10 @@ async function askFor(
     play.world.problems.push(`${functionName} showed ${otherTenant.clientId} ${asked.id}`)
 }
 
-/** The deliveries of another merchant's endpoint are answered like those of an endpoint that does not exist. */
+/**
+ * The deliveries of another merchant's endpoint are answered like those of an endpoint that does
+ * not exist.
+ */
 async function askForEndpoint(play: Scene, otherTenant: Tenant, target: Tenant): Promise<void> {
   const { prng } = play
   const { endpointId } = prng.pick(target.endpoints)

@@ -12,7 +12,10 @@ const STATUSES = ['succeeded', 'abandoned', 'skipped', 'scheduled']
 
 type Shown = { readonly id: string; readonly status: string; readonly endpoint_id: string }
 
-/** One delivery is redelivered repeatedly by its merchant and by operators; one operator names the wrong client. */
+/**
+ * One delivery is redelivered repeatedly by its merchant and by operators; one operator names the
+ * wrong client.
+ */
 export async function redeliverRepeatedly(play: Scene): Promise<void> {
   const { world, tenants, prng } = play
   const tenant = prng.pick(tenants)
@@ -59,7 +62,9 @@ function rounds(play: Scene, tenant: Tenant, id: string, endpointId: string) {
 /** How close to the alert about an abandoned delivery a redelivery comes. */
 const NEAR_MS = 3_000
 
-/** A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted. */
+/**
+ * A delivery is redelivered at the moment when it is abandoned, or when the operators are alerted.
+ */
 export function arrangeRounds(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {
@@ -89,11 +94,17 @@ function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
   play.world.scheduler.after(Math.max(0, afterMs), () => void play.world.scenePrng.pick(ways)())
 }
 
-/** Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour between two alerts. */
+/**
+ * Shorter than the delay of an alert, some tries long, or longer than the quarter of an hour
+ * between two alerts.
+ */
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
 
-/** The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is redelivered. */
+/**
+ * The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is
+ * redelivered.
+ */
 export function breakAlertTopic(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {

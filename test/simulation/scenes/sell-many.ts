@@ -18,7 +18,10 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/** One client sells to several customers at once, often in one shard; the sync credits lost callbacks. */
+/**
+ * One client sells to several customers at once, often in one shard; the sync credits lost
+ * callbacks.
+ */
 export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined
@@ -58,7 +61,10 @@ function keyOfShard(prng: Prng, { clientId }: Tenant, shard: number): string {
   }
 }
 
-/** A client sells to several customers. Later the money of several payments goes back at once, unsettled ones first. */
+/**
+ * A client sells to several customers. Later the money of several payments goes back at once,
+ * unsettled ones first.
+ */
 export async function reverseTogether(scene: Scene): Promise<void> {
   const { world, scenePrng } = scene
   await sellMany(scene, world.prng.pick(scene.tenants))

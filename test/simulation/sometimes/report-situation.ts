@@ -3,7 +3,10 @@ import type { Step } from '../../../shared/table/step.ts'
 import { count } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
 
-/** In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly` 1,000. */
+/**
+ * In how many seeds a situation must happen at least once. `.ci/run` runs 250 seeds, `.ci/nightly`
+ * 1,000.
+ */
 export type Within = 25 | 250 | 1_000
 
 /** Situations by name: the number of seeds, and whether one thing that happens is it. */
@@ -17,7 +20,8 @@ export const REPORTED = {
   'a merchant asks for another merchant’s deliveries': 25, // By its endpoint id. The reply is 404
   'a push is held back': 25, // The customer may still answer the previous push
   'an attempt is frozen during its work': 25, // Its caller gets an error; it continues later
-  'the table does not answer a write of a create': 25, // Some of these writes are applied, and some are not
+  // Some of these writes are applied, and some are not
+  'the table does not answer a write of a create': 25,
   'another caller changes the item that is being written': 25, // The writer’s read is out of date
   'a worker is frozen while it holds a claim': 25, // For a fast clock the claim expires early
   'the alert topic is down when a delivery is abandoned': 25, // Due work sends the alert later
@@ -32,10 +36,13 @@ export const REPORTED = {
   'a bank reference is used a second time': 1_000, // One transfer pays out one settlement
   'an operator adjusts a ledger': 25, // Each reference makes one entry
   'a read-only key is refused': 250, // It tries to create a payment
-  'a payment is made while the provider does not answer about it': 25, // Meanwhile its row is settled or reversed
-  'a sync is frozen during its work': 25, // It continues beside another run, often after its lease has expired
+  // Meanwhile its row is settled or reversed
+  'a payment is made while the provider does not answer about it': 25,
+  // It continues beside another run, often after its lease has expired
+  'a sync is frozen during its work': 25,
   'a settlement run is frozen during its work': 250, // It continues with its old sum
-  'several operators move the money of one client at once': 25, // They pay out, mark failed, re-credit and settle
+  // They pay out, mark failed, re-credit and settle
+  'several operators move the money of one client at once': 25,
 } as const satisfies Readonly<Record<string, Within>>
 
 export type Reported = keyof typeof REPORTED
@@ -46,15 +53,18 @@ export function reportSituation({ tally }: Pick<World, 'tally'>, name: Reported)
 
 type Refused = { readonly step: Step; readonly was: StoredItem | undefined }
 
-function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
-  return step.kind === 'put' ? step.item : {}
-}
 function setBy({ step }: Refused) {
   return step.kind === 'update' ? { ...step.changes.set, ...step.changes.setIfAbsent } : {}
 }
+
 function isCommit(refused: Refused) {
   return refused.step.key.sk === 'PAYMENT' && itemOf(refused)['status'] === 'pending'
 }
+
+function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
+  return step.kind === 'put' ? step.item : {}
+}
+
 function compares({ step }: Refused, field: string, test: string) {
   return JSON.stringify(step.condition ?? {}).includes(`"test":"${test}","field":"${field}"`)
 }

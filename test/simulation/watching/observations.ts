@@ -9,7 +9,10 @@ export type Asked = {
   readonly atMs: number
   readonly weight: number
   readonly name: string
-  /** An unanswered request may be in a frozen environment. The rate limit counts it when that one continues. */
+  /**
+   * An unanswered request may be in a frozen environment. The rate limit counts it when that one
+   * continues.
+   */
   answered: boolean
 }
 
@@ -77,10 +80,15 @@ export function askedFor(
   return { clientId, atMs: scheduler.nowMs(), weight, name, answered: false }
 }
 
-/** Machines' clocks differ by twenty seconds at most, and a call may take as long as its function. */
+/**
+ * Machines' clocks differ by twenty seconds at most, and a call may take as long as its function.
+ */
 const NEAR_MS = 60_000
 
-/** A client gets a 429 only after more requests than its own limit, or its share of the quota, allows. */
+/**
+ * A client gets a 429 only after more requests than its own limit, or its share of the quota,
+ * allows.
+ */
 export function refusalProblems(
   world: World,
   { clientId, rateLimit }: Tenant,
@@ -89,7 +97,8 @@ export function refusalProblems(
   reply: HttpReply | undefined,
 ): readonly string[] {
   if (reply?.status !== 429) return []
-  // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then counts twice.
+  // The SDK may repeat a count whose answer was lost. A counter has no token, so the request then
+  // counts twice.
   const times = world.faults.tableRetried > 0 ? 2 : 1
   const own = asked.filter((request) => request.clientId === clientId)
   const since = (sinceMs: number) =>

@@ -1,4 +1,7 @@
-/** Compares the API's answers with the table's raw items: reads and lists agree with the stored data. */
+/**
+ * Compares the API's answers with the table's raw items: reads and lists agree with the stored
+ * data.
+ */
 import {
   booksOf,
   clientOf,
@@ -76,15 +79,10 @@ function idOf(kind: Kind, item: RawItem) {
   return String(SHOWN[kind](item).id)
 }
 
-function pick(item: RawItem, names: string): Shown {
-  return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
-}
-
-function dayBefore(at: unknown): string {
-  return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
-}
-
-/** At rest: compares every payment, settlement and delivery in its list, page by page, and the balance. */
+/**
+ * At rest: compares every payment, settlement and delivery in its list, page by page, and the
+ * balance.
+ */
 export async function readBackProblems(
   items: readonly RawItem[],
   { clientId }: Tenant,
@@ -196,4 +194,12 @@ async function balanceProblems(
     : [
         `the balance shows ${JSON.stringify(shown)}; payments and settlements say ${JSON.stringify(expected)}`,
       ]
+}
+
+function pick(item: RawItem, names: string): Shown {
+  return Object.fromEntries(names.split(' ').map((name) => [name, item[name]]))
+}
+
+function dayBefore(at: unknown): string {
+  return new Date(Date.parse(String(at)) - DAY_MS).toISOString()
 }

@@ -139,7 +139,10 @@ const movementRules: Rules = {
   },
 }
 
-/** Checked at every write to a payment: what design section 4 allows, also while other workers change the payment. */
+/**
+ * Checked at every write to a payment: what design section 4 allows, also while other workers
+ * change the payment.
+ */
 export function watchPayments(world: World): void {
   world.onAnswered.push((process, { path, outcome }) => {
     const [, id] = /^\/v3\/(?:payments|payment_requests)\/([^/]+)$/.exec(path) ?? []
@@ -217,7 +220,10 @@ function rememberedOf(item: RawItem) {
   return [...((item['remembered_provider_payment_ids'] ?? new Set()) as Set<string>)]
 }
 
-/** Whether the writer has asked. The unfinished work of another process asked under that process's name. */
+/**
+ * Whether the writer has asked. The unfinished work of another process asked under that process's
+ * name.
+ */
 function hasAskedAbout({ world, worker }: Write, id: string): boolean {
   return worker !== undefined && (world.sharing.has(worker) || asked.get(worker)?.has(id) === true)
 }

@@ -93,7 +93,10 @@ const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
 const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
 
-/** Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an invalid request. */
+/**
+ * Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an
+ * invalid request.
+ */
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 
 const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
@@ -108,15 +111,18 @@ const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
 ]
 
 /**
- * Checks what neither one write's condition nor the recount after it can see: the order of writes, calls and time. What a
- * condition guards has a test in which the condition refuses.
+ * Checks what neither one write's condition nor the recount after it can see: the order of writes,
+ * calls and time. What a condition guards has a test in which the condition refuses.
  */
 export function watchRows(world: World): void {
   const endpoints = watchStates(world, /^ENDPOINTS#/, 'endpoint_id')
   for (const watch of WATCHERS) watch(world, endpoints)
 }
 
-/** Checked at every write: what is final stays, parts and the sync's head move in order, nothing is deleted too early. */
+/**
+ * Checked at every write: what is final stays, parts and the sync's head move in order, nothing is
+ * deleted too early.
+ */
 function watchTransitions(world: World): void {
   const storedMs = new Map<string, number>()
   watchRules(world, ({ pk, sk }) => ({
@@ -143,9 +149,15 @@ function watchTransitions(world: World): void {
   })
 }
 
-/** Checked at every write to suspense: an item leaves the due work only after the operators had its alert. */
+/**
+ * Checked at every write to suspense: an item leaves the due work only after the operators had its
+ * alert.
+ */
 function watchSuspense(world: World): void {
-  /** By item: how often an alert was due, and how many alerts there had been when the item was opened last. */
+  /**
+   * By item: how often an alert was due, and how many alerts there had been when the item was
+   * opened last.
+   */
   const owed = new Map<string, number>()
   const openedAt = new Map<string, number>()
   const alertsAbout = (id: string, since = 0) =>
@@ -166,7 +178,10 @@ function watchSuspense(world: World): void {
   })
 }
 
-/** Checked at every logged error: a fault of the world explains it, and no process fails by an error of another one. */
+/**
+ * Checked at every logged error: a fault of the world explains it, and no process fails by an error
+ * of another one.
+ */
 function watchErrors(world: World): void {
   const metBy = new WeakMap<Error, Process>()
 
@@ -195,8 +210,8 @@ function isUnforeseen(error: Error): boolean {
   )
 }
 
-function partsOf(item: RawItem): Parts | undefined {
-  return item['ledger_parts'] as Parts | undefined
+function isGrown({ before, after, isNew }: Write) {
+  return !isNew && numberAt(before) !== numberAt(after)
 }
 
 function numberAt(item: RawItem, at?: string): number {
@@ -204,8 +219,8 @@ function numberAt(item: RawItem, at?: string): number {
   return at !== undefined && at < from ? before : number
 }
 
-function isGrown({ before, after, isNew }: Write) {
-  return !isNew && numberAt(before) !== numberAt(after)
+function partsOf(item: RawItem): Parts | undefined {
+  return item['ledger_parts'] as Parts | undefined
 }
 
 /** From one time to another, without a gap. */

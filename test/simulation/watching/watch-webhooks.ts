@@ -10,12 +10,18 @@ import { namesOf, type World } from '../world/world.ts'
 const LATEST_COMMIT_MS = 77_000
 /** The longest time between the read of the endpoints and the time of the commit. */
 const READ_BEFORE_MS = 5_000
-/** Functions whose caller may be answered early: their environment then freezes, with the calls in flight. */
+/**
+ * Functions whose caller may be answered early: their environment then freezes, with the calls in
+ * flight.
+ */
 const ANSWERS_HTTP = /^(api-|receive-provider-callback)/
 /** Functions that make a delivery of a stored event. */
 const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
 
-/** Checked at every write: an event comes with its payment, and with a delivery to each endpoint that wants it. */
+/**
+ * Checked at every write: an event comes with its payment, and with a delivery to each endpoint
+ * that wants it.
+ */
 export function watchAnnouncements(world: World, { of, since }: States): void {
   onWrite(world, / EVENT#/, ({ key, after, isNew, worker, nowMs }) => {
     const isOld = ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - world.apartMs / 2
@@ -77,12 +83,15 @@ function newRows(
 
 type Claim = { readonly token: unknown; readonly untilMs: number; hasPosted: boolean }
 
-/** Clocks differ by at most 20 s. A worker makes a few calls between its read of an endpoint and its POST. */
+/**
+ * Clocks differ by at most 20 s. A worker makes a few calls between its read of an endpoint and its
+ * POST.
+ */
 const NEAR_MS = 60_000
 
 /**
- * Checked at every POST, and at the end of every worker: an attempt is posted once, by its claimer, under a valid claim,
- * to an enabled endpoint.
+ * Checked at every POST, and at the end of every worker: an attempt is posted once, by its claimer,
+ * under a valid claim, to an enabled endpoint.
  */
 export function watchAttempts(world: World, { since }: States): void {
   /** The last claim that each worker made, by delivery. For others it may have expired. */
@@ -131,13 +140,17 @@ function isOn(endpoint: RawItem): boolean {
 /** The least time between two alerts about one endpoint. */
 const QUARTER_MS = 15 * 60_000
 
-/** Checked at every alert about an endpoint: its worker has claimed it, a quarter of an hour after the one before. */
+/**
+ * Checked at every alert about an endpoint: its worker has claimed it, a quarter of an hour after
+ * the one before.
+ */
 export function watchClaimedAlerts(world: World): void {
   /** Endpoints whose next alert a worker has claimed and not published yet. */
   const claimed = new WeakMap<Process, string[]>()
 
   onWrite(world, /^ENDPOINTS#/, ({ key: { sk }, before, after, worker, isNew, nowMs }) => {
-    // A worker claims the next alert before it publishes it. If it cannot, it puts the earlier time back.
+    // A worker claims the next alert before it publishes it. If it cannot, it puts the earlier time
+    // back.
     if (
       isNew ||
       worker === undefined ||
@@ -168,8 +181,8 @@ type AtTime = { readonly id: string; readonly atMs: number }
 type AlertSent = { readonly message: string; readonly atMs: number; readonly startedMs: number }
 
 /**
- * At rest one alert names each abandonment. Two alerts may name it if the first could not be noted on its row, as after a
- * crash, and if they went out at the same time.
+ * At rest one alert names each abandonment. Two alerts may name it if the first could not be noted
+ * on its row, as after a crash, and if they went out at the same time.
  */
 export function watchAlerts(world: World): () => readonly string[] {
   const abandoned: AtTime[] = []
@@ -207,9 +220,14 @@ export function watchAlerts(world: World): () => readonly string[] {
     })
 }
 
-/** Checked at every POST: no worker of the common lane posts to an endpoint that was already marked as slow. */
+/**
+ * Checked at every POST: no worker of the common lane posts to an endpoint that was already marked
+ * as slow.
+ */
 export function watchLanes(world: World): void {
-  /** When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong. */
+  /**
+   * When endpoints were marked, in the world's time: the clock that wrote the mark may be wrong.
+   */
   const markedAtMs = new Map<string, number>()
   const handedOut = new Map<string, { readonly firstMs: number; readonly slow: boolean }>()
 

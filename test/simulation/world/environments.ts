@@ -13,12 +13,18 @@ export type Environment = {
   readonly loaded: HostedHandler
   readonly timeoutMs: number
   readonly handle: (event: unknown, context: object) => Promise<unknown>
-  /** The monotonic clock: whether it stops while frozen, how long it has stopped so far, and the last freeze. */
+  /**
+   * The monotonic clock: whether it stops while frozen, how long it has stopped so far, and the
+   * last freeze.
+   */
   clockStops: boolean
   stoppedMs: number
   frozenAtMs: number
   process: Process
-  /** A process whose caller was answered early. It continues in the next invocation, under that invocation's name. */
+  /**
+   * A process whose caller was answered early. It continues in the next invocation, under that
+   * invocation's name.
+   */
   unfinished?: Process | undefined
 }
 
@@ -80,7 +86,10 @@ function start(world: World, loaded: HostedHandler, process: Process): Environme
   return environment
 }
 
-/** Freezes the environment after an invocation, until the next one or longer. A killed environment never returns. */
+/**
+ * Freezes the environment after an invocation, until the next one or longer. A killed environment
+ * never returns.
+ */
 export function putBack(world: World, environment: Environment, asideMs = 0): void {
   environment.process.freeze()
   environment.frozenAtMs = world.scheduler.nowMs()

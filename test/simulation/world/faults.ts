@@ -1,10 +1,16 @@
 import type { Prng } from './prng.ts'
 
-/** The worst rate of each fault: probabilities per call or message, and longest delays in milliseconds. */
+/**
+ * The worst rate of each fault: probabilities per call or message, and longest delays in
+ * milliseconds.
+ */
 const WORST = {
   /** A process dies at one of its awaits. */
   crash: 0.02,
-  /** For seconds or minutes the account has hardly any concurrency left for functions without a reserved one. */
+  /**
+   * For seconds or minutes the account has hardly any concurrency left for functions without a
+   * reserved one.
+   */
   concurrencyTaken: 0.2,
   /** Lambda starts a new environment although a warm one is there. */
   environmentLost: 0.5,
@@ -24,7 +30,10 @@ const WORST = {
   pageCut: 0.3,
   /** A batch read leaves some of its keys unprocessed. */
   batchCut: 0.2,
-  /** An index is throttled for some minutes, and the table is not: reads of it, and writes that change it. */
+  /**
+   * An index is throttled for some minutes, and the table is not: reads of it, and writes that
+   * change it.
+   */
   indexThrottled: 0.3,
   indexLagMs: 90_000,
   queueTwice: 0.2,
@@ -43,7 +52,10 @@ const WORST = {
   providerBehind: 0.3,
   /** The provider shows a request as it was before it changed a moment ago. */
   providerStale: 0.3,
-  /** How late the provider lists its transactions: less than the two minutes that the sync leaves out. */
+  /**
+   * How late the provider lists its transactions: less than the two minutes that the sync leaves
+   * out.
+   */
   rowsBehindMs: 100_000,
   /** If not zero, the provider has a quota for each operation, and refuses calls above it. */
   providerQuota: 1,
@@ -67,9 +79,14 @@ const WORST = {
   clockSkewMs: 10_000,
   /** An environment's monotonic clock stops while it is frozen. */
   monotonicStops: 1,
-  /** The platform answers for a function at its time limit; the function continues when it is thawed. */
+  /**
+   * The platform answers for a function at its time limit; the function continues when it is
+   * thawed.
+   */
   answeredEarly: 0.1,
-  /** Operators disable, delete and replace endpoints, revoke and restrict keys, and change clients. */
+  /**
+   * Operators disable, delete and replace endpoints, revoke and restrict keys, and change clients.
+   */
   endpointChanges: 1,
   clientChanges: 1,
   /** An endpoint hangs for minutes or hours, for all requests. */
@@ -82,7 +99,10 @@ export type Faults = Readonly<Record<keyof typeof WORST, number>>
 
 export const NO_FAULTS = each(() => 0)
 
-/** Swarm testing: each history draws its faults and their rates, because many faults at once hide each other. */
+/**
+ * Swarm testing: each history draws its faults and their rates, because many faults at once hide
+ * each other.
+ */
 export function drawFaults(prng: Prng): Faults {
   const share = prng.next()
   return each((worst) => (prng.chance(share) ? worst * prng.next() : 0))

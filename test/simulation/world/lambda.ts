@@ -16,8 +16,8 @@ export type Invocation =
 export type InvokeOptions = {
   readonly crashAt?: CrashPoint
   /**
-   * The platform answers after `afterMs`; the handler continues when its environment is reused, after `forMs`.
-   * `withClock`: the environment's monotonic clock also stops.
+   * The platform answers after `afterMs`; the handler continues when its environment is reused,
+   * after `forMs`. `withClock`: the environment's monotonic clock also stops.
    */
   readonly freeze?:
     | { readonly afterMs: number; readonly forMs: number; readonly withClock?: boolean }
@@ -26,7 +26,10 @@ export type InvokeOptions = {
   readonly onProcess?: (process: Process) => void
 }
 
-/** Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its time limit. */
+/**
+ * Runs one of the real handlers as Lambda would: in a warm environment if there is one, with its
+ * time limit.
+ */
 export function invoke(
   world: World,
   name: string,
@@ -52,7 +55,8 @@ export function invoke(
       for (const listen of world.onEnded) listen(process, 'died')
       ended({ kind: 'died' })
     })
-    // A flow whose awaits are counted starts cold, because the cache of an earlier run would hide some of them.
+    // A flow whose awaits are counted starts cold, because the cache of an earlier run would hide
+    // some of them.
     const cold = options.crashAt !== undefined || options.onProcess !== undefined
     const environment = takeEnvironment(world, loaded, process, { cold })
     if (options.freeze?.withClock === true) environment.clockStops = true
@@ -77,7 +81,8 @@ export function invoke(
       environment.unfinished = process
       finished({ kind: 'died' }, options.freeze?.forMs)
     })
-    // The context has no remaining time, so middy sets no timer. The simulation has its own limit above.
+    // The context has no remaining time, so middy sets no timer. The simulation has its own limit
+    // above.
     environment
       .handle(event, { awsRequestId: requestId, functionName: `gateway-sim-${name}` })
       .then(
@@ -87,7 +92,10 @@ export function invoke(
   })
 }
 
-/** Other functions use the account's concurrency: most invocations of functions without a reserved one are refused. */
+/**
+ * Other functions use the account's concurrency: most invocations of functions without a reserved
+ * one are refused.
+ */
 function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boolean {
   if (reservedConcurrency !== undefined) return false
   if (!isFaultOn(world, 'concurrency taken', world.faults.concurrencyTaken, 1_000, 180_000))
@@ -97,7 +105,10 @@ function isThrottled(world: World, { reservedConcurrency }: FunctionSpec): boole
   return true
 }
 
-/** The platform may answer instead of an HTTP handler before its timeout. The handler is then frozen. */
+/**
+ * The platform may answer instead of an HTTP handler before its timeout. The handler is then
+ * frozen.
+ */
 function answerEarly(
   world: World,
   { loaded, timeoutMs }: Environment,

@@ -17,7 +17,10 @@ export type ProviderAnswer = {
   readonly outcome: HttpOutcome
 }
 
-/** The listeners of a world, by what they are called with. Rules, promises, situations and scenes add themselves. */
+/**
+ * The listeners of a world, by what they are called with. Rules, promises, situations and scenes
+ * add themselves.
+ */
 export function createListeners() {
   return {
     /** Every change of an item, when it is made. */
@@ -26,7 +29,9 @@ export function createListeners() {
     onWritten: [] as ((changes: readonly TableChange[]) => void)[],
     /** A step whose condition refused a write, and the item that failed it. */
     onRefused: [] as ((step: Step, was: StoredItem | undefined) => void)[],
-    /** The start of a process, and its end: its handler has returned or thrown, or it was killed. */
+    /**
+     * The start of a process, and its end: its handler has returned or thrown, or it was killed.
+     */
     onStarted: [] as ((process: Process, event: unknown) => void)[],
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
     /** A process whose write is delayed, and the keys that it writes. */

@@ -18,10 +18,15 @@ const TIMEOUT_MS = 10_000
 /** Long enough to hold a worker, and shorter than an attempt's timeout. */
 const LATE = { minMs: 5_000, maxMs: 9_900 }
 
-/** The merchants' servers: they fail, hang and answer late. A POST that hangs may have been received. */
+/**
+ * The merchants' servers: they fail, hang and answer late. A POST that hangs may have been
+ * received.
+ */
 export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => void) {
   const received: ReceivedWebhook[] = []
-  /** URLs that answer late but within an attempt's timeout, that accept no connection, or that hang. */
+  /**
+   * URLs that answer late but within an attempt's timeout, that accept no connection, or that hang.
+   */
   const impaired = new Map<string, Impairment>()
   const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
@@ -38,7 +43,10 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   return {
     received,
     impaired,
-    /** What the server answers to one POST, and how long that takes. `arrive`: when the request reaches the server. */
+    /**
+     * What the server answers to one POST, and how long that takes. `arrive`: when the request
+     * reaches the server.
+     */
     plan: (request: WebhookRequest, faults: Faults, nowMs: number) => {
       const impairment = impaired.get(request.url)
       if (impairment === 'refuses') {

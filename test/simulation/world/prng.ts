@@ -12,7 +12,10 @@ export type Prng = {
   fork(): Prng
 }
 
-/** Mulberry32: 32 bits of state are plenty for one history, and the arithmetic is exact in JavaScript. */
+/**
+ * Mulberry32: 32 bits of state are plenty for one history, and the arithmetic is exact in
+ * JavaScript.
+ */
 export function createPrng(seed: number): Prng {
   let state = seed >>> 0
   const next = () => {

@@ -3,7 +3,10 @@ import type { Prng } from './prng.ts'
 import type { Scheduler } from './scheduler.ts'
 import { count, type Tally } from './tally.ts'
 
-/** Where to kill a process: at its n-th await, before the call leaves or before the answer comes back. */
+/**
+ * Where to kill a process: at its n-th await, before the call leaves or before the answer comes
+ * back.
+ */
 export type CrashPoint = { readonly await: number; readonly side: 'before' | 'after' }
 
 /** One run of one handler: what Lambda calls an invocation. It can be killed at any await. */
@@ -46,7 +49,10 @@ export function startProcess(
     (crashAt?.await === awaits.length && crashAt.side === side) ||
     (crash > 0 && prng.chance(crash / 2))
 
-  /** One call to the outside: it leaves, has its effect and comes back, each after its own drawn or given time. */
+  /**
+   * One call to the outside: it leaves, has its effect and comes back, each after its own drawn or
+   * given time.
+   */
   const call = <T>(
     label: string,
     effect: () => T,
@@ -99,7 +105,10 @@ export function startProcess(
     name,
     alive: () => alive,
     kill,
-    /** Lambda freezes the environment: no answer and no timer reaches the process until it is thawed. */
+    /**
+     * Lambda freezes the environment: no answer and no timer reaches the process until it is
+     * thawed.
+     */
     freeze: () => {
       held ??= []
     },
@@ -110,7 +119,10 @@ export function startProcess(
     },
     /** The labels of its awaited calls, in order: the crash points of its flow. */
     awaits: awaits as readonly string[],
-    /** Whether it waits for an answer or a timer. Work that its handler left open continues with the environment. */
+    /**
+     * Whether it waits for an answer or a timer. Work that its handler left open continues with the
+     * environment.
+     */
     isBusy: () => underWay > 0,
     call,
     /** Delays a request that has left. A frozen process does not stop it. */

@@ -61,7 +61,8 @@ export function providerNetwork(world: World, process: () => Process) {
       return { ...seen, ...(rateLimit && { rateLimit }) }
     }
     const own = process()
-    // Half of the slow calls are slow on their way: the provider receives them later, even if their sender died.
+    // Half of the slow calls are slow on their way: the provider receives them later, even if their
+    // sender died.
     const onItsWayMs = slowMs !== drawnMs && slowMs % 2 === 0 ? Math.min(slowMs / 2, timeoutMs) : 0
     for (const listen of world.onAsked) listen(own, method, url.pathname, body)
     const backMs = Math.min(slowMs, timeoutMs) - onItsWayMs
@@ -72,7 +73,10 @@ export function providerNetwork(world: World, process: () => Process) {
   }
 }
 
-/** The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of another call. */
+/**
+ * The key in `slowCallsMs`: the payment of a create, the request of a cancel, or the path of
+ * another call.
+ */
 function slowKey({ method, url, body }: HttpCall): string {
   return method === 'POST' && url.pathname === REQUESTS
     ? textIn(body, 'reference_id').slice(0, 36)
@@ -108,7 +112,10 @@ function limited(resetMs: number): Answered {
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
-/** Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no quota. */
+/**
+ * Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no
+ * quota.
+ */
 function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()
@@ -140,7 +147,10 @@ function withheldAnswer(
     : answered(404, { error_code: 'DATA_NOT_FOUND' })
 }
 
-/** A list may lack the newest rows. The provider does not document its longest page, and shortens a larger one. */
+/**
+ * A list may lack the newest rows. The provider does not document its longest page, and shortens a
+ * larger one.
+ */
 function shownQuery(world: World, { pathname, searchParams }: URL): URLSearchParams {
   const query = new URLSearchParams(searchParams)
   if (pathname !== '/transactions') return query

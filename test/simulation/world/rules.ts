@@ -4,7 +4,9 @@ import type { RawItem } from '../../support/recount/books.ts'
 import type { Process } from './process.ts'
 import type { World } from './world.ts'
 
-/** One change of an item, with all changes of the same write. The `before` of a new item is empty. */
+/**
+ * One change of an item, with all changes of the same write. The `before` of a new item is empty.
+ */
 export type Write = {
   readonly world: World
   readonly key: Key
@@ -47,7 +49,10 @@ export function becomes({ before, after }: Change, attribute: string, value: unk
   return before[attribute] !== value && after[attribute] === value
 }
 
-/** The former states of rows. `since`: all states from a time on, any of which a reader may have met. */
+/**
+ * The former states of rows. `since`: all states from a time on, any of which a reader may have
+ * met.
+ */
 export type States = {
   readonly of: ReadonlyMap<string, readonly { readonly row: RawItem; readonly sinceMs: number }[]>
   readonly since: (id: string, fromMs: number) => readonly RawItem[]
@@ -72,7 +77,9 @@ export function watchStates(world: World, meant: RegExp, name: string): States {
   }
 }
 
-/** Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written. */
+/**
+ * Calls back for each write to a row whose `pk sk` fits, after the whole transaction is written.
+ */
 export function onWrite(world: World, meant: RegExp, listen: (write: Write) => void): void {
   void world.onWritten.push((written) => {
     const all = { world, written, worker: world.acting, nowMs: world.scheduler.nowMs() }

@@ -38,10 +38,16 @@ export function createScheduler(startMs: number) {
 
   return {
     nowMs: () => now,
-    /** Runs `run` at a time, or now if it has passed. Events of the same time run in the order of their addition. */
+    /**
+     * Runs `run` at a time, or now if it has passed. Events of the same time run in the order of
+     * their addition.
+     */
     at,
     after: (delayMs: number, run: () => void) => at(now + delayMs, run),
-    /** Runs the next event and everything that follows from it without waiting. False when there is none. */
+    /**
+     * Runs the next event and everything that follows from it without waiting. False when there is
+     * none.
+     */
     step: async () => {
       // Work that began outside an event makes its first calls before time advances.
       await settle()
@@ -53,7 +59,10 @@ export function createScheduler(startMs: number) {
   }
 }
 
-/** Runs all promises that can continue: the next tick comes after all microtasks, always in the same order. */
+/**
+ * Runs all promises that can continue: the next tick comes after all microtasks, always in the same
+ * order.
+ */
 function settle() {
   return new Promise<void>((resolve) => process.nextTick(resolve))
 }

@@ -39,8 +39,8 @@ type Receiving = {
 }
 
 /**
- * A standard queue of SQS. Received messages are hidden for a time, and after so many receives a message is a dead letter.
- * A test compares it with the emulator. Callers pass the time.
+ * A standard queue of SQS. Received messages are hidden for a time, and after so many receives a
+ * message is a dead letter. A test compares it with the emulator. Callers pass the time.
  */
 export function createSimQueue(options: Options) {
   const stored = new Set<Stored>()
@@ -84,7 +84,10 @@ export function createSimQueue(options: Options) {
       const times = { sentAtMs: nowMs, visibleAtMs: nowMs + delaySeconds * 1_000 }
       stored.add({ messageId: `message-${++sent}`, body, ...times, ...untouched })
     },
-    /** Returns up to ten visible messages and hides them. Messages received too often go to the dead-letter queue. */
+    /**
+     * Returns up to ten visible messages and hides them. Messages received too often go to the
+     * dead-letter queue.
+     */
     receive: ({ max, nowMs, disorder }: Receiving): readonly ReceivedMessage[] => {
       const waiting = visible(nowMs)
       if (disorder && disorder.random() < disorder.reorder) {

@@ -40,7 +40,9 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       return own.call(`table ${name}`, actingAs(world, own, effect))
     },
   )
-  /** Delays a write, so that another worker can do the same work or change the same item meanwhile. */
+  /**
+   * Delays a write, so that another worker can do the same work or change the same item meanwhile.
+   */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -83,7 +85,8 @@ export function faultyRequests(world: World, process: () => Process): TableReque
     }
     const first = await send(name, () => written(world, steps, once))
     if (!first.applied || !hasFault(world, 'tableRetried')) return first
-    // Only a process that was frozen in between repeats a transaction so late that its token is forgotten.
+    // Only a process that was frozen in between repeats a transaction so late that its token is
+    // forgotten.
     const isKnown = () => name === 'transact' && world.scheduler.nowMs() - sentMs <= TOKEN_MS
     const second = await send(`${name}, again`, () => (isKnown() ? first : run()))
     if (!second.applied) count(world.tally, 'a retried write had been applied')
@@ -124,7 +127,10 @@ function touchedBy(step: Step): ReadonlySet<string> {
   return new Set([...Object.keys(set), ...Object.keys(setIfAbsent), ...remove].map(attributeName))
 }
 
-/** An index has its own throughput. When that is used up, reads of the index and writes that change it are refused. */
+/**
+ * An index has its own throughput. When that is used up, reads of the index and writes that change
+ * it are refused.
+ */
 function isThrottled(world: World, index: string): boolean {
   if (!isFaultOn(world, `index ${index} throttled`, world.faults.indexThrottled, 5_000, 300_000))
     return false

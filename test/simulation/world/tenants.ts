@@ -43,7 +43,9 @@ export async function addEndpoint(
   return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
-/** Registers a merchant through the operator actions, with this number of endpoints and of parts. */
+/**
+ * Registers a merchant through the operator actions, with this number of endpoints and of parts.
+ */
 export async function addTenant(
   world: World,
   number: number,

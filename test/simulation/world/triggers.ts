@@ -147,7 +147,10 @@ function watchSync(world: World): () => boolean {
   }
 }
 
-/** Returns a function that answers when the first of some due work is due. Every change of an item updates it. */
+/**
+ * Returns a function that answers when the first of some due work is due. Every change of an item
+ * updates it.
+ */
 function trackDue(
   world: World,
   isMeant: (work: unknown) => boolean,
@@ -164,7 +167,10 @@ function trackDue(
   return () => Math.min(...dueMs.values())
 }
 
-/** Every minute, one run at a time. Minutes in which nothing is due are skipped, because their runs change nothing. */
+/**
+ * Every minute, one run at a time. Minutes in which nothing is due are skipped, because their runs
+ * change nothing.
+ */
 function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
   let running = false
   let armed: { readonly atMs: number; readonly cancel: () => void } | undefined

@@ -28,7 +28,9 @@ export type WorldOptions = {
   readonly providerFees?: StageSettings['providerFees']
   /** The default is so small that most reads take several steps. */
   readonly historySteps?: HistorySteps
-  /** Rows in one page of the provider. Some histories use so few that most lists have several pages. */
+  /**
+   * Rows in one page of the provider. Some histories use so few that most lists have several pages.
+   */
   readonly rowsAPage?: number
 }
 
@@ -36,7 +38,10 @@ export type World = ReturnType<typeof createWorld>
 
 type SendCallback = (body: string, headers: Readonly<Record<string, string>>) => Promise<number>
 
-/** The world around the handlers: storage, queues, provider, merchants and time, all drawn from one seed. */
+/**
+ * The world around the handlers: storage, queues, provider, merchants and time, all drawn from one
+ * seed.
+ */
 export function createWorld({
   seed,
   tracing = false,
@@ -66,11 +71,17 @@ export function createWorld({
   const border = {
     faults: NO_FAULTS,
     ...createListeners(),
-    /** By process: an unfinished earlier process of the same environment, which continues under the same name. */
+    /**
+     * By process: an unfinished earlier process of the same environment, which continues under the
+     * same name.
+     */
     sharing: new WeakMap<Process, Process>(),
     /** The process whose call to table or provider takes effect now. */
     acting: undefined as Process | undefined,
-    /** How far two machines' clocks may be apart in this history: an environment keeps its clock for as long as it lives. */
+    /**
+     * How far two machines' clocks may be apart in this history: an environment keeps its clock for
+     * as long as it lives.
+     */
     apartMs: 0,
     /** Delivers a callback of the provider. Resolves to the HTTP status, or rejects. */
     sendCallback: ((): Promise<number> =>
@@ -84,23 +95,37 @@ export function createWorld({
   })
   return Object.assign(border, {
     prng,
-    /** A second random generator, for unusual rows and arranged scenes. It leaves the draws of `prng` unchanged. */
+    /**
+     * A second random generator, for unusual rows and arranged scenes. It leaves the draws of
+     * `prng` unchanged.
+     */
     scenePrng: createPrng(~seed),
     /** Ids of the rows of reversals and won disputes, and of money without a payment. */
     reversalRowIds: [] as string[],
     providerFees,
-    /** The quota of background work: the provider's published quota, or a quota that is too small. */
+    /**
+     * The quota of background work: the provider's published quota, or a quota that is too small.
+     */
     callsPerMinute: [600, 60, 12, 6][seed % 4] ?? 600,
     rowsAPage,
     /** The duration of each call to the provider. Undefined: it is drawn for each call. */
     providerMs: undefined as number | undefined,
-    /** By partition: until when writes are delayed, as if other writers were busy there; in each delay the rival may act. */
+    /**
+     * By partition: until when writes are delayed, as if other writers were busy there; in each
+     * delay the rival may act.
+     */
     contested: new Map<string, { readonly untilMs: number; readonly rival?: () => unknown }>(),
     /** By partition: how many of the next transactions get no answer, and the delay before each. */
     impaired: new Map<string, { readonly lost: number; readonly delayMs: number }>(),
-    /** By provider payment: until when the provider does not show it, although it has sent the callback. */
+    /**
+     * By provider payment: until when the provider does not show it, although it has sent the
+     * callback.
+     */
     unseenUntilMs: new Map<string, number>(),
-    /** By payment (create), request (cancel) or path (read): how long the call takes at the provider. */
+    /**
+     * By payment (create), request (cancel) or path (read): how long the call takes at the
+     * provider.
+     */
     slowCallsMs: new Map<string, number>(),
     /** Until when no alert can be published. */
     topicDownUntilMs: 0,
@@ -109,7 +134,10 @@ export function createWorld({
     /** The provider's requests before their last change, by path. */
     formerRequests: new Map<string, unknown>(),
     unshownRows: new Set<string>(),
-    /** By payment, request or fee: until when the provider does not show it, and its answer meanwhile. */
+    /**
+     * By payment, request or fee: until when the provider does not show it, and its answer
+     * meanwhile.
+     */
     withheld: new Map<
       string,
       { readonly untilMs: number; readonly says: 'nothing' | 'not found' | 'too often' }

@@ -136,8 +136,8 @@ export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
 /**
- * Payments stay in the part for which they were claimed: only its shards count and credit them, and its lists have them
- * and their events.
+ * Payments stay in the part for which they were claimed: only its shards count and credit them, and
+ * its lists have them and their events.
  */
 export function partProblems({ payments, events, shards, windows, entries }: Books): string[] {
   const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))

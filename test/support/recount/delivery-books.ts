@@ -1,7 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { amount, type Books, type RawItem, type Seen, text } from './books.ts'
 
-/** Each transition and each movement has its event, and each event at most one delivery to an endpoint. */
+/**
+ * Each transition and each movement has its event, and each event at most one delivery to an
+ * endpoint.
+ */
 export function eventProblems(
   { payments, events, deliveries }: Books,
   { endpointsOfClient }: Seen,
@@ -81,7 +84,8 @@ export function deliveryProblems({ deliveries, attempts, events }: Books, seen: 
       const inOrder = rows.toSorted((a, b) => amount(a, 'number') - amount(b, 'number'))
       for (const [at, row] of inOrder.slice(1).entries()) {
         const apartMs = Date.parse(text(row, 'at')) - Date.parse(text(inOrder[at] ?? {}, 'at'))
-        // An attempt lost with its worker is repeated at once. A second lost attempt in a row is repeated after its wait.
+        // An attempt lost with its worker is repeated at once. A second lost attempt in a row is
+        // repeated after its wait.
         const isLost =
           inOrder[at]?.['error'] === 'unknown' && inOrder[at - 1]?.['error'] !== 'unknown'
         if (apartMs < (isLost ? 0 : (WAITS_MS[at] ?? 0)))
@@ -100,7 +104,10 @@ const known = new WeakMap<
   { readonly client: unknown; readonly secret: string; readonly signature: string }
 >()
 
-/** The client and payment in a webhook's bytes (a test event also names its client), and their signature by this secret. */
+/**
+ * The client and payment in a webhook's bytes (a test event also names its client), and their
+ * signature by this secret.
+ */
 function readPost(post: Post, secret: string) {
   const before = known.get(post)
   if (before?.secret === secret) return before

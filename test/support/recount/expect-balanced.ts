@@ -12,8 +12,8 @@ import { moneyProblemsOf } from './invariants.ts'
 const PAGE = 100
 
 /**
- * Expects that neither the audit nor a recount, which shares no code with the gateway, finds a problem in a client's
- * money. The last line of every test that moves money.
+ * Expects that neither the audit nor a recount, which shares no code with the gateway, finds a
+ * problem in a client's money. The last line of every test that moves money.
  */
 export async function expectBalanced(deps: Deps, clientId: ClientId): Promise<void> {
   const { parts } = await readWindow(deps, clientId)

@@ -1,6 +1,6 @@
 /**
- * What must be true of the whole gateway, checked on the table's raw items and on what the outside world has seen, by
- * arithmetic that shares nothing with the gateway's own.
+ * What must be true of the whole gateway, checked on the table's raw items and on what the outside
+ * world has seen, by arithmetic that shares nothing with the gateway's own.
  */
 import {
   amount,
@@ -16,8 +16,8 @@ import { entryProblems, ledgerProblems } from './journal-books.ts'
 import { paymentEntryProblems } from './payment-books.ts'
 
 /**
- * What must hold of clients' money whenever nothing is half done between two writes (design sections 8 and 12). `block`:
- * entries of one block of a settlement's digest.
+ * What must hold of clients' money whenever nothing is half done between two writes (design
+ * sections 8 and 12). `block`: entries of one block of a settlement's digest.
  */
 export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): readonly string[] {
   const books = booksOf(items)
@@ -29,7 +29,9 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
   ]
 }
 
-/** What must hold whenever nothing is half done between two writes: after every step of a history. */
+/**
+ * What must hold whenever nothing is half done between two writes: after every step of a history.
+ */
 export function problemsOf(items: readonly RawItem[], seen: Seen): readonly string[] {
   const books = booksOf(items)
   return [
@@ -67,7 +69,10 @@ function paymentsThat(
   return payments.filter(isWrong).map((item) => `payment ${text(item, 'payment_id')} ${problem}`)
 }
 
-/** An operator finds every payment by its destination, and a merchant finds its own payments by their references. */
+/**
+ * An operator finds every payment by its destination, and a merchant finds its own payments by
+ * their references.
+ */
 function pointerProblems({ payments, pointers, references }: Books): string[] {
   const places = new Set(
     payments.map((item) => `${text(item, 'created_at')}#${text(item, 'payment_id')}`),
@@ -85,8 +90,8 @@ function pointerProblems({ payments, pointers, references }: Books): string[] {
 }
 
 /**
- * Exactly the payments that must be found have a pointer. A pointer to no payment is from a create that did not commit,
- * and readers ignore it.
+ * Exactly the payments that must be found have a pointer. A pointer to no payment is from a create
+ * that did not commit, and readers ignore it.
  */
 function ledProblems(
   payments: readonly RawItem[],
@@ -189,7 +194,10 @@ function moneyProblems({ payments, suspense }: Books, { captured, reversedIds }:
   })
 }
 
-/** Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises an alert. */
+/**
+ * Each reversal or return of the provider counts on a payment, reduces money in suspense, or raises
+ * an alert.
+ */
 function bookedBackProblems(
   { payments, suspense, houseEntries }: Books,
   { reversalRowIds }: Seen,

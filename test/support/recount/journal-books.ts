@@ -1,4 +1,7 @@
-/** A recount of the journal from raw items: what each entry, shard, window and settlement must add up to. */
+/**
+ * A recount of the journal from raw items: what each entry, shard, window and settlement must add
+ * up to.
+ */
 import { createHash } from 'node:crypto'
 import {
   amount,
@@ -14,7 +17,10 @@ import {
   text,
 } from './books.ts'
 
-/** A settlement's entries in the order of the journal, over all parts, without the entries that it excludes. */
+/**
+ * A settlement's entries in the order of the journal, over all parts, without the entries that it
+ * excludes.
+ */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
@@ -84,7 +90,10 @@ function booksOfClients({ windows, shards, payments, entries, settlements }: Boo
 
 type OwnBooks = ReturnType<typeof booksOfClients>[number]
 
-/** Compares the window with its settlements and entries, and the pending balance with the entries that are not swept. */
+/**
+ * Compares the window with its settlements and entries, and the pending balance with the entries
+ * that are not swept.
+ */
 function windowProblems({ window, shards, payments, entries, settlements }: OwnBooks): string[] {
   const unswept = entries.filter(
     (entry) => text(entry, 'eligible_at') >= text(window, 'settled_until'),
@@ -115,7 +124,10 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
   ])
 }
 
-/** Windows have no gap, so each entry is in at most one settlement. No new entry may come into a closed window. */
+/**
+ * Windows have no gap, so each entry is in at most one settlement. No new entry may come into a
+ * closed window.
+ */
 function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   return [
     ...settlements.flatMap((settlement, at) => {
@@ -126,7 +138,8 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
         ['settlement before', before['settlement_id'], settlement['previous_id']],
       ])
     }),
-    // A shard of a part that the client does not have yet is raised again when the client gets the part.
+    // A shard of a part that the client does not have yet is raised again when the client gets the
+    // part.
     ...[
       window,
       ...shards.filter(
@@ -138,7 +151,10 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
   ]
 }
 
-/** Each settlement matches its entries: sums, numbers and digest. `block`: entries of one block of a digest. */
+/**
+ * Each settlement matches its entries: sums, numbers and digest. `block`: entries of one block of a
+ * digest.
+ */
 function settlementProblems({ settlements, entries }: OwnBooks, block: number): string[] {
   return settlements.flatMap((settlement, at) => {
     const own = sweptBy(settlement, entries)

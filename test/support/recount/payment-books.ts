@@ -17,7 +17,10 @@ import {
   text,
 } from './books.ts'
 
-/** The payment's own row, if it was read. A payment stores the gain only if it is not the notional less the fee. */
+/**
+ * The payment's own row, if it was read. A payment stores the gain only if it is not the notional
+ * less the fee.
+ */
 export function ownRowsOf(payment: RawItem) {
   const transactionId = text(payment, 'transaction_id')
   const usual = amount(payment, 'notional_minor') - amount(payment, 'provider_fee_minor')
@@ -26,7 +29,10 @@ export function ownRowsOf(payment: RawItem) {
   return transactionId === '' ? [] : [{ transactionId, providerMinor }]
 }
 
-/** Each payment has the entries that follow from its fields. Their sum is its remaining money. No entry is unknown. */
+/**
+ * Each payment has the entries that follow from its fields. Their sum is its remaining money. No
+ * entry is unknown.
+ */
 export function paymentEntryProblems({ payments, entries }: Books): string[] {
   const byPayment = Map.groupBy(entries, (entry) => text(entry, 'payment_id'))
   const known = new Set(payments.map((payment) => text(payment, 'payment_id')))
@@ -79,7 +85,10 @@ function movementsOf(payment: RawItem): readonly Movement[] {
   return (payment['movements'] as readonly Movement[] | undefined) ?? []
 }
 
-/** What our account at the provider gained by a payment. A voided row gains nothing, and has no second void. */
+/**
+ * What our account at the provider gained by a payment. A voided row gains nothing, and has no
+ * second void.
+ */
 function gainOf(payment: RawItem): number {
   const movements = movementsOf(payment)
   const voided = movements
