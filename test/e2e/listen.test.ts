@@ -60,23 +60,23 @@ async function aMerchant({ urls, merchant, post, pay }: World) {
     await eventually(async () => expect(await payment(id)).toMatchObject({ status: 'succeeded' }))
     return id
   }
-  return { key, get, paid: newPaidPayment, env: { GATEWAY_API_KEY: key, PORT: portOf(urls.api) } }
+  return { key, get, newPaidPayment, env: { GATEWAY_API_KEY: key, PORT: portOf(urls.api) } }
 }
 
 describe('npm run listen', () => {
   it('posts each event once with a new signature, and continues where the last run ended', async ({
     world,
   }) => {
-    const { key, get, paid, env } = await aMerchant(world)
+    const { key, get, newPaidPayment, env } = await aMerchant(world)
     const server = await aServer()
     const run = { env, directory: tempDirectory() }
     const argv = forwardTo(`${server.url}/hooks`)
 
     const firstRun = startListen([...argv, ...SINCE], run)
-    const firstId = await paid()
+    const firstId = await newPaidPayment()
     await eventually(() => expect(server.requests).toHaveLength(1))
     expect(await firstRun.stop()).toBe(0)
-    const secondId = await paid()
+    const secondId = await newPaidPayment()
     const secondRun = startListen(argv, run)
     await eventually(() => expect(server.requests).toHaveLength(2))
     // The feed shows a young event twice, and the command has asked again by now.
@@ -98,8 +98,8 @@ describe('npm run listen', () => {
   })
 
   it('ends with a message when no server listens, after growing waits', async ({ world }) => {
-    const { key, paid, env } = await aMerchant(world)
-    await paid()
+    const { key, newPaidPayment, env } = await aMerchant(world)
+    await newPaidPayment()
     const closedServer = await aServer()
     await closedServer.close()
 
@@ -115,9 +115,9 @@ describe('npm run listen', () => {
   })
 
   it('continues after an event that the server refuses', async ({ world }) => {
-    const { paid, env } = await aMerchant(world)
-    await paid()
-    await paid()
+    const { newPaidPayment, env } = await aMerchant(world)
+    await newPaidPayment()
+    await newPaidPayment()
 
     const run = startListen([...forwardTo((await aServer(500)).url), ...SINCE], { env })
     const refusedLines = () =>

@@ -40,7 +40,10 @@ describe('.github/dependabot.yml', () => {
   const ignored = npm?.ignore ?? []
 
   it('proposes packages and actions weekly', () => {
-    const proposed = updates.map((one) => [one['package-ecosystem'], one.schedule.interval])
+    const proposed = updates.map((update) => [
+      update['package-ecosystem'],
+      update.schedule.interval,
+    ])
 
     expect(proposed).toStrictEqual([
       ['npm', 'weekly'],
@@ -50,26 +53,28 @@ describe('.github/dependabot.yml', () => {
 
   it('names only packages of package.json', () => {
     const patterns = groups.flatMap((group) => group.patterns)
-    const named = [...patterns, ...ignored.map((one) => one['dependency-name'])]
-    const unknown = named.filter((pattern) => !PACKAGES.some((name) => isNamed(name, [pattern])))
+    const names = [...patterns, ...ignored.map((entry) => entry['dependency-name'])]
+    const unknownNames = names.filter(
+      (pattern) => !PACKAGES.some((name) => isNamed(name, [pattern])),
+    )
 
-    expect(named.length).toBeGreaterThan(5)
-    expect(unknown).toStrictEqual([])
+    expect(names.length).toBeGreaterThan(5)
+    expect(unknownNames).toStrictEqual([])
   })
 
-  it('leaves only the packages that the functions run without a group, and those changed by hand', () => {
-    const byHand = ignored.filter((one) => !one.versions && !one['update-types'])
-    const names = byHand.map((one) => one['dependency-name'])
-    const alone = PACKAGES.filter((name) => !groups.some((group) => isInGroup(name, group)))
+  it('groups all packages, except those that the functions run and those that are changed by hand', () => {
+    const byHand = ignored.filter((entry) => !entry.versions && !entry['update-types'])
+    const names = byHand.map((entry) => entry['dependency-name'])
+    const ungrouped = PACKAGES.filter((name) => !groups.some((group) => isInGroup(name, group)))
 
-    const own = Object.keys(dependencies).filter((name) => !name.startsWith('@aws-sdk/'))
+    const ownPackages = Object.keys(dependencies).filter((name) => !name.startsWith('@aws-sdk/'))
     expect(names).toStrictEqual(['node-*'])
-    expect(alone).toStrictEqual([...own, ...Object.keys(optionalDependencies)])
+    expect(ungrouped).toStrictEqual([...ownPackages, ...Object.keys(optionalDependencies)])
   })
 
   it('never proposes the CDK that was published by accident', () => {
-    const refused = ignored.find((one) => one['dependency-name'] === 'aws-cdk')
+    const cdkEntry = ignored.find((entry) => entry['dependency-name'] === 'aws-cdk')
 
-    expect(refused?.versions).toStrictEqual(['3.0.0'])
+    expect(cdkEntry?.versions).toStrictEqual(['3.0.0'])
   })
 })

@@ -38,7 +38,7 @@ describe('the forms for issues and pull requests', () => {
     expect(projectText('SECURITY.md')).toContain('**Report a vulnerability**')
   })
 
-  it('name files and scripts that are there', () => {
+  it('name files and scripts that exist', () => {
     const files = ['.github/pull_request_template.md', ...forms.map((name) => `${FORMS}/${name}`)]
     const texts = files.map(projectText).join('\n')
     const paths = matchesIn(texts, /`([\w./-]+\.md|\.ci\/\w+)`/g)

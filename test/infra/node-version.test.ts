@@ -15,24 +15,27 @@ type Step = { readonly uses?: string; readonly with?: Readonly<Record<string, un
 type Workflow = { readonly jobs: Readonly<Record<string, { readonly steps?: readonly Step[] }>> }
 
 describe('the version of Node in .nvmrc', () => {
-  it('is installed on more platforms than any other, and CONTRIBUTING.md names the others', () => {
+  it('is installed on more platforms than any other version, and CONTRIBUTING.md names the other versions', () => {
     const versions = Object.values(packageJson.optionalDependencies)
     const [, setUp = ''] = projectText('CONTRIBUTING.md').split(/^## /m)
 
-    const countOf = (version: string) => versions.filter((one) => one === version).length
-    const others = [...new Set(versions)].filter((version) => version !== VERSION)
-    expect(others.filter((version) => countOf(version) >= countOf(VERSION))).toStrictEqual([])
+    const countOf = (version: string) =>
+      versions.filter((installed) => installed === version).length
+    const otherVersions = [...new Set(versions)].filter((version) => version !== VERSION)
+    expect(otherVersions.filter((version) => countOf(version) >= countOf(VERSION))).toStrictEqual(
+      [],
+    )
     expect(new Set(matchesIn(setUp, /\b(\d+\.\d+\.\d+)\b/g))).toStrictEqual(new Set(versions))
   })
 
   it.each(WORKFLOWS)('is what the workflow %s installs', (name) => {
     const { jobs } = parseYaml(projectText(`${FOLDER}/${name}`)) as Workflow
     const steps = Object.values(jobs).flatMap((job) => job.steps ?? [])
-    const installing = steps.filter(({ uses = '' }) => uses.startsWith('actions/setup-node@'))
+    const setUpSteps = steps.filter(({ uses = '' }) => uses.startsWith('actions/setup-node@'))
 
     const expected = { 'node-version-file': '.nvmrc' }
-    expect(installing.length).toBeGreaterThan(0)
-    expect(installing.map((step) => step.with)).toStrictEqual(installing.map(() => expected))
+    expect(setUpSteps.length).toBeGreaterThan(0)
+    expect(setUpSteps.map((step) => step.with)).toStrictEqual(setUpSteps.map(() => expected))
   })
 
   it('has the major version of every Lambda function, of its bundles and of the types', () => {
@@ -59,7 +62,7 @@ describe('the dev container', () => {
     })
   })
 
-  it('runs the installation of both commands in the README, and forwards the ports of the first', () => {
+  it('runs the installation of both commands in the README, and forwards the ports of the first command', () => {
     const readme = projectText('README.md')
     const installations = matchesIn(readme, /^(npm \w+) && npm (?:start|test) /gm)
     const [first] = matchesIn(readme, /^`PORT` \((\d+)\)/gm)
