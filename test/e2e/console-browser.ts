@@ -6,7 +6,9 @@ import { type Browser, type BrowserContextOptions, chromium, type Page } from 'p
 import { describe, expect, onTestFinished } from 'vitest'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-/** The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser. */
+/**
+ * The browser that `CHROMIUM` names, or the machine's own Chromium; undefined without a browser.
+ */
 export const CHROMIUM = [
   process.env['CHROMIUM'] ?? '',
   ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
@@ -91,7 +93,10 @@ export async function createByKeyboard(page: Page, channel: string, amount: stri
   return page.url().split('/').at(-1) ?? ''
 }
 
-/** Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels and contrast. */
+/**
+ * Violations of WCAG 2.2 AA and good practice that axe finds, such as missing names, roles, labels
+ * and contrast.
+ */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   // Playwright runs axe, because the page's content security policy forbids such scripts.
   await page.evaluate(axe.source)
@@ -140,7 +145,10 @@ export async function scanQrCode(browser: Browser, png: Buffer): Promise<string 
   return jsQr.default(new Uint8ClampedArray(data), width, height)?.data
 }
 
-/** With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the documents. */
+/**
+ * With `SCREENSHOTS=write npm test -- test/e2e/console-page.test.ts`, stores a picture for the
+ * documents.
+ */
 export async function takePicture(page: Page, name: string): Promise<void> {
   const shot = await page.screenshot({ animations: 'disabled' })
   expect(shot.length).toBeGreaterThan(10_000)

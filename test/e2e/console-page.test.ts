@@ -1,7 +1,7 @@
 /**
- * Goal: a newcomer makes a payment and its payout with only the console's controls. The console works without a mouse,
- * with a screen reader, on a small screen and offline. Method: the machine's Chromium, headless, on a whole gateway. The
- * test compares the page with the answers of the API.
+ * Goal: a newcomer makes a payment and its payout with only the console's controls. The console
+ * works without a mouse, with a screen reader, on a small screen and offline. Method: the machine's
+ * Chromium, headless, on a whole gateway. The test compares the page with the answers of the API.
  */
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
@@ -130,7 +130,8 @@ describeInChromium(() => {
     await page.getByRole('status').getByText('Create payment: ').waitFor()
     await waitForMessage(page, 'CHANNEL_NOT_ACTIVATED')
 
-    // The browser logs no error, because the console's server answers 200 with the gateway's answer inside.
+    // The browser logs no error, because the console's server answers 200 with the gateway's answer
+    // inside.
     expect([problems, await armedFaults()]).toStrictEqual([[], []])
   })
 

@@ -1,6 +1,6 @@
 /**
- * Goal: the console shows the current state, despite late and lost answers. Method: the machine's own Chromium on a
- * scripted gateway; each test times its answers.
+ * Goal: the console shows the current state, despite late and lost answers. Method: the machine's
+ * own Chromium on a scripted gateway; each test times its answers.
  */
 import { it as base, expect, onTestFinished, vi } from 'vitest'
 import type { ActivityLine } from '../../infra/local/console/activity/activity-line.ts'

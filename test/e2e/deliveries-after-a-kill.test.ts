@@ -7,8 +7,9 @@ import { tempDirectory } from '../support/temp-directory.ts'
 import { VA, worldAt } from './gateway-world.ts'
 
 /*
- * A gateway is killed while 120 deliveries are in flight: twenty to each of six endpoints that do not answer. Five more
- * for each endpoint wait for a free place. A second gateway starts on the same data, and the endpoints answer it.
+ * A gateway is killed while 120 deliveries are in flight: twenty to each of six endpoints that do
+ * not answer. Five more for each endpoint wait for a free place. A second gateway starts on the
+ * same data, and the endpoints answer it.
  */
 
 const ENDPOINTS = 6
@@ -50,7 +51,10 @@ const onDynamoDb = await describeOnDynamoDb()
 onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
   it('loses no delivery, repeats each within 30 s of the gateway’s clock, and sends only deliveries in flight twice', async () => {
     const directory = tempDirectory()
-    /** The deliveries that the merchant's server received, and its answer: none while the status is undefined. */
+    /**
+     * The deliveries that the merchant's server received, and its answer: none while the status is
+     * undefined.
+     */
     const server: { ids: string[]; status?: number | undefined } = { ids: [], status: 500 }
     const { url } = await startScriptedServer((response, { headers }) => {
       server.ids.push(String(headers['x-gateway-delivery-id']))
@@ -60,7 +64,8 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
     const { clientId, create } = await firstWorld.merchant(
       Array.from({ length: ENDPOINTS }, (_, n) => `${url}/hooks/${n}`),
     )
-    // One payment at a time, so that each payment's messages are sent within their second, on a slow machine too.
+    // One payment at a time, so that each payment's messages are sent within their second, on a
+    // slow machine too.
     for (let count = 1; count <= PAYMENTS; count++) {
       await firstWorld.pay(String((await create(VA)).body['id']))
       await eventually(() => expect(server.ids).toHaveLength(count * ENDPOINTS))
@@ -70,7 +75,8 @@ onDynamoDb('a SIGKILL with 120 deliveries in flight (design section 4)', () => {
         'http_status, scheduled': DELIVERIES,
       }),
     )
-    // All second attempts are due at the same moment: 120 are in flight before the first of them times out.
+    // All second attempts are due at the same moment: 120 are in flight before the first of them
+    // times out.
     server.status = undefined
     server.ids = []
     // The wait after a first failure, and one second.

@@ -21,8 +21,8 @@ import { VA, worldAt } from './gateway-world.ts'
 import { runScripts } from './run-scripts.ts'
 
 /*
- * Goal: after the gateway is interrupted, killed or restarted on its data, no process is left and no port is in use. No
- * payment is lost or doubled. Method: `npm start` in a separate process.
+ * Goal: after the gateway is interrupted, killed or restarted on its data, no process is left and
+ * no port is in use. No payment is lost or doubled. Method: `npm start` in a separate process.
  */
 
 function spawnGateway(start?: GatewayStart) {

@@ -14,7 +14,10 @@ type BrowserRequest = {
   readonly body?: unknown
 }
 
-/** Sends a request as a browser does: `fetch` would replace headers such as Host. An empty Host is left out. */
+/**
+ * Sends a request as a browser does: `fetch` would replace headers such as Host. An empty Host is
+ * left out.
+ */
 export async function sendAsBrowser(
   url: string,
   { method = 'GET', headers = {}, body }: BrowserRequest = {},
@@ -59,7 +62,10 @@ export function worldAt(urls: LocalCloud['urls']) {
     })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
-  /** Returns the unchanged answer of a Lambda. The answer of an operator's action is `{status, body}`. */
+  /**
+   * Returns the unchanged answer of a Lambda. The answer of an operator's action is `{status,
+   * body}`.
+   */
   const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
       .body

@@ -49,7 +49,10 @@ function forwardTo(url: string) {
 }
 const SINCE = ['--since', '2026-01-01T00:00:00Z']
 
-/** A merchant, the command's settings for it, and payments whose metadata a JSON parser would change. */
+/**
+ * A merchant, the command's settings for it, and payments whose metadata a JSON parser would
+ * change.
+ */
 async function aMerchant({ urls, merchant, post, pay }: World) {
   const { key, payment, get } = await merchant()
   const newPaidPayment = async () => {

@@ -10,9 +10,10 @@ import { tempDirectory } from '../support/temp-directory.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
- * Goal: the commands of merchants' pages give what the pages say. Method: one shell runs each page, block after block,
- * against the local gateway. A JSON block is the answer of the command above it, a text block is the output until then.
- * Ids, times and other long texts are compared by their form, everything else to the letter.
+ * Goal: the commands of merchants' pages give what the pages say. Method: one shell runs each page,
+ * block after block, against the local gateway. A JSON block is the answer of the command above it,
+ * a text block is the output until then. Ids, times and other long texts are compared by their
+ * form, everything else to the letter.
  */
 
 // A session starts the operators' command several times, while the machine runs other tests.

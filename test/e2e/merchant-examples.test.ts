@@ -9,9 +9,10 @@ import { missingFor, startReceiver } from '../support/receiver-program.ts'
 import { worldIt as it, VA, type World } from './gateway-world.ts'
 
 /*
- * Goal: the client that merchants copy works, and each receiver in the documents takes what the gateway sends, once, and
- * nothing else. Method: the client calls the local gateway. Each receiver is a separate process, registered as an
- * endpoint. It then gets the same bytes again, changed bytes, and unsigned bytes. Retries: test/unit/examples.
+ * Goal: the client that merchants copy works, and each receiver in the documents takes what the
+ * gateway sends, once, and nothing else. Method: the client calls the local gateway. Each receiver
+ * is a separate process, registered as an endpoint. It then gets the same bytes again, changed
+ * bytes, and unsigned bytes. Retries: test/unit/examples.
  */
 
 // A Go program is compiled first, while the machine runs other tests.
@@ -119,7 +120,8 @@ const RECEIVERS = blocksOf('docs/merchants/webhooks.md')
 describe('receivers in docs/merchants/webhooks.md', () => {
   it('exist for every server and language that the page lists', () => {
     expect(RECEIVERS.map(([name]) => name).join(', ')).toBe(
-      'node:http (ts), Express (ts), Fastify (ts), Hono (ts), AWS Lambda (ts), Python (python), Go (go), PHP (php), ' +
+      'node:http (ts), Express (ts), Fastify (ts), Hono (ts), AWS Lambda (ts), Python ' +
+        '(python), Go (go), PHP (php), ' +
         'With a library (js)',
     )
   })

@@ -29,8 +29,9 @@ const RUN_ALL = `
   process.stdout.write('\\n' + JSON.stringify(results), () => exit(0))`
 
 /**
- * Runs scripts of the project with their arguments, in order, in one process, which loads their modules once. Only for
- * scripts that end by themselves. Output after a script's `process.exit` is ignored.
+ * Runs scripts of the project with their arguments, in order, in one process, which loads their
+ * modules once. Only for scripts that end by themselves. Output after a script's `process.exit` is
+ * ignored.
  */
 export async function runScripts(
   calls: readonly (readonly [file: string, ...argv: string[]])[],

@@ -17,7 +17,10 @@ import { makeProject, missingFor } from '../support/receiver-program.ts'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 import { tempDirectory } from '../support/temp-directory.ts'
 
-/* Compares figures and lists of merchants' pages with the code. The commands of these pages: test/e2e/merchant-*. */
+/*
+ * Compares figures and lists of merchants' pages with the code. The commands of these pages:
+ * test/e2e/merchant-*.
+ */
 
 const QUICKSTART = 'docs/merchants.md'
 const PAGES = ['payments', 'errors', 'webhooks', 'settlements'].map(
@@ -130,7 +133,8 @@ describe('code blocks that are no commands', () => {
     )
 
     expect([...kinds].toSorted().join(', ')).toBe(
-      'go library, go receiver, js receiver, json, json body, mermaid, php receiver, python library, python receiver, ' +
+      'go library, go receiver, js receiver, json, json body, mermaid, php receiver, python ' +
+        'library, python receiver, ' +
         'sh, sh start, sql, text, ts fetch, ts lambda, ts receiver',
     )
   })

@@ -1,8 +1,8 @@
 /**
- * Goal: the stack has no weakness that public rule packs know, unless a reason is written. Method: three packs of
- * cdk-nag check a stage without options and a stage with all options; the nightly run checks each option too. Each
- * finding must have a reason, and each reason a finding. The packs know neither `TableV2` nor our manifest: other
- * tests of this folder check them.
+ * Goal: the stack has no weakness that public rule packs know, unless a reason is written. Method:
+ * three packs of cdk-nag check a stage without options and a stage with all options; the nightly
+ * run checks each option too. Each finding must have a reason, and each reason a finding. The packs
+ * know neither `TableV2` nor our manifest: other tests of this folder check them.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,10 @@ type Reason = readonly [rule: string, reason: Reasons[string]]
 
 const ARN = 'arn:<AWS::Partition>'
 const HERE = '<AWS::Region>:<AWS::AccountId>'
-/** Wildcards of roles and of people. Wildcards in policies of resources are reviewed in test/infra/templates. */
+/**
+ * Wildcards of roles and of people. Wildcards in policies of resources are reviewed in
+ * test/infra/templates.
+ */
 const CANARY_ROLE = /^Canary\/Role\/Resource$/
 const ALL_FUNCTIONS = /^(Functions\/[\w-]+|Release)\/Function\/Resource$/
 const ALL_ROLES = /^(Functions\/[\w-]+|Canary|Release|WebhookEgress\/FlowLogs)\/Role\/Resource$/
@@ -33,11 +36,13 @@ const DEAD_LETTERS = /^Queues\/([\w-]+\/Dead|schedules)\/Queue\/Resource$/
 const EVERYWHERE: Reasons = {
   'AwsSolutions-APIG4': [
     /^HttpApi\/[\w-]+\/Resource$/,
-    'Each function authenticates by itself: an authorizer cannot answer in the envelope of spec section 7, and costs a second cold start.',
+    'Each function authenticates by itself: an authorizer cannot answer in the envelope of ' +
+      'spec section 7, and costs a second cold start.',
   ],
   'AwsSolutions-SMG4': [
     /^(Provider\/(Secret|Callback)|Origin\/Secret)\/Resource$/,
-    'The provider makes its key and token, and CloudFront holds the origin secret: docs/operations.md, section 4.',
+    'The provider makes its key and token, and CloudFront holds the origin secret: ' +
+      'docs/operations.md, section 4.',
   ],
   'AwsSolutions-SQS3': [DEAD_LETTERS, 'It is a dead-letter queue itself.'],
   'Serverless-SQSRedrivePolicy': [
@@ -46,7 +51,9 @@ const EVERYWHERE: Reasons = {
   ],
   'Serverless-LambdaDLQ': [
     ALL_FUNCTIONS,
-    'Only schedules start functions asynchronously, and those have a failure destination; the others are answered or read from a queue. CloudFormation waits for the proof of a release, and takes silence for a failure.',
+    'Only schedules start functions asynchronously, and those have a failure destination; the ' +
+      'others are answered or read from a queue. CloudFormation waits for the proof of a ' +
+      'release, and takes silence for a failure.',
   ],
   'Serverless-LambdaEventSourceMappingDestination': [
     /^EventSources\/(deliver-webhook(-slow)?|settle-client|check-due-\w+|audit-client|sync-slices)\/Resource$/,
@@ -58,22 +65,27 @@ const EVERYWHERE: Reasons = {
   ],
   [`AwsSolutions-IAM5[Resource::${ARN}:iam::<AWS::AccountId>:role/cdk-hnb659fds-*]`]: [
     /^Duties\/deploy\/Resource$/,
-    'The roles that `cdk bootstrap` makes for deploying have account and region in their names; a front is in another region.',
+    'The roles that `cdk bootstrap` makes for deploying have account and region in their ' +
+      'names; a front is in another region.',
   ],
   'PCI.DSS.321-IAMNoInlinePolicy': [
     ALL_ROLES,
-    'A role and its one policy belong together and to nothing else: an inline policy cannot be shared, and is there when the role is.',
+    'A role and its one policy belong together and to nothing else: an inline policy cannot ' +
+      'be shared, and is there when the role is.',
   ],
   'PCI.DSS.321-LambdaInsideVPC': [
     ALL_FUNCTIONS,
-    'Nothing here is reached by network address: AWS’s own endpoints, the provider and merchants. The worker that calls strangers has a network of its own with `webhookEgress: nat`.',
+    'Nothing here is reached by network address: AWS’s own endpoints, the provider and ' +
+      'merchants. The worker that calls strangers has a network of its own with `webhookEgress: ' +
+      'nat`.',
   ],
 }
 
 const WITH_CANARIES: Reasons = {
   [`AwsSolutions-IAM5[Resource::${ARN}:lambda:${HERE}:function:gateway-STAGE-*]`]: [
     CANARY_ROLE,
-    'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of the stage have no alias.',
+    'CodeDeploy moves the aliases of the API’s functions, which are this stage’s; others of ' +
+      'the stage have no alias.',
   ],
   [`AwsSolutions-IAM5[Resource::${ARN}:cloudwatch:${HERE}:alarm:*]`]: [
     CANARY_ROLE,
@@ -121,7 +133,8 @@ const WITH_TRAIL: Reasons = {
 const WITH_RECIPIENTS: Reasons = {
   'Serverless-SNSRedrivePolicy': [
     /^(Alerts|Pages)\/Topic\/[^/]+\/Resource$/,
-    'What a mail or a pager missed is still on: alarms keep their state, and due work repeats alerts.',
+    'What a mail or a pager missed is still on: alarms keep their state, and due work repeats ' +
+      'alerts.',
   ],
 }
 
@@ -140,14 +153,16 @@ const FRONT: Reasons = {
   ],
   'PCI.DSS.321-CloudWatchLogGroupEncrypted': [
     /^(WebAcl|Log)\/Log\/Resource$/,
-    'The key of the account is in the gateway’s region. These lines have no path, query, header or body.',
+    'The key of the account is in the gateway’s region. These lines have no path, query, ' +
+      'header or body.',
   ],
 }
 
 const FIXED_ADDRESSES: Reasons = {
   'AwsSolutions-IAM5[Resource::*]': [
     /^Functions\/deliver-webhook\/Role\/Resource$/,
-    'Lambda connects the worker to the network in its name; interfaces have no names before they are made.',
+    'Lambda connects the worker to the network in its name; interfaces have no names before ' +
+      'they are made.',
   ],
   'Serverless-LambdaStarPermissions': [
     /^Functions\/deliver-webhook\/Role\/Resource$/,
@@ -159,7 +174,8 @@ const FIXED_ADDRESSES: Reasons = {
   ],
   'PCI.DSS.321-VPCDefaultSecurityGroupClosed': [
     /^WebhookEgress\/Vpc\/Resource$/,
-    'Nothing uses the default group; closing it takes a function of CDK’s with rights over all groups.',
+    'Nothing uses the default group; closing it takes a function of CDK’s with rights over ' +
+      'all groups.',
   ],
   'PCI.DSS.321-VPCNoUnrestrictedRouteToIGW': [
     /^WebhookEgress\/Vpc\/PublicSubnet\d\/DefaultRoute$/,

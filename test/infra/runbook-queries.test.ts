@@ -1,7 +1,7 @@
 /**
- * Goal: the queries of the runbook name codes and fields that log lines have. Method: the parsed code shows which files
- * write a line of each code, and which fields these files know. A query may use the fields of the codes that it names, or
- * of all codes if it names none.
+ * Goal: the queries of the runbook name codes and fields that log lines have. Method: the parsed
+ * code shows which files write a line of each code, and which fields these files know. A query may
+ * use the fields of the codes that it names, or of all codes if it names none.
  */
 import { expect, it } from 'vitest'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
@@ -140,7 +140,8 @@ it('a query of an access log names fields of that log', () => {
 
 it('the check finds a field that no line of the code has', () => {
   const query =
-    'filter message = "settlement.recorded" | stats count() as n by reason, latency_ms | sort n desc'
+    'filter message = "settlement.recorded" | stats count() as n by reason, latency_ms | sort ' +
+    'n desc'
 
   expect(unknownFields(query, fieldsFor(query))).toStrictEqual(['reason', 'latency_ms'])
 })

@@ -1,6 +1,7 @@
 /**
- * Goal: every change of what a stage deploys is seen and reviewed. Method: test/infra/templates has a line for each
- * resource; a wanted change is written there by `npm test -- test/infra/templates.test.ts -u`.
+ * Goal: every change of what a stage deploys is seen and reviewed. Method: test/infra/templates has
+ * a line for each resource; a wanted change is written there by `npm test --
+ * test/infra/templates.test.ts -u`.
  */
 import { expect, it } from 'vitest'
 import {
@@ -11,7 +12,10 @@ import {
 } from '../support/stack-template.ts'
 import { EVERYTHING, READY_PRODUCTION } from '../support/stage-options.ts'
 
-/** Digests change with each release. Other tests compare the dashboard and the descriptions of alarms. */
+/**
+ * Digests change with each release. Other tests compare the dashboard and the descriptions of
+ * alarms.
+ */
 const LEFT_OUT: Readonly<Record<string, readonly string[]>> = {
   'AWS::Lambda::Function': ['Code'],
   'AWS::CloudWatch::Dashboard': ['DashboardBody'],

@@ -1,9 +1,10 @@
 /**
- * Goal: each function that `cdk deploy` uploads starts fast and works, and the same code makes the same assets. Method:
- * a process synthesises the stacks with their assets, as `npm run synth` does. A plain Node process loads one asset of
- * each kind with the environment of its template. The test then requests the proof of a release from it. The test adds
- * only the address of an empty table, and the credentials that Lambda gives. The nightly run synthesises twice and tests
- * every asset. The rehearsal calls every function with its real events.
+ * Goal: each function that `cdk deploy` uploads starts fast and works, and the same code makes the
+ * same assets. Method: a process synthesises the stacks with their assets, as `npm run synth` does.
+ * A plain Node process loads one asset of each kind with the environment of its template. The test
+ * then requests the proof of a release from it. The test adds only the address of an empty table,
+ * and the credentials that Lambda gives. The nightly run synthesises twice and tests every asset.
+ * The rehearsal calls every function with its real events.
  */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -90,7 +91,8 @@ describe('the assets of the stack', () => {
       expect(readdirSync(dirname(file))).toStrictEqual(['index.mjs'])
       const imports = matchesIn(code, /\bimport(?:[\w*${}, ]+from)?"([^"]+)"/g)
       expect(imports.filter((name) => !isBuiltin(name))).toStrictEqual([])
-      // A third more than the largest bundle today, so that a dependency that slows cold starts fails this test.
+      // A third more than the largest bundle today, so that a dependency that slows cold starts
+      // fails this test.
       expect(code.length).toBeLessThan(450_000)
       expect(clients.filter((name) => code.includes(`"com.amazonaws.${name}"`))).toStrictEqual(
         clientsOf(spec),
@@ -137,7 +139,10 @@ const RUN = `
   const answer = await handler(JSON.parse(process.argv[2]), context)
   process.stdout.write('\\n' + JSON.stringify(answer), () => process.exit())`
 
-/** Bundles differ by trigger kind and clients, so one function of each pair is tested; the nightly run tests all. */
+/**
+ * Bundles differ by trigger kind and clients, so one function of each pair is tested; the nightly
+ * run tests all.
+ */
 const firstOfEach = Map.groupBy(MANIFEST, (spec) =>
   [spec.trigger.kind, ...clientsOf(spec)].join(' '),
 ).values()

@@ -18,13 +18,15 @@ type Lambda = {
 
 export type BundledFunction = {
   readonly file: string
-  /** The template's variables. A reference to a resource becomes an address where no server answers. */
+  /**
+   * The template's variables. A reference to a resource becomes an address where no server answers.
+   */
   readonly environment: Readonly<Record<string, string>>
 }
 
 /**
- * Synthesises a stage as `npm run synth` does, without the check against CloudFormation's schemas. Returns the output,
- * and every function by its deployed name.
+ * Synthesises a stage as `npm run synth` does, without the check against CloudFormation's schemas.
+ * Returns the output, and every function by its deployed name.
  */
 export async function bundledStage(stage: string, outdir: string) {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['infra/app.ts'], {
@@ -77,7 +79,10 @@ export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: st
   }
 }
 
-/** The files of an assembly that decide what is deployed: templates and lists of assets, whose names are hashes. */
+/**
+ * The files of an assembly that decide what is deployed: templates and lists of assets, whose names
+ * are hashes.
+ */
 export function assemblyFiles(directory: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(directory)

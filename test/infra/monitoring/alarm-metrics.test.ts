@@ -15,10 +15,11 @@ import { refuseCreate, SCENES } from './scenes.ts'
 import { emittedIn, WATCHED_STAGE } from './watched-world.ts'
 
 /**
- * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a metric of ours, the
- * failure itself happens to the real handlers with the deployed logger. The metrics in its log lines are compared with the
- * alarm in the synthesised template, by namespace, name and every dimension. Graphs are compared with the catalogue of
- * all metrics that the code can emit.
+ * Goal: no alarm and no graph watches a metric that is never emitted. Method: for each alarm on a
+ * metric of ours, the failure itself happens to the real handlers with the deployed logger. The
+ * metrics in its log lines are compared with the alarm in the synthesised template, by namespace,
+ * name and every dimension. Graphs are compared with the catalogue of all metrics that the code can
+ * emit.
  */
 const STAGE = WATCHED_STAGE
 
@@ -130,7 +131,10 @@ describe('the dashboard', () => {
   })
 })
 
-/* Alarms and graphs on metrics of AWS: their names are documented, their resources exist, and none is left out. */
+/*
+ * Alarms and graphs on metrics of AWS: their names are documented, their resources exist, and none
+ * is left out.
+ */
 
 /** The values that each of AWS's dimensions may have: names of resources in the template. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
@@ -206,7 +210,8 @@ describe('alarms watch everything', () => {
       expect.arrayContaining(deadLetterQueues),
     )
     expect(watching('ApproximateAgeOfOldestMessage', 'QueueName').toSorted()).toStrictEqual(
-      // Due work is queued anew each minute. Other alarms watch how late it is, which says more than the age of a message.
+      // Due work is queued anew each minute. Other alarms watch how late it is, which says more
+      // than the age of a message.
       otherQueues.filter((name) => !name.includes('-due-')).toSorted(),
     )
   })

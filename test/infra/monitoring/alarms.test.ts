@@ -110,7 +110,8 @@ it('pages contain each paging alarm once, and no other alarm', () => {
 
   expect(children.flat().toSorted()).toStrictEqual(paging.toSorted())
   expect(paging.length).toBeGreaterThan(12)
-  // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at most 130.
+  // CloudWatch's limits: a hundred alarms, 10,240 characters, of which an ARN and its word have at
+  // most 130.
   expect(Math.max(...children.map(({ length }) => length))).toBeLessThan(78)
 })
 
@@ -152,8 +153,9 @@ describe('the dashboard', () => {
 })
 
 /**
- * Goal: alarms with a formula go off at the failure that they watch for, and at nothing else. Method: the formula of the
- * synthesised template is calculated for one period as CloudWatch does, and compared with the threshold.
+ * Goal: alarms with a formula go off at the failure that they watch for, and at nothing else.
+ * Method: the formula of the synthesised template is calculated for one period as CloudWatch does,
+ * and compared with the threshold.
  */
 type Values = Readonly<Record<string, number>>
 
@@ -163,7 +165,9 @@ const COMPARISONS: Readonly<Record<string, (value: number, threshold: number) =>
   LessThanThreshold: (value, threshold) => value < threshold,
 }
 
-/** Whether an alarm counts a period with these values as bad. Metrics without a value have no data. */
+/**
+ * Whether an alarm counts a period with these values as bad. Metrics without a value have no data.
+ */
 function isBad(id: string, values: Values): boolean | undefined {
   const alarm = alarmsIn(template, STAGE).find((candidate) => candidate.id === id)
   const names = alarm?.expression?.match(/\b[a-z]\w*\b/g) ?? []

@@ -50,6 +50,22 @@ async function createByApi(deps: MemoryDeps) {
   return call(deps, API.createPayment, { caller: await anApiClient(deps), body: aPaymentBody() })
 }
 
+async function refuseCreates(deps: MemoryDeps): Promise<void> {
+  await createByApi(deps)
+  deps.provider.script('createRequest', async () => ({
+    kind: 'refused',
+    code: 'INVALID_API_KEY',
+    isAccountWide: true,
+  }))
+  await createByApi(deps)
+  await refuseCreate(deps)
+}
+
+async function createAndPay(deps: MemoryDeps): Promise<void> {
+  const payment = await aPending(deps)
+  await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
+}
+
 async function aPending(deps: MemoryDeps): Promise<Payment> {
   return aPendingPayment(deps, await aStoredClient(deps))
 }
@@ -68,20 +84,10 @@ async function callBack(deps: MemoryDeps, payment: Payment, providerPaymentId: s
   })
 }
 
-async function refuseCreates(deps: MemoryDeps): Promise<void> {
-  await createByApi(deps)
-  deps.provider.script('createRequest', async () => ({
-    kind: 'refused',
-    code: 'INVALID_API_KEY',
-    isAccountWide: true,
-  }))
-  await createByApi(deps)
-  await refuseCreate(deps)
-}
-
-async function createAndPay(deps: MemoryDeps): Promise<void> {
-  const payment = await aPending(deps)
-  await callBack(deps, payment, deps.provider.pay(payment.paymentRequestId))
+async function announceLate(deps: MemoryDeps): Promise<void> {
+  const endpoint = await storedEndpoint(deps)
+  const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
+  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
 async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>[0]) {
@@ -93,12 +99,6 @@ async function deliver(deps: MemoryDeps, delivery: Parameters<typeof messageFor>
   } = messageFor(delivery)
   const message = asMessage({ delivery_id, attempt, client_id, endpoint_id })
   await handOver(deliverWebhook, deps, [message], 'deliver-webhook')
-}
-
-async function announceLate(deps: MemoryDeps): Promise<void> {
-  const endpoint = await storedEndpoint(deps)
-  const paidAt = addMs(deps.now(), -3 * MINUTE_MS)
-  await deliver(deps, await storedDelivery(deps, endpoint, { firedAt: paidAt, createdAt: paidAt }))
 }
 
 async function abandonDelivery(deps: MemoryDeps): Promise<void> {
@@ -130,7 +130,8 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'api-errors-lasting': refuseCreate,
   'canary-server-errors': refuseCreate,
   'money-not-moving': createAndPay,
-  // One payment succeeds by its callback. The callback of the second payment is lost, and due work finds that payment.
+  // One payment succeeds by its callback. The callback of the second payment is lost, and due work
+  // finds that payment.
   'callbacks-missing': async (deps) => {
     await createAndPay(deps)
     const { paymentRequestId } = await aPending(deps)
@@ -138,7 +139,8 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
   },
-  // The provider answers neither the read for a cancel that is too late, nor the read for a callback.
+  // The provider answers neither the read for a cancel that is too late, nor the read for a
+  // callback.
   'provider-failing': async (deps) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')

@@ -15,7 +15,10 @@ export const WATCHED_STAGE = 'prod'
 /** An event in a gateway, caused by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
-/** The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on AWS. */
+/**
+ * The metrics that the deployed logger emits during a scene. Calls of the provider are logged as on
+ * AWS.
+ */
 export async function emittedIn(scene: Scene): Promise<readonly Emitted[]> {
   const output: string[] = []
   const deps = memoryDeps({ log: jsonLog(WATCHED_STAGE, (line) => void output.push(line)) })

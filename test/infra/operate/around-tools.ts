@@ -12,7 +12,9 @@ export function mockOf<Input extends object, Output extends MetadataBearer, Conf
   return mock
 }
 
-/** An error as the AWS SDK throws it, with a message that quotes a secret, which no tool may show. */
+/**
+ * An error as the AWS SDK throws it, with a message that quotes a secret, which no tool may show.
+ */
 export function awsRefusal(name: string, message = 'the-secret-in-a-message'): Error {
   return Object.assign(new Error(message), { name })
 }

@@ -10,7 +10,9 @@ import { synthesised } from '../../support/stack-template.ts'
 import { captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
-/** Runs the tool with a fake CDK process. Returns the exit code, the output, and the calls of CDK. */
+/**
+ * Runs the tool with a fake CDK process. Returns the exit code, the output, and the calls of CDK.
+ */
 async function runDeployTool(
   argv: readonly string[],
   overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},
@@ -122,7 +124,8 @@ Nothing was deployed.`)
       /^ok +CDK bootstrap in us-east-1: made\nmissing +account concurrency: 10\n +-> request it\nok/,
     )
     expect(text).toContain(
-      '  1. enter the servers of zone Z00000000000000000000 at the registrar of example.com\n  2. in',
+      '  1. enter the servers of zone Z00000000000000000000 at the registrar of example.com\n ' +
+        ' 2. in',
     )
   })
 
@@ -169,7 +172,8 @@ Nothing was deployed.`)
 
   it('deploys every stack of the stage, in the checked region, with every given flag', async () => {
     const flags =
-      '--import-existing-resources --no-rollback --method prepare-change-set --verbose --progress events --outputs-file out.json --revert-drift'
+      '--import-existing-resources --no-rollback --method prepare-change-set --verbose ' +
+      '--progress events --outputs-file out.json --revert-drift'
     const { code, calls } = await runDeployTool(['--stage', 'prod', ...flags.split(' ')])
 
     const args = ['deploy', '--all', '--no-notices', '-c', 'stage=prod', ...flags.split(' ')]

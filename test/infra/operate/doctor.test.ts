@@ -46,10 +46,12 @@ describe('the doctor', () => {
       'data stack, drift of gateway-prod-data, stack, drift of gateway-prod, ' +
         'stack of operators, drift of gateway-prod-operators, provider secret, callback secret, ' +
         'callback with a wrong token, callback with token 1 of 2, callback with token 2 of 2, ' +
-        'provider key for transactions, provider key for payment requests, routes, operator functions, functions, ' +
+        'provider key for transactions, provider key for payment requests, routes, operator ' +
+        'functions, functions, ' +
         'account concurrency, account table units, duties admin and finance, ' +
         queues.replaceAll(/(\S+) ?/g, 'event source gateway-prod-$1, ') +
-        'topic gateway-prod-alerts, topic gateway-prod-pages, watch stack, drift of gateway-prod-watch, ' +
+        'topic gateway-prod-alerts, topic gateway-prod-pages, watch stack, drift of ' +
+        'gateway-prod-watch, ' +
         'front stack, drift of gateway-prod-front, origin secret, origin certificate',
     )
     // Through prove-release.
@@ -158,7 +160,8 @@ describe('the doctor', () => {
 
   it.each<[found: string, happens: () => unknown]>([
     [
-      'wrong duties admin and finance: both are held by user budi; not checked: holders through a group or an assumed role, and copies of the policies',
+      'wrong duties admin and finance: both are held by user budi; not checked: holders ' +
+        'through a group or an assumed role, and copies of the policies',
       holdBothDuties,
     ],
     [
@@ -220,7 +223,8 @@ describe('the doctor', () => {
           .resolves(lambdaAnswer({ problems: [] })),
     ],
     [
-      'wrong operator function: gateway-prod-prove-release failed; it calls all other operator functions',
+      'wrong operator function: gateway-prod-prove-release failed; it calls all other ' +
+        'operator functions',
       () => prover().resolves({ ...lambdaAnswer({}), FunctionError: 'Unhandled' }),
     ],
     [
@@ -228,11 +232,13 @@ describe('the doctor', () => {
       () => prover().rejects(awsRefusal('AccessDeniedException')),
     ],
     [
-      'wrong provider secret: gateway/prod/provider: must be {"secret_key": "..."}, 1 to 1,024 printable ASCII characters without spaces',
+      'wrong provider secret: gateway/prod/provider: must be {"secret_key": "..."}, 1 to ' +
+        '1,024 printable ASCII characters without spaces',
       () => secretIs('provider').resolves({ SecretString: 'x(7Generated' }),
     ],
     [
-      'wrong origin secret: gateway/prod/origin: must be {"current": "..."}, 32 to 1,024 printable ASCII characters without spaces',
+      'wrong origin secret: gateway/prod/origin: must be {"current": "..."}, 32 to 1,024 ' +
+        'printable ASCII characters without spaces',
       () => secretIs('origin').resolves({ SecretString: '{"current":"short"}' }),
     ],
     [

@@ -32,7 +32,10 @@ const TEMPLATES = { dev: synthesised('dev'), prod: synthesised(EVERYTHING) }
 
 export type ExaminedStage = Awaited<ReturnType<typeof examinedStage>>
 
-/** A stage as synthesised, with its API, its provider, and a doctor that waits on a clock of the test. */
+/**
+ * A stage as synthesised, with its API, its provider, and a doctor that waits on a clock of the
+ * test.
+ */
 export async function examinedStage(
   name: keyof typeof TEMPLATES,
   options: Partial<DeployedStage> = {},
@@ -79,7 +82,10 @@ export async function examinedStage(
   }
 }
 
-/** AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer at a time. */
+/**
+ * AWS as it answers when a stage is deployed exactly as its template says. Tests change one answer
+ * at a time.
+ */
 function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   const aws = {
     cloudFormation: mockClient(CloudFormationClient),
@@ -172,7 +178,9 @@ function deployedAws(template: StackTemplate, stage: string, ApiUrl: string) {
   return { ...aws, Outputs, stacksAre }
 }
 
-/** A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy. */
+/**
+ * A line for each finding that is not `ok`, such as `wrong routes: no answer`, without its remedy.
+ */
 export function notOk(findings: readonly Finding[]): readonly string[] {
   return findings.flatMap(({ what, state, detail }) =>
     state === 'ok' ? [] : [`${state} ${what}: ${detail}`],

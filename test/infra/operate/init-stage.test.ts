@@ -103,7 +103,8 @@ async function init(options: Partial<DeployedStage> = {}, cdkAnswers = 0) {
 const QUOTAS_FIT = [
   'ok credentials: account 000000000000 in ap-southeast-3, arn:ayu',
   'ok account concurrency: the account has 1000; synth and concurrency-near-limit use 1000',
-  'ok account table units: 40000 reads and 40000 writes a second of one table, and the stage needs 20000 and 20000',
+  'ok account table units: 40000 reads and 40000 writes a second of one table, and the stage ' +
+    'needs 20000 and 20000',
   'ok account API requests: all APIs: 2500 a second; the routes of the stage let through 1888',
 ]
 const EVERYTHING_THERE = [
@@ -185,7 +186,8 @@ describe('initStage', () => {
     bootstrapped = ['ap-southeast-3']
     expect((await init({}, 1)).slice(4)).toStrictEqual([
       'ok CDK bootstrap in ap-southeast-3: is there: version 28',
-      'wrong CDK bootstrap in us-east-1: cdk ended with 1 -> the last lines of its output say what failed',
+      'wrong CDK bootstrap in us-east-1: cdk ended with 1 -> the last lines of its output say ' +
+        'what failed',
       `ok origin certificate: made: commit ${STAGE_FILE} and ${AUTHORITY}`,
     ])
 
@@ -237,7 +239,8 @@ describe('initStage', () => {
     const request = 'aws service-quotas request-service-quota-increase --service-code'
     expect(findings.slice(1, 4)).toStrictEqual([
       `wrong account concurrency: the account has 10; synth and concurrency-near-limit use 1000 -> ${request} lambda --quota-code L-B99A9384 --desired-value 1000, or set accountConcurrency in infra/stages/STAGE.json and deploy`,
-      'unclear account table units: AccessDeniedException -> use credentials that may do dynamodb:DescribeLimits',
+      'unclear account table units: AccessDeniedException -> use credentials that may do ' +
+        'dynamodb:DescribeLimits',
       `wrong account API requests: all APIs: 1000 a second; the routes of the stage let through 1888 -> ${request} apigateway --quota-code L-8A5B8E43 --desired-value 1888`,
     ])
     expect(findings.slice(4).every((line) => line.startsWith('ok'))).toBe(true)

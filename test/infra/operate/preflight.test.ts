@@ -75,7 +75,8 @@ describe('preflight', () => {
 
     expect(notOk(findings)).toStrictEqual([])
     expect(findings.map(({ what }) => what).join(', ')).toBe(
-      'stage settings, packages, credentials, CDK bootstrap in ap-southeast-3, CDK bootstrap in us-east-1, ' +
+      'stage settings, packages, credentials, CDK bootstrap in ap-southeast-3, CDK bootstrap ' +
+        'in us-east-1, ' +
         'domain pay.example.org, stack, Lambda concurrency',
     )
     expect(findings.find(({ what }) => what === 'credentials')?.detail).toBe(

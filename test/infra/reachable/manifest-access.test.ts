@@ -1,8 +1,9 @@
 /**
- * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local gateway refuse
- * access that is not granted, but they do not see access that no function needs. Method: each function is bundled as a
- * deployment bundles it, without packages and without the wiring of real dependencies. After dead code is removed, the
- * bundle is the code that the function can run. The function needs the access that this code uses.
+ * Goal: the manifest grants what a function needs, and nothing else. The simulation and the local
+ * gateway refuse access that is not granted, but they do not see access that no function needs.
+ * Method: each function is bundled as a deployment bundles it, without packages and without the
+ * wiring of real dependencies. After dead code is removed, the bundle is the code that the function
+ * can run. The function needs the access that this code uses.
  */
 import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'

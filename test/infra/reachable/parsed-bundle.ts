@@ -12,7 +12,9 @@ export function isMember(node: Node, name: string): node is ESTree.MemberExpress
   return node.type === 'MemberExpression' && nameOf(node.property) === name
 }
 
-/** An unminified bundle of esbuild: one file. Each module's code follows a comment with its path. */
+/**
+ * An unminified bundle of esbuild: one file. Each module's code follows a comment with its path.
+ */
 export function openBundle(code: string) {
   const { program, nodes: all } = parseSource('bundle.js', code)
   const names = new Set(all.map(nameInside))
@@ -39,7 +41,10 @@ export function openBundle(code: string) {
       return declared && moduleAt(declared.at)
     },
     textOf: ({ start, end }: Node) => code.slice(start, end),
-    /** The value of a name: of the constant declared around it, or of a declaration at the top level. */
+    /**
+     * The value of a name: of the constant declared around it, or of a declaration at the top
+     * level.
+     */
     valueOf: (identifier: Node): Expression => {
       const name = String(nameOf(identifier))
       const local = constants.filter(

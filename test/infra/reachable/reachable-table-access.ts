@@ -42,136 +42,16 @@ export const ACCESS_POINTS: Readonly<Record<string, AccessPoint>> = {
   queryPages: byRange(1),
 }
 
-/** The table access of a bundle's code. Throws for a key that no key builder makes, because its kind is unknown. */
+/**
+ * The table access of a bundle's code. Throws for a key that no key builder makes, because its kind
+ * is unknown.
+ */
 export function reachableTableAccess(code: string): TableAccess {
   const bundle = openBundle(code)
   const throughAccessPoints = Object.entries(ACCESS_POINTS).flatMap(([name, accessPoint]) =>
     throughAccessPoint(bundle, name, accessPoint),
   )
   return allAccess(...throughAccessPoints, ...throughPort(bundle))
-}
-
-function byKey(action: TableAction): AccessPoint {
-  return (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
-}
-
-function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
-  const built = node && builtBy(bundle, node)
-  if (built) return [built]
-  const sources = node && sourcesOf(node, bundle)
-  if (!sources) throw new Error('what is touched is unknown')
-  return sources.flatMap((source) => kindsOf(bundle, source))
-}
-
-/** The kind of key that an expression builds by itself. */
-function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
-  const named = node.type === 'CallExpression' ? node.callee : node
-  if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
-  const [kind] =
-    node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
-  const literalIn = kind && nameOf(kind)
-  return kind?.type === 'Literal' && isPartition(literalIn)
-    ? literalIn
-    : KEY_BUILDERS.get(String(nameOf(named)))
-}
-
-function isPartition(text: unknown): text is keys.Partition {
-  return keys.PARTITIONS.some((partition) => partition === text)
-}
-
-/** The expressions from which an expression takes its keys, if it builds no key itself. */
-function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
-  const { type } = node
-  if (type === 'Identifier') return [valueOf(node)]
-  if (type === 'ArrowFunctionExpression') return [node.body]
-  if (type === 'FunctionDeclaration') return returnedBy(node)
-  if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
-  if (type === 'ArrayExpression') return node.elements
-  // The partition key of a key.
-  if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
-  if (type !== 'CallExpression') return undefined
-  // The call of a builder or a function by its name.
-  if (node.callee.type === 'Identifier') return [node.callee]
-  if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
-  return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap')
-    ? [node.arguments[0]]
-    : undefined
-}
-
-function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
-  const [first, second] = body?.body ?? []
-  return first?.type === 'ReturnStatement' && !second ? [first.argument] : undefined
-}
-
-/** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */
-function isWrapping(node: Expression): boolean {
-  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
-  const [param, element] = [node.params[0], node.body.elements[0]]
-  return (
-    param !== undefined &&
-    element !== null &&
-    element !== undefined &&
-    nameOf(param) === nameOf(element)
-  )
-}
-
-/** `{index, kind}`: keys from the index, items from the table. */
-function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
-  return allAccess(
-    ...shapesOf(bundle, options).map((shape) => ({
-      BatchGetItem: [literal(shape.get('kind'), isPartition)],
-      indexes: [literal(shape.get('index'), isIndex)],
-    })),
-  )
-}
-
-type Shape = ReadonlyMap<unknown, Node>
-
-/** All options that an expression may give: a literal, a choice of literals, or a spread of them. */
-function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
-  if (node?.type === 'ObjectExpression') {
-    return node.properties.reduce<readonly Shape[]>(
-      (shapes, property) => {
-        const spread = property.type === 'SpreadElement'
-        const addedShapes = spread
-          ? shapesOf(bundle, property.argument)
-          : [new Map([[nameOf(property.key), property.value] as const])]
-        return shapes.flatMap((shape) =>
-          addedShapes.map((addedShape) => new Map([...shape, ...addedShape])),
-        )
-      },
-      [new Map()],
-    )
-  }
-  if (node?.type === 'ConditionalExpression') {
-    return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
-  }
-  if (node?.type === 'LogicalExpression' && node.operator === '&&')
-    return [new Map(), ...shapesOf(bundle, node.right)]
-  if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
-  throw new Error('the options of a query are not written out')
-}
-
-function literal<Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name {
-  if (node?.type === 'Literal' && is(node.value)) return node.value
-  throw new Error('an index or a kind is not a literal')
-}
-
-function isIndex(text: unknown): text is IndexName {
-  return typeof text === 'string' && text in TABLE_SCHEMA.indexes
-}
-
-/** `{index}` or, on the table itself, `{partition}`. */
-function byRange(argument: 0 | 1): AccessPoint {
-  return (bundle, args) =>
-    allAccess(
-      ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
-        const index = shape.get('index')
-        if (index) return { indexes: [literal(index, isIndex)] }
-        const kinds = kindsOf(bundle, shape.get('partition') ?? shape.get('partitions'))
-        return shape.has('fields') ? { QueryFields: kinds } : { Query: kinds }
-      }),
-    )
 }
 
 function throughAccessPoint(
@@ -243,7 +123,132 @@ function isMethod(name: unknown): name is keyof Table {
   return typeof name === 'string' && name in METHODS
 }
 
+function byKey(action: TableAction): AccessPoint {
+  return (bundle, [key]) => ({ [action]: kindsOf(bundle, key) })
+}
+
+function kindsOf(bundle: Bundle, node: Expression): readonly keys.Partition[] {
+  const built = node && builtBy(bundle, node)
+  if (built) return [built]
+  const sources = node && sourcesOf(node, bundle)
+  if (!sources) throw new Error('what is touched is unknown')
+  return sources.flatMap((source) => kindsOf(bundle, source))
+}
+
+/** The kind of key that an expression builds by itself. */
+function builtBy({ moduleOf }: Bundle, node: Node): keys.Partition | undefined {
+  const named = node.type === 'CallExpression' ? node.callee : node
+  if (moduleOf(nameOf(named)) !== 'shared/table/keys.ts') return undefined
+  const [kind] =
+    node.type === 'CallExpression' && nameOf(named) === 'rowKeyOf' ? node.arguments : []
+  const literalIn = kind && nameOf(kind)
+  return kind?.type === 'Literal' && isPartition(literalIn)
+    ? literalIn
+    : KEY_BUILDERS.get(String(nameOf(named)))
+}
+
+function isPartition(text: unknown): text is keys.Partition {
+  return keys.PARTITIONS.some((partition) => partition === text)
+}
+
+/** The expressions from which an expression takes its keys, if it builds no key itself. */
+function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
+  const { type } = node
+  if (type === 'Identifier') return [valueOf(node)]
+  if (type === 'ArrowFunctionExpression') return [node.body]
+  if (type === 'FunctionDeclaration') return returnedBy(node)
+  if (type === 'ConditionalExpression') return [node.consequent, node.alternate]
+  if (type === 'ArrayExpression') return node.elements
+  // The partition key of a key.
+  if (type === 'MemberExpression') return isMember(node, 'pk') ? [node.object] : undefined
+  if (type !== 'CallExpression') return undefined
+  // The call of a builder or a function by its name.
+  if (node.callee.type === 'Identifier') return [node.callee]
+  if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
+  return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap')
+    ? [node.arguments[0]]
+    : undefined
+}
+
+function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
+  const [first, second] = body?.body ?? []
+  return first?.type === 'ReturnStatement' && !second ? [first.argument] : undefined
+}
+
+/** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */
+function isWrapping(node: Expression): boolean {
+  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
+  const [param, element] = [node.params[0], node.body.elements[0]]
+  return (
+    param !== undefined &&
+    element !== null &&
+    element !== undefined &&
+    nameOf(param) === nameOf(element)
+  )
+}
+
+/** `{index}` or, on the table itself, `{partition}`. */
+function byRange(argument: 0 | 1): AccessPoint {
+  return (bundle, args) =>
+    allAccess(
+      ...shapesOf(bundle, args[argument]).map((shape): TableAccess => {
+        const index = shape.get('index')
+        if (index) return { indexes: [literal(index, isIndex)] }
+        const kinds = kindsOf(bundle, shape.get('partition') ?? shape.get('partitions'))
+        return shape.has('fields') ? { QueryFields: kinds } : { Query: kinds }
+      }),
+    )
+}
+
+type Shape = ReadonlyMap<unknown, Node>
+
+/**
+ * All options that an expression may give: a literal, a choice of literals, or a spread of them.
+ */
+function shapesOf(bundle: Bundle, node: Expression): readonly Shape[] {
+  if (node?.type === 'ObjectExpression') {
+    return node.properties.reduce<readonly Shape[]>(
+      (shapes, property) => {
+        const spread = property.type === 'SpreadElement'
+        const addedShapes = spread
+          ? shapesOf(bundle, property.argument)
+          : [new Map([[nameOf(property.key), property.value] as const])]
+        return shapes.flatMap((shape) =>
+          addedShapes.map((addedShape) => new Map([...shape, ...addedShape])),
+        )
+      },
+      [new Map()],
+    )
+  }
+  if (node?.type === 'ConditionalExpression') {
+    return [...shapesOf(bundle, node.consequent), ...shapesOf(bundle, node.alternate)]
+  }
+  if (node?.type === 'LogicalExpression' && node.operator === '&&')
+    return [new Map(), ...shapesOf(bundle, node.right)]
+  if (node?.type === 'Identifier') return shapesOf(bundle, bundle.valueOf(node))
+  throw new Error('the options of a query are not written out')
+}
+
+function literal<Name extends string>(node: Expression, is: (text: unknown) => text is Name): Name {
+  if (node?.type === 'Literal' && is(node.value)) return node.value
+  throw new Error('an index or a kind is not a literal')
+}
+
+function isIndex(text: unknown): text is IndexName {
+  return typeof text === 'string' && text in TABLE_SCHEMA.indexes
+}
+
 /** Steps need no further access: the access points that build them have stated it. */
 function bySteps(): TableAccess {
   return {}
+}
+
+/** `{index, kind}`: keys from the index, items from the table. */
+function byList(bundle: Bundle, [, options]: readonly Node[]): TableAccess {
+  return allAccess(
+    ...shapesOf(bundle, options).map((shape) => ({
+      BatchGetItem: [literal(shape.get('kind'), isPartition)],
+      indexes: [literal(shape.get('index'), isIndex)],
+    })),
+  )
 }

@@ -72,7 +72,8 @@ describe('reserved concurrency', () => {
     })
 
     expect(new Set(spare)).toStrictEqual(new Set([1]))
-    // Of the 1,000 runs of an account, Lambda requires 100 for others. Schedules and operators need 100 more.
+    // Of the 1,000 runs of an account, Lambda requires 100 for others. Schedules and operators need
+    // 100 more.
     expect(totalOf('prod')).toBeLessThanOrEqual(800)
   })
 

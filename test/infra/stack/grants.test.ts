@@ -28,7 +28,10 @@ function triggerPermissions(stage: Stage, { trigger }: FunctionSpec): readonly s
 
 const ENDPOINT =
   'client_id created_at deleted_at enabled endpoint_id event_types last_alert_at slow_since ttl url'
-/** For each action on fields: its name in IAM, and the attributes of each kind that it may read or write. */
+/**
+ * For each action on fields: its name in IAM, and the attributes of each kind that it may read or
+ * write.
+ */
 const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
@@ -39,7 +42,8 @@ const FIELDS: Readonly<
     CLIENT: 'pk sk endpoint_count',
     ENDPOINTS: 'pk sk slow_since last_alert_at',
     LEDGER:
-      'pk sk credited_at credited_minor count_cancelled count_expired count_failed count_pending count_succeeded',
+      'pk sk credited_at credited_minor count_cancelled count_expired count_failed ' +
+      'count_pending count_succeeded',
   },
 }
 
@@ -104,7 +108,8 @@ describe('permissions of the functions', () => {
     (spec) => {
       const stated = statedPermissions('prod', spec)
 
-      // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with the key of AWS.
+      // Behind a front, functions that answer HTTP read the origin secret, which is encrypted with
+      // the key of AWS.
       const origin = isHttp(spec) ? ['secretsmanager:GetSecretValue on <gateway/prod/origin>'] : []
 
       expect(permissionsOf('prod', spec.name)).toStrictEqual(
@@ -135,9 +140,11 @@ it.each([
   [
     'create deliveries',
     'dynamodb:PutItem on <gateway-prod>.Arn of DELIVERY#*',
-    // The first seven apply provider news. The other five redeliver, test, recount or record attempts.
+    // The first seven apply provider news. The other five redeliver, test, recount or record
+    // attempts.
     (
-      'api-create-payment api-cancel-payment receive-provider-callback refresh-payment check-due-payments ' +
+      'api-create-payment api-cancel-payment receive-provider-callback refresh-payment ' +
+      'check-due-payments ' +
       'sync-provider-transactions sync-slices ' +
       'api-redeliver-to-endpoint deliver-webhook send-test-event redeliver recount-ledger'
     ).split(' '),
@@ -154,7 +161,8 @@ it('the policies of each role are below the size limit of IAM', () => {
   const sizes = MANIFEST.map(({ name }) => JSON.stringify(roleOf('prod', name)?.Policies).length)
 
   expect(Math.min(...sizes)).toBeGreaterThan(100)
-  // The limit is for all policies of a role, without white space. References are longer in the template than deployed.
+  // The limit is for all policies of a role, without white space. References are longer in the
+  // template than deployed.
   expect(Math.max(...sizes)).toBeLessThan(10_240)
 })
 
@@ -183,7 +191,8 @@ it.each([
   ['support', 'AUDIT DELIVERY DESTINATION PAYMENT REFERENCE SUSPENSE', 'ENDPOINTS LEDGER'],
   [
     'finance',
-    'ADJUSTMENT AUDIT DELIVERY DESTINATION HOUSE JOURNAL LEDGER PAYMENT REFERENCE SETTLEMENT SUSPENSE VERDICT',
+    'ADJUSTMENT AUDIT DELIVERY DESTINATION HOUSE JOURNAL LEDGER PAYMENT REFERENCE SETTLEMENT ' +
+      'SUSPENSE VERDICT',
     'LEDGER',
   ],
   ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER', 'CLIENT'],

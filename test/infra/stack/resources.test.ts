@@ -7,7 +7,10 @@ import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { synthesised } from '../../support/stack-template.ts'
 import { EVERYTHING, OTHER_FIGURES, RESTORED, stageWith } from '../../support/stage-options.ts'
 
-/* Figures of resources that depend on each other. The file test/infra/templates has the single figures. */
+/*
+ * Figures of resources that depend on each other. The file test/infra/templates has the single
+ * figures.
+ */
 
 const dev = synthesised('dev')
 

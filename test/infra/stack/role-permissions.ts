@@ -26,7 +26,10 @@ export function roleOf(stage: Stage, name: string) {
   return role?.properties as Role | undefined
 }
 
-/** Every permission of a function: `action on resource`, with `of` the leading keys and `via` the service. */
+/**
+ * Every permission of a function: `action on resource`, with `of` the leading keys and `via` the
+ * service.
+ */
 export function permissionsOf(stage: Stage, name: string): readonly string[] {
   return (roleOf(stage, name)?.Policies ?? [])
     .flatMap(({ PolicyDocument }) => PolicyDocument.Statement)
@@ -44,7 +47,10 @@ export function permissionsOf(stage: Stage, name: string): readonly string[] {
     .toSorted()
 }
 
-/** The words for a condition of a role, for each leading key. Throws for a condition that no role may have. */
+/**
+ * The words for a condition of a role, for each leading key. Throws for a condition that no role
+ * may have.
+ */
 function wordsOf(condition: Condition): readonly string[] {
   const textsOf = (operator: string, key: string) => [condition[operator]?.[key] ?? []].flat()
   const kinds = textsOf('ForAllValues:StringLike', 'dynamodb:LeadingKeys')
