@@ -128,7 +128,9 @@ function unbreakableIn(node: ESTree.Node): readonly ESTree.Node[] {
   if (node.type === 'TemplateLiteral' || node.type === 'JSXText') return [node]
   if (node.type === 'ImportDeclaration') return [node.source]
   if (node.type === 'Property') return node.key.type === 'Literal' ? [node.key] : []
-  if (node.type === 'Literal') return /\s/.test(String(node.value)) ? [] : [node]
+  if (node.type === 'Literal') {
+    return typeof node.value === 'string' && /\s/.test(node.value) ? [] : [node]
+  }
   if (node.type !== 'CallExpression') return []
   const [title] = node.arguments
   return title?.type === 'Literal' && isTest(node.callee) ? [title] : []

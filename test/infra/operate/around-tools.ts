@@ -1,9 +1,11 @@
-import type { MetadataBearer } from '@smithy/types'
+import type { GetItemCommandOutput } from '@aws-sdk/client-dynamodb'
 import { type AwsStub, mockClient } from 'aws-sdk-client-mock'
 import { afterAll, beforeEach, vi } from 'vitest'
 
+type AnyAnswer = Pick<GetItemCommandOutput, '$metadata'>
+
 /** A client of AWS for the tests of one file. Each test sets its answers again. */
-export function mockOf<Input extends object, Output extends MetadataBearer, Configuration>(
+export function mockOf<Input extends object, Output extends AnyAnswer, Configuration>(
   client: Parameters<typeof mockClient<Input, Output, Configuration>>[0],
 ): AwsStub<Input, Output, Configuration> {
   const mock = mockClient(client)
