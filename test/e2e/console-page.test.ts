@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
   aBrowser,
@@ -24,9 +24,6 @@ import {
   view,
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
-
-// The browser, the gateway and other tests share the machine, so a test may be slow.
-vi.setConfig({ testTimeout: 180_000 })
 
 const it = ownWorldIt
   .extend('path', { scope: 'file' }, CHROMIUM)
@@ -123,8 +120,10 @@ describeInChromium(() => {
       expect(await armed()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]),
     )
     await view(page, 'Payments')
+    // The notice disappears after some seconds.
+    const noticed = page.getByRole('status').getByText('Create payment: ').waitFor()
     await press(page, 'Create payment')
-    await page.getByRole('status').getByText('Create payment: ').waitFor()
+    await noticed
     await messageShown(page, 'CHANNEL_NOT_ACTIVATED')
 
     // The browser logs no error, because the console's server answers 200 with the gateway's answer inside.

@@ -74,9 +74,6 @@ export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
   }
 }
 
-/** Enough on a busy machine. */
-const START_WITHIN_MS = 120_000
-
 /** The local gateway on a data directory. It can be killed at any moment, and starts again on what it has kept. */
 function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let process: ReturnType<typeof startGatewayProcess>
@@ -87,7 +84,7 @@ function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
   const start = async (): Promise<Banner> => {
     process = startGatewayProcess({ args: ['--data', data], nodeArgs })
-    const banner = await process.ready(START_WITHIN_MS)
+    const banner = await process.ready()
     upSince = performance.now()
     return banner
   }

@@ -73,12 +73,12 @@ describe('blocks that are no commands for the local gateway', () => {
   it.for([
     ['python', 'python3', '-c', 'import ast, sys; ast.parse(sys.stdin.read())'],
     ['go', 'gofmt', '-d', '-e'],
-  ])('with a library of %s can be read', ([language, command = '', ...args], { skip }) => {
+  ])('with a library of %s can be read', async ([language, command = '', ...args], { skip }) => {
     const block = blocksOf('docs/merchants/webhooks.md').find(
       (one) => one.note === 'library' && one.language === language,
     )
     if (!block) throw new Error('there is none')
-    if (missingFor(block) !== undefined) skip(`there is no ${language} on this machine`)
+    if ((await missingFor(block)) !== undefined) skip(`there is no ${language} on this machine`)
 
     const { status, stdout, stderr } = spawnSync(command, args, {
       input: block.text,

@@ -1,6 +1,7 @@
 import { vi } from 'vitest'
+import { PATIENCE_MS } from './patience.ts'
 
-/** Waits until the assertion holds: at once on an idle machine, and long enough on one that has much else to do. */
+/** Waits until the assertion holds. The limit only ends a wait for what never comes: it promises no speed. */
 export function eventually<Result>(assertion: () => Result | Promise<Result>): Promise<Result> {
-  return vi.waitFor(assertion, { timeout: 25_000, interval: 25 })
+  return vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 25 })
 }

@@ -4,9 +4,11 @@ import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/run-attempt.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
+import { callJson, type HttpCall, type HttpOutcome } from '../../shared/provider/call-json.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import type { Secrets } from '../../shared/secrets.ts'
+import { NEVER_MS } from './patience.ts'
 import { aRequest } from './payment-builders.ts'
 import { type aSimulator } from './provider-simulator-harness.ts'
 import { json, type Script, startScriptedServer } from './scripted-server.ts'
@@ -25,9 +27,14 @@ export async function scriptedProvider(
 ) {
   const server = await startScriptedServer(script)
   return {
-    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }),
+    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs, call }),
     server,
   }
+}
+
+/** A call that a slow machine does not end: only a deadline that the test itself chose, below a second, is kept. */
+function call(asked: HttpCall): Promise<HttpOutcome> {
+  return callJson({ ...asked, timeoutMs: asked.timeoutMs < 1_000 ? asked.timeoutMs : NEVER_MS })
 }
 
 /** What the domain asks the provider for, by the names that clients use; a BCA virtual account by default. */
@@ -136,6 +143,7 @@ export function adapter(
     baseUrl: simulator.simulator.url,
     stage: 'local',
     nowMs: simulator.clock.nowMs,
+    call,
     secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
   })
 }

@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { DeliveryIdSchema, derivedUuid, EventIdSchema } from '../../../shared/ids.ts'
 import { encodeCursor } from '../../../shared/page.ts'
+import { CHANNELS } from '../../../shared/payment/channel/channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
@@ -107,10 +108,10 @@ function stableExamples(beganMs: number): (body: Json) => Json {
     return known
   }
 
-  const sinceBegin = (time: string, step: number) => rounded(Date.parse(time) - beganMs, step)
+  const sinceBegin = (time: string) => Math.round((Date.parse(time) - beganMs) / STEP_MS) * STEP_MS
 
   const stableText = (text: string): string => {
-    if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text, STEP_MS))
+    if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text))
     return text
       .replace(INBOX, 'https://shop.example/hooks')
       .replace(CHECKOUT, 'https://checkout.example')
@@ -150,15 +151,15 @@ function stableExamples(beganMs: number): (body: Json) => Json {
   return stableObject
 }
 
-function rounded(ms: number, step: number) {
-  return Math.round(ms / step) * step
-}
-
-/** The step for two times of one object, if one was computed from the other. */
-const FINE_STEP_MS = 5_000
+/** How long the customers of each channel have, in ascending order. */
+const LIVES_MS = [
+  ...new Set(CHANNELS.flatMap(({ timings }) => timings.map(({ expiryMs }) => expiryMs))),
+].toSorted((a, b) => a - b)
 
 function expiryOf({ created_at: created, expires_at: expires }: Json, stableCreated: string): Json {
   if (typeof created !== 'string' || typeof expires !== 'string') return {}
-  const lifeMs = rounded(Date.parse(expires) - Date.parse(created), FINE_STEP_MS)
+  const leftMs = Date.parse(expires) - Date.parse(created)
+  // The life begins before the provider is asked, and `created_at` is after that: on a slow machine many seconds.
+  const lifeMs = LIVES_MS.find((one) => one >= leftMs) ?? leftMs
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }

@@ -10,9 +10,9 @@ import { entriesOf } from '../../../shared/posting/payment-entries.ts'
 import { rawItem, tamperingsOf, type Unwitnessed, undetectedBy } from '../../support/tampering.ts'
 import { memoryDeps } from '../../support/test-deps.ts'
 import {
+  clientId,
   eventRow,
   history,
-  historyClientId,
   makeHistory,
   type Place,
   paymentCalled,
@@ -54,7 +54,7 @@ async function unseenIn(
   ids: readonly string[],
 ) {
   const tamperings = tamperingsOf(await rawItem(history.deps, await place()), { loose, imprecise })
-  return undetectedBy(history.deps, historyClientId(), { tamperings, ids })
+  return undetectedBy(history.deps, clientId(), { tamperings, ids })
 }
 
 function settlementIds(name: keyof typeof history.settlements) {
@@ -65,10 +65,10 @@ function settlementIds(name: keyof typeof history.settlements) {
 /** Its times are judged for sense: a credit leaves no other one. */
 const OF_SHARD = { imprecise: ['closed_until', 'credited_at'] }
 function shardIds(name: string) {
-  return [String(shardOf(name)), historyClientId(), 'ledger']
+  return [String(shardOf(name)), clientId(), 'ledger']
 }
 
-describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 120_000 }, () => {
+describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
   it.each(PAYMENTS)('payment: %s', async (name) => {
     const payment = paymentCalled(name)
     const unwitnessed = eventNamesOf(payment).length === 0 ? OF_QUIET_PAYMENT : OF_PAYMENT
@@ -93,9 +93,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
     const tamperings = [...tamperingsOf(row, everything), ...ofBody]
 
     const ids = [paymentCalled(payment).paymentId]
-    expect(await undetectedBy(history.deps, historyClientId(), { tamperings, ids })).toStrictEqual(
-      [],
-    )
+    expect(await undetectedBy(history.deps, clientId(), { tamperings, ids })).toStrictEqual([])
   })
 
   it.each<[string, Place, Partial<Unwitnessed>, () => readonly string[]]>([
@@ -117,7 +115,7 @@ describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 12
       { loose: ['slot'] },
       () => settlementIds('recorded'),
     ],
-    ['window', windowRow, { imprecise: ['closed_until'] }, () => [historyClientId(), '16']],
+    ['window', windowRow, { imprecise: ['closed_until'] }, () => [clientId(), '16']],
     [
       'shard with a settled payment',
       shardRow('settledActual'),

@@ -21,12 +21,12 @@ import {
   add,
   type Corruption,
   change,
+  clientId,
   clientRow,
   copy,
   entryRow,
   eventRow,
   history,
-  historyClientId,
   houseRow,
   lose,
   makeHistory,
@@ -180,7 +180,7 @@ const CORRUPTIONS: readonly Case[] = [
   ],
 ]
 
-beforeAll(() => makeHistory(), 60_000)
+beforeAll(() => makeHistory())
 
 function withoutSleep() {
   return { ...history.deps, sleep: async () => {} }
@@ -193,7 +193,7 @@ async function nextDayAlerts(): Promise<boolean> {
   const deps = withoutSleep()
   aDayLater(history.deps)
   history.deps.published.length = 0
-  await auditClient(deps, historyClientId())
+  await auditClient(deps, clientId())
   await auditGateway(deps)
   return history.deps.published.some(({ kind }) => kind === 'audit.imbalance')
 }
@@ -217,31 +217,29 @@ async function during<Answer>(make: Corruption, act: () => Promise<Answer>): Pro
 describe('a corruption by hand', () => {
   it('is not found in an intact table, whose audit takes no second look', async () => {
     const began = history.deps.now()
-    await expectBalanced(history.deps, historyClientId())
+    await expectBalanced(history.deps, clientId())
 
     expect(history.deps.now()).toBe(began)
     expect(await nextDayAlerts()).toBe(false)
   })
 
   it.for(CORRUPTIONS)('is found by an audit of the whole client: %s', async ([, make, name]) => {
-    const found = await during(make, () => auditLedger(withoutSleep(), historyClientId()))
+    const found = await during(make, () => auditLedger(withoutSleep(), clientId()))
 
     expect(found.balanced).toBe(false)
     expect(found.differences.map((one) => one.what)).toContainEqual(expect.stringMatching(name))
-    await expectBalanced(history.deps, historyClientId())
+    await expectBalanced(history.deps, clientId())
   })
 
   it.for([
-    ['audit-ledger', () => auditLedger(withoutSleep(), historyClientId())],
+    ['audit-ledger', () => auditLedger(withoutSleep(), clientId())],
     ['the daily audit', nextDayAlerts],
   ] as const)(
     'of a client’s suspense, found by %s, is a difference of that client alone, until undone',
     async ([, audit]) => {
       const { clientId: other } = await aStoredClient(history.deps)
       const standing = async () =>
-        notAccepted(await readClientVerdict(history.deps, historyClientId())).map(
-          ({ what }) => what,
-        )
+        notAccepted(await readClientVerdict(history.deps, clientId())).map(({ what }) => what)
 
       await during(HALVED, async () => {
         await audit()
@@ -264,7 +262,7 @@ describe('a corruption by hand', () => {
     expect(days).toBeLessThanOrEqual(found?.startsWith('daily') ? 1 : A_MONTH)
     expect(await nextDayAlerts()).toBe(false)
     // Events are kept for 90 days: no other corruption may come that late.
-    await history.deps.table.write(remove(verdictKey(historyClientId()), exists))
+    await history.deps.table.write(remove(verdictKey(clientId()), exists))
     history.deps.clock.set(begun)
   })
 

@@ -6,6 +6,7 @@ import {
   type SenderOptions,
 } from '../../../shared/webhook/send/https-webhook-sender.ts'
 import type { Certificate } from '../../support/https-servers.ts'
+import { NEVER_MS } from '../../support/patience.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -13,18 +14,18 @@ const HEADERS: Readonly<Record<string, string>> = {
   'X-Gateway-Event': 'payment.succeeded',
 }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
-/** For servers that never answer; for the others a deadline is far longer than any machine needs. */
+/** For servers that never answer. */
 export const SHORT = { deadlineMs: 300 }
 
-/** Longer than a test may take: no timeout ends the attempt. */
-export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
+/** For all other servers: no timeout ends the attempt. */
+export const PATIENT = { deadlineMs: NEVER_MS, bodyGraceMs: NEVER_MS }
 
 export async function send(url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) {
   const monotonicMs = () => performance.now()
   const sender = httpsWebhookSender({
     allowLoopbackWebhooks: true,
     monotonicMs,
-    deadlineMs: 20_000,
+    ...PATIENT,
     ...options,
   })
   const { durationMs, ...result } = await sender({ url, headers, body: BODY })
