@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { defineConfig, type Plugin } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { progressReporter } from './test/progress/progress-reporter.ts'
+import { PATIENCE_MS } from './test/support/patience.ts'
 
 /**
  * They take ten seconds and more: begun last, one of them would run alone, with the other cores
@@ -15,22 +17,35 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
+/**
+ * Beside the reporters of the configuration, or those of the command line. The mutants' processes
+ * report by themselves.
+ */
+const withProgress: Plugin = {
+  name: 'progress',
+  configureVitest: ({ vitest }) => {
+    if (process.env['TEST_PROGRESS'] !== undefined) vitest.config.reporters.push(progressReporter())
+  },
+}
+
 export default defineConfig({
+  plugins: [withProgress],
   test: {
     include: ['test/**/*.test.ts'],
+    // The progress line is in the place of the summary.
+    reporters: [['default', { summary: false }]],
     // One for each core and one more: end-to-end tests wait for other processes much of their time.
     maxWorkers: availableParallelism() + 1,
     // Files share their worker's modules, which took a third of the time to load: what a file
     // replaces it puts back.
     isolate: false,
     sequence: { sequencer: LongFilesFirst },
-    // How long a condition is waited for before it counts as failed; met ones cost nothing, on a
-    // busy machine either.
-    expect: { poll: { timeout: 20_000 } },
-    // Fuzzing makes hundreds of runs, and a gateway starts twice, on a machine that may be busy
-    // with other files.
-    testTimeout: 120_000,
-    hookTimeout: 60_000,
+    // These limits only end what hangs. They are no promise of speed, so that no test fails on a
+    // slow or busy machine. No test sets its own limit.
+    expect: { poll: { timeout: PATIENCE_MS } },
+    testTimeout: 900_000,
+    hookTimeout: 600_000,
+    teardownTimeout: 60_000,
     retry: 0,
     restoreMocks: true,
     unstubEnvs: true,

@@ -136,6 +136,41 @@ function lettersOf(name: string) {
   return name.replaceAll(/[-_]/g, '').toLowerCase()
 }
 
+/**
+ * The limits of `vitest.config.ts` only end what hangs. A shorter limit fails on a slow machine.
+ */
+function testsHaveNoLimits(file: SourceFile): readonly string[] {
+  return file.path.endsWith('.test.ts')
+    ? file.nodes.flatMap((node) => {
+        const limit = limitIn(node)
+        return limit === undefined ? [] : [at(file, node, limit)]
+      })
+    : []
+}
+
+function limitIn(node: ESTree.Node): string | undefined {
+  if (node.type === 'Property' && node.key.type === 'Identifier' && isNumber(node.value)) {
+    return /^(timeout|testTimeout|hookTimeout)$/.test(node.key.name) ? node.key.name : undefined
+  }
+  if (node.type !== 'CallExpression' || node.arguments.length < 2) return undefined
+  return isNumber(node.arguments.at(-1)) && TAKES_LIMIT.test(firstNameOf(node))
+    ? 'a limit'
+    : undefined
+}
+
+const TAKES_LIMIT = /^(it|test|plainIt|describe\w*|(before|after)(All|Each)|onTestFinished)$/
+
+function isNumber(node: ESTree.Node | undefined) {
+  return node?.type === 'Literal' && typeof node.value === 'number'
+}
+
+/** `it` of `it.each(cases)('is', …)`. */
+function firstNameOf(node: ESTree.Node): string {
+  if (node.type === 'CallExpression') return firstNameOf(node.callee)
+  if (node.type === 'MemberExpression') return firstNameOf(node.object)
+  return node.type === 'Identifier' ? node.name : ''
+}
+
 function noTodoComments({ comments }: SourceFile): readonly string[] {
   return comments.flatMap((comment) =>
     /\b(TODO|FIXME|XXX|HACK)\b|@ts-(ignore|nocheck)|(oxlint|eslint|biome)-(disable|ignore)/.test(
@@ -161,6 +196,7 @@ export const RULES = {
   'the domain contains no terms of one provider': domainHasNoProvidersWords,
   'file names are kebab-case and specific': namesAreSpecific,
   'a file has the name of its export': filesHaveTheNameOfTheirExport,
+  'a test has no time limit of its own': testsHaveNoLimits,
   'no TODO comment, and no disabled check': noTodoComments,
 } as const satisfies Readonly<Record<string, Rule>>
 

@@ -174,6 +174,24 @@ export const SAMPLES: Readonly<
   'a function has at most 60 lines': [
     ['shared/a.ts', `() => {${'\n'.repeat(60)}}`, `() => {${'\n'.repeat(59)}}`],
   ],
+  'a test has no time limit of its own': [
+    [
+      'test/unit/a.test.ts',
+      `it.each([1])('is', async () => {}, 5_000)`,
+      `it.each([1])('is', async () => {})`,
+    ],
+    ['test/unit/a.test.ts', 'beforeAll(() => 1, 5_000)', 'beforeAll(() => 1)'],
+    [
+      'test/unit/a.test.ts',
+      `it('is', { timeout: 5_000 }, () => 1)`,
+      `it('is', { timeout }, () => 1)`,
+    ],
+    [
+      'test/unit/a.test.ts',
+      'vi.setConfig({ testTimeout: 5_000 })',
+      'vi.setConfig({ testTimeout })',
+    ],
+  ],
   'no TODO comment, and no disabled check': [['shared/a.ts', '// TODO later', `'TODO'`]],
 }
 

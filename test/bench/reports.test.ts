@@ -14,7 +14,7 @@ it('docs/reliability.md has the cost of each route’s most expensive request: `
   expect(withWritten(document, 'bench', requestsReport(costs), 'requests')).toBe(document)
   const routes = costs.map(({ request }) => request.split(': ')[0])
   expect(new Set(routes)).toStrictEqual(new Set(Object.values(API).map(({ route }) => route)))
-}, 300_000)
+})
 
 it('the table of starts in docs/performance.md has every function: `npm run bench -- start --write`', () => {
   const [, after = ''] = projectText('docs/performance.md').split('bench -- start --write` -->')

@@ -4,6 +4,7 @@ import axe, { type AxeResults } from 'axe-core'
 import jsQr from 'jsqr'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { describe, expect, onTestFinished } from 'vitest'
+import { PATIENCE_MS } from '../support/patience.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 /**
@@ -23,6 +24,7 @@ export async function aBrowser(
 ) {
   const browser = await chromium.launch({
     executablePath: path,
+    timeout: PATIENCE_MS,
     // Chromium's sandbox does not work for root, as in most containers.
     args: ['--no-sandbox', '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1'],
   })
@@ -45,6 +47,7 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
     ...options,
   })
   onTestFinished(() => context.close())
+  context.setDefaultTimeout(PATIENCE_MS)
   const page = await context.newPage()
   const problems: string[] = []
   const origins = new Set<string>()

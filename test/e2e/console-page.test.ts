@@ -6,7 +6,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
-import { expect, vi } from 'vitest'
+import { expect } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import {
   aBrowser,
@@ -24,9 +24,6 @@ import {
   waitForMessage,
 } from './console-browser.ts'
 import { ownWorldIt, QRIS, type World } from './gateway-world.ts'
-
-// The browser, the gateway and other tests share the machine, so a test may be slow.
-vi.setConfig({ testTimeout: 180_000 })
 
 const it = ownWorldIt
   .extend('path', { scope: 'file' }, CHROMIUM)
@@ -126,8 +123,10 @@ describeInChromium(() => {
       expect(await armedFaults()).toStrictEqual([expect.objectContaining({ fault: 'refuse' })]),
     )
     await openView(page, 'Payments')
+    // The notice disappears after some seconds.
+    const noticeShown = page.getByRole('status').getByText('Create payment: ').waitFor()
     await press(page, 'Create payment')
-    await page.getByRole('status').getByText('Create payment: ').waitFor()
+    await noticeShown
     await waitForMessage(page, 'CHANNEL_NOT_ACTIVATED')
 
     // The browser logs no error, because the console's server answers 200 with the gateway's answer

@@ -2,7 +2,7 @@
  * Goal: the console shows the current state, despite late and lost answers. Method: the machine's
  * own Chromium on a scripted gateway; each test times its answers.
  */
-import { it as base, expect, onTestFinished, vi } from 'vitest'
+import { it as base, expect, onTestFinished } from 'vitest'
 import type { ActivityLine } from '../../infra/local/console/activity/activity-line.ts'
 import { answerConsole } from '../../infra/local/console/answer-console.ts'
 import type { About } from '../../infra/local/console/console-call.ts'
@@ -14,8 +14,6 @@ import {
 } from '../../infra/local/process/local-http-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { aBrowser, CHROMIUM, describeInChromium, openPage } from './console-browser.ts'
-
-vi.setConfig({ testTimeout: 60_000 })
 
 const it = base
   .extend('path', { scope: 'file' }, CHROMIUM)

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
 import { blocksOf, matchesIn } from '../support/document-blocks.ts'
 import { eventually } from '../support/eventually.ts'
@@ -15,9 +15,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
  * a text block is the output until then. Ids, times and other long texts are compared by their
  * form, everything else to the letter.
  */
-
-// A session starts the operators' command several times, while the machine runs other tests.
-vi.setConfig({ testTimeout: 180_000 })
 
 const QUICKSTART = 'docs/merchants.md'
 

@@ -1,4 +1,4 @@
-import { describe, expect, vi } from 'vitest'
+import { describe, expect } from 'vitest'
 import { gatewayClient } from '../../docs/examples/gateway-client.ts'
 import type { CreatePayment } from '../../docs/examples/gateway-schemas.ts'
 import { freePort } from '../../infra/local/emulators/dynamodb-local.ts'
@@ -14,9 +14,6 @@ import { worldIt as it, VA, type World } from './gateway-world.ts'
  * is a separate process, registered as an endpoint. It then gets the same bytes again, changed
  * bytes, and unsigned bytes. Retries: test/unit/examples.
  */
-
-// A Go program is compiled first, while the machine runs other tests.
-vi.setConfig({ testTimeout: 180_000 })
 
 const clock = { nowMs: () => 0, wait: () => Promise.resolve(), random: () => 0 }
 
@@ -129,7 +126,7 @@ describe('receivers in docs/merchants/webhooks.md', () => {
   it.for(RECEIVERS)(
     '%s processes a signed event once, and refuses other requests',
     async ([, block], { world, skip }) => {
-      const missing = missingFor(block)
+      const missing = await missingFor(block)
       if (missing !== undefined) skip(`there is no ${missing} on this machine`)
       const port = await freePort()
       const url = `http://127.0.0.1:${port}/hooks`

@@ -76,20 +76,23 @@ describe('code blocks that are no commands', () => {
   it.for([
     ['python', 'python3', '-c', 'import ast, sys; ast.parse(sys.stdin.read())'],
     ['go', 'gofmt', '-d', '-e'],
-  ])('with a library have valid syntax: %s', ([language, command = '', ...args], { skip }) => {
-    const block = blocksOf('docs/merchants/webhooks.md').find(
-      (candidate) => candidate.note === 'library' && candidate.language === language,
-    )
-    if (!block) throw new Error('the page has no such block')
-    if (missingFor(block) !== undefined) skip(`there is no ${language} on this machine`)
+  ])(
+    'with a library have valid syntax: %s',
+    async ([language, command = '', ...args], { skip }) => {
+      const block = blocksOf('docs/merchants/webhooks.md').find(
+        (candidate) => candidate.note === 'library' && candidate.language === language,
+      )
+      if (!block) throw new Error('the page has no such block')
+      if ((await missingFor(block)) !== undefined) skip(`there is no ${language} on this machine`)
 
-    const { status, stdout, stderr } = spawnSync(command, args, {
-      input: block.text,
-      encoding: 'utf8',
-    })
+      const { status, stdout, stderr } = spawnSync(command, args, {
+        input: block.text,
+        encoding: 'utf8',
+      })
 
-    expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
-  })
+      expect({ status, stdout, stderr }).toStrictEqual({ status: 0, stdout: '', stderr: '' })
+    },
+  )
 
   it('in TypeScript pass strict types, also inside shell blocks', () => {
     const directory = tempDirectory()

@@ -271,5 +271,4 @@ it.runIf(isNightly)(
     const report: unknown = JSON.parse(readFileSync(join(outdir, 'validation-report.json'), 'utf8'))
     expect(report).toMatchObject({ pluginReports: [] })
   },
-  240_000,
 )

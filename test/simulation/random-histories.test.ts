@@ -14,9 +14,7 @@ import { runSeed, runSeeds, type SeedResult } from './run-seeds.ts'
  */
 const SEEDS = { from: 1, to: 2 }
 
-it('every invariant holds, and two processes give each seed the result of one, in order', {
-  timeout: 300_000,
-}, async () => {
+it('every invariant holds, and two processes give each seed the result of one, in order', async () => {
   const reported: SeedResult[] = []
   const results = await runSeeds({ ...SEEDS, jobs: 2 }, (result) => reported.push(result))
 

@@ -8,6 +8,7 @@ import {
 } from '../../infra/local/emulators/dynamodb-local.ts'
 import { dynamoDbClient, dynamoDbRequests } from '../../shared/runtime/aws/dynamodb-table.ts'
 import type { TableRequests } from '../../shared/runtime/aws/retrying-table.ts'
+import { PATIENCE_MS } from './patience.ts'
 
 type TestDynamoDb = { readonly endpoint: string; readonly tableName: string }
 
@@ -52,7 +53,7 @@ async function start(): Promise<TestDynamoDb | NoDynamoDbLocal> {
 export async function dynamoDbTestRequests(): Promise<TableRequests> {
   const found = await (starting ??= start())
   if (found instanceof NoDynamoDbLocal) throw found
-  const requestHandler = { requestTimeout: 20_000, throwOnRequestTimeout: true }
+  const requestHandler = { requestTimeout: PATIENCE_MS, throwOnRequestTimeout: true }
   return dynamoDbRequests({
     client: dynamoDbClient({ ...localAws(found.endpoint), requestHandler }),
     name: found.tableName,

@@ -1,6 +1,10 @@
 import { vi } from 'vitest'
+import { PATIENCE_MS } from './patience.ts'
 
-/** Waits until the assertion holds, also long enough for a busy machine. */
+/**
+ * Waits until the assertion holds. The limit only ends a wait for what never comes; it is no
+ * promise of speed.
+ */
 export function eventually<Result>(assertion: () => Result | Promise<Result>): Promise<Result> {
-  return vi.waitFor(assertion, { timeout: 25_000, interval: 25 })
+  return vi.waitFor(assertion, { timeout: PATIENCE_MS, interval: 25 })
 }

@@ -9,6 +9,7 @@ import {
 } from '../../infra/local/provider-simulator/simulator-keys.ts'
 import type { Change } from '../../infra/local/provider-simulator/simulator-store.ts'
 import { createScheduler } from '../simulation/world/scheduler.ts'
+import { PATIENCE_MS } from './patience.ts'
 import { fitsChannel } from './provider-facts.ts'
 import { json, startScriptedServer } from './scripted-server.ts'
 
@@ -181,7 +182,10 @@ export async function aSimulator(options: { stateFile?: string } = {}) {
   }
   /** Waits until the receiver has so many callbacks. */
   const callbacks = async (count: number) => {
-    await vi.waitUntil(() => receiver.requests.length >= count, { timeout: 25_000, interval: 5 })
+    await vi.waitUntil(() => receiver.requests.length >= count, {
+      timeout: PATIENCE_MS,
+      interval: 5,
+    })
     return receiver.requests.map(({ headers, body }) => ({
       headers,
       body: JSON.parse(body) as CallbackBody,

@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Block } from './document-blocks.ts'
 import { eventually } from './eventually.ts'
-import { outputOf } from './run-tool.ts'
+import { outputOf, runTool } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 import { tempDirectory } from './temp-directory.ts'
 
@@ -17,11 +17,10 @@ export function makeProject(directory: string): void {
 }
 
 /** The program that a block needs and this machine lacks. */
-export function missingFor(block: Block): string | undefined {
+export async function missingFor(block: Block): Promise<string | undefined> {
   const { needs } = languageOf(block)
-  return spawnSync(needs, [needs === 'go' ? 'version' : '--version']).status === 0
-    ? undefined
-    : needs
+  const { code } = await runTool(needs, [needs === 'go' ? 'version' : '--version'])
+  return code === 0 ? undefined : needs
 }
 
 type Language = {
@@ -84,11 +83,11 @@ export async function startReceiver(
     writeFileSync(join(directory, 'main.ts'), HOSTS[block.note] ?? `import './receiver.ts'`)
   }
   if (block.language === 'go') {
-    const built = spawnSync('go', ['build', '-o', 'receiver', 'receiver.go'], {
+    // Not synchronously: the gateway runs in this process, and its deadlines would pass meanwhile.
+    const built = await runTool('go', ['build', '-o', 'receiver', 'receiver.go'], {
       cwd: directory,
-      encoding: 'utf8',
     })
-    if (built.status !== 0) throw new Error(built.stderr)
+    if (built.code !== 0) throw new Error(built.errors)
   }
   const [command = '', ...args] = run(port)
   const env = { ...process.env, PORT: String(port), SIGNING_SECRET: secret, TMPDIR: directory }

@@ -4,9 +4,11 @@ import { PaymentIdSchema } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import { createInput } from '../../shared/payment/create/run-attempt.ts'
 import type { PaymentRequest } from '../../shared/payment/payment.ts'
+import { callJson, type HttpCall, type HttpOutcome } from '../../shared/provider/call-json.ts'
 import type { CreateRequestInput, Provider } from '../../shared/provider/provider.ts'
 import { xenditProvider } from '../../shared/provider/xendit/xendit-provider.ts'
 import type { Secrets } from '../../shared/secrets.ts'
+import { NEVER_MS } from './patience.ts'
 import { aRequest } from './payment-builders.ts'
 import { type aSimulator } from './provider-simulator-harness.ts'
 import { json, type Script, startScriptedServer } from './scripted-server.ts'
@@ -25,9 +27,18 @@ export async function scriptedProvider(
 ) {
   const server = await startScriptedServer(script)
   return {
-    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs }),
+    provider: xenditProvider({ baseUrl: server.url, stage: 'test', secrets: { get }, nowMs, call }),
     server,
   }
+}
+
+/**
+ * A call that a slow machine does not end: only deadlines below a second are kept, which a test
+ * itself has chosen.
+ */
+function call(request: HttpCall): Promise<HttpOutcome> {
+  const { timeoutMs } = request
+  return callJson({ ...request, timeoutMs: timeoutMs < 1_000 ? timeoutMs : NEVER_MS })
 }
 
 /** The domain's input of a create; a BCA virtual account by default. */
@@ -139,6 +150,7 @@ export function adapter(
     baseUrl: simulator.simulator.url,
     stage: 'local',
     nowMs: simulator.clock.nowMs,
+    call,
     secrets: { get: async () => JSON.stringify({ secret_key: secretKey }) },
   })
 }

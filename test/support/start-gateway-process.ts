@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { PATIENCE_MS } from './patience.ts'
 import { outputOf } from './run-tool.ts'
 import { PROJECT_ROOT } from './source-file.ts'
 
@@ -34,8 +35,8 @@ export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: Gate
      * Resolves with the banner when the gateway is ready. Rejects with the output if it ends
      * before, or is late.
      */
-    ready: async (withinMs = 60_000) => {
-      const late = AbortSignal.timeout(withinMs)
+    ready: async () => {
+      const late = AbortSignal.timeout(PATIENCE_MS)
       await Promise.race([printed, exited, once(late, 'abort')])
       if (!output().includes(READY)) throw new Error(`the gateway did not start: ${output()}`)
       return readBanner(output())

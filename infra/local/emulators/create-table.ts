@@ -65,7 +65,7 @@ function keySchema({
 
 /** A table with another schema would fail later, with an unclear error. */
 async function assertOwnIndexes(client: DynamoDBClient, TableName: string): Promise<void> {
-  await waitUntilTableExists({ client, maxWaitTime: 30, minDelay: 1, maxDelay: 1 }, { TableName })
+  await waitUntilTableExists({ client, maxWaitTime: 120, minDelay: 1, maxDelay: 1 }, { TableName })
   const { Table } = await client.send(new DescribeTableCommand({ TableName }))
   if (indexText(Table?.GlobalSecondaryIndexes ?? []) === indexText(INDEXES)) return
   throw new Error(

@@ -98,7 +98,7 @@ function javaProgram(java: string): DynamoDbProgram {
         ...(dataDirectory !== undefined && { alsoOnEnd: ASK_TO_END }),
       }
     },
-    startsWithinMs: 60_000,
+    startsWithinMs: 180_000,
     isFit: async () => (await javaMajor(java)) >= JAVA_NEEDED,
   }
 }

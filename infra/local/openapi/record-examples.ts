@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import { DeliveryIdSchema, derivedUuid, EventIdSchema } from '../../../shared/ids.ts'
 import { encodeCursor } from '../../../shared/page.ts'
+import { CHANNELS } from '../../../shared/payment/channel/channels.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
 import { localCaller, type ReceivedWebhook } from '../local-caller.ts'
@@ -111,10 +112,10 @@ function stableExamples(beganMs: number): (body: Json) => Json {
     return uuid
   }
 
-  const sinceBegin = (time: string, step: number) => roundTo(Date.parse(time) - beganMs, step)
+  const sinceBegin = (time: string) => Math.round((Date.parse(time) - beganMs) / STEP_MS) * STEP_MS
 
   const stableText = (text: string): string => {
-    if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text, STEP_MS))
+    if (TIME.test(text)) return timestampOf(BEGIN_MS + sinceBegin(text))
     return text
       .replace(INBOX, 'https://shop.example/hooks')
       .replace(CHECKOUT, 'https://checkout.example')
@@ -154,18 +155,19 @@ function stableExamples(beganMs: number): (body: Json) => Json {
   return stableObject
 }
 
-function roundTo(ms: number, step: number) {
-  return Math.round(ms / step) * step
-}
-
-/** The step for a time that was computed from another time of the same object. */
-const FINE_STEP_MS = 5_000
+/** How long the customers of each channel have, in ascending order. */
+const LIVES_MS = [
+  ...new Set(CHANNELS.flatMap(({ timings }) => timings.map(({ expiryMs }) => expiryMs))),
+].toSorted((a, b) => a - b)
 
 function expiryOf(
   { created_at: createdAt, expires_at: expiresAt }: Json,
   stableCreated: string,
 ): Json {
   if (typeof createdAt !== 'string' || typeof expiresAt !== 'string') return {}
-  const lifeMs = roundTo(Date.parse(expiresAt) - Date.parse(createdAt), FINE_STEP_MS)
+  const leftMs = Date.parse(expiresAt) - Date.parse(createdAt)
+  // The life begins before the request to the provider, and `created_at` is later: on a slow
+  // machine by many seconds.
+  const lifeMs = LIVES_MS.find((candidate) => candidate >= leftMs) ?? leftMs
   return { expires_at: timestampOf(Date.parse(stableCreated) + lifeMs) }
 }

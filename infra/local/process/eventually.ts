@@ -7,7 +7,7 @@ export async function eventually<T>(
   failure: string,
   find: () => Promise<T | undefined>,
   {
-    withinMs = 30_000,
+    withinMs = 120_000,
     everyMs = 100,
   }: { readonly withinMs?: number; readonly everyMs?: number } = {},
 ): Promise<T> {

@@ -47,7 +47,7 @@ let printed: string
 
 beforeAll(async () => {
   ;({ printed, functions } = await bundledStage(STAGE, directory))
-}, 240_000)
+})
 
 afterAll(() => rmSync(directory, { recursive: true }))
 
@@ -154,8 +154,9 @@ it('the assets of the stack load without other files, and each answers the proof
     const asset = assetOf(input.FunctionName)
     const event = JSON.stringify(lambdaEvent(input))
     const args = ['--input-type=module', '--eval', RUN, pathToFileURL(asset.file).href, event]
-    const options = { env: lambdaEnvironment(asset, table.url), timeout: 30_000 }
-    const { stdout } = await promisify(execFile)(process.execPath, args, options)
+    const { stdout } = await promisify(execFile)(process.execPath, args, {
+      env: lambdaEnvironment(asset, table.url),
+    })
     return lambdaAnswer(JSON.parse(stdout.split('\n').at(-1) ?? ''))
   }
   const lambda = { send } as unknown as LambdaClient
@@ -171,4 +172,4 @@ it('the assets of the stack load without other files, and each answers the proof
 
   await table.close()
   expect(problems).toStrictEqual([])
-}, 240_000)
+})

@@ -91,7 +91,6 @@ describe('audit-ledger under live traffic', () => {
       expect(verdicts.length).toBeGreaterThan(6)
       await expectBalanced(world.deps, world.client.clientId)
     },
-    120_000,
   )
 
   it.each([

@@ -71,7 +71,7 @@ function shardIds(name: string) {
   return [String(shardOf(name)), historyClientId(), 'ledger']
 }
 
-describe('audit-ledger (design section 4, Audit) sees a tampered', { timeout: 120_000 }, () => {
+describe('audit-ledger (design section 4, Audit) sees a tampered', () => {
   it.each(PAYMENTS)('payment: %s', async (name) => {
     const payment = paymentCalled(name)
     const unwitnessed = eventNamesOf(payment).length === 0 ? EVENTLESS_PAYMENT_GAPS : PAYMENT_GAPS

@@ -25,7 +25,7 @@ import { history, historyClientId, makeHistory } from './audited-history.ts'
 import { CORRUPTIONS, HALVED_SUSPENSE } from './corruption-cases.ts'
 import type { Corruption } from './corruptions.ts'
 
-beforeAll(() => makeHistory(), 60_000)
+beforeAll(() => makeHistory())
 
 function withoutSleep() {
   return { ...history.deps, sleep: async () => {} }

@@ -8,8 +8,8 @@ import {
 import { PATIENT, send, sendTrusting } from './webhook-sender-probe.ts'
 
 /*
- * Endpoints that send without end, on real sockets. Each attempt has two minutes, so an attempt
- * that ends within a test ends because of what it has read.
+ * Endpoints that send without end, on real sockets. Their attempts have no deadline, so an attempt
+ * that ends does so because of what it has read.
  */
 
 const LIMIT = 65_536

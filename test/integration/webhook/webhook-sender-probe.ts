@@ -1,11 +1,13 @@
 import { execFile } from 'node:child_process'
+import type { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import { expect } from 'vitest'
 import {
   httpsWebhookSender,
   type SenderOptions,
 } from '../../../shared/webhook/send/https-webhook-sender.ts'
-import type { Certificate } from '../../support/https-servers.ts'
+import { type Certificate, startTcpServer } from '../../support/https-servers.ts'
+import { NEVER_MS } from '../../support/patience.ts'
 import type { Script } from '../../support/scripted-server.ts'
 
 const HEADERS: Readonly<Record<string, string>> = {
@@ -13,20 +15,18 @@ const HEADERS: Readonly<Record<string, string>> = {
   'X-Gateway-Event': 'payment.succeeded',
 }
 export const BODY = Buffer.from('{"description":"kopi — ☕"}')
-/**
- * The deadline for servers that never answer. Other deadlines are far longer than a machine needs.
- */
+/** The deadline for servers that never answer. */
 export const SHORT = { deadlineMs: 300 }
 
-/** Longer than a test may take: no timeout ends the attempt. */
-export const PATIENT = { deadlineMs: 120_000, bodyGraceMs: 120_000 }
+/** For all other servers: no timeout ends the attempt. */
+export const PATIENT = { deadlineMs: NEVER_MS, bodyGraceMs: NEVER_MS }
 
 export async function send(url: string, options: Partial<SenderOptions> = {}, headers = HEADERS) {
   const monotonicMs = () => performance.now()
   const sender = httpsWebhookSender({
     allowLoopbackWebhooks: true,
     monotonicMs,
-    deadlineMs: 20_000,
+    ...PATIENT,
     ...options,
   })
   const { durationMs, ...result } = await sender({ url, headers, body: BODY })
@@ -64,4 +64,15 @@ export function answerScript(
   return (response) => {
     response.writeHead(status, headers).end(body)
   }
+}
+
+export async function tcpUrl(
+  scheme: 'http' | 'https',
+  ...listener: Parameters<typeof startTcpServer>
+) {
+  return `${scheme}://127.0.0.1:${await startTcpServer(...listener)}/`
+}
+
+export function answerWith(text: string) {
+  return (socket: Socket) => void socket.once('data', () => socket.end(text))
 }

@@ -12,6 +12,7 @@ import type { Key } from '../../../shared/table/keys.ts'
 import type { Step } from '../../../shared/table/step.ts'
 import type { QueryInput } from '../../../shared/table/table.ts'
 import { dynamoDb } from '../../support/dynamodb.ts'
+import { PATIENCE_MS } from '../../support/patience.ts'
 
 /** A request as plain data, so that a failure can print it. A step alone is a single write. */
 export type Asked =
@@ -50,7 +51,7 @@ let opened: { readonly model: TableRequests; readonly local: TableRequests } | u
 export function bothTables() {
   if (opened) return opened
   const { endpoint, tableName: name } = dynamoDb()
-  const requestHandler = { requestTimeout: 60_000, connectionTimeout: 60_000 }
+  const requestHandler = { requestTimeout: PATIENCE_MS, connectionTimeout: PATIENCE_MS }
   // A retry would hide the result of a request. A busy machine may answer late.
   const client = dynamoDbClient({ ...localAws(endpoint), maxAttempts: 1, requestHandler })
   const model = memoryRequests(createMemoryTable({ indexes: 'immediate' }))

@@ -269,5 +269,5 @@ describe('the model and DynamoDB Local', () => {
     // Each kind of answer occurred often enough.
     const { applied = 0, refused = 0, invalid = 0, found = 0 } = tallyOf(answers)
     expect(Math.min(applied, refused, invalid, found)).toBeGreaterThan(0.75 * SEQUENCES)
-  }, 300_000)
+  })
 })

@@ -21,26 +21,22 @@ import type { Flow } from './payment-flows.ts'
 const READS = /^(table (get|batchGet|query)|provider GET .*|get secret|seal|unseal|resolve host)$/
 
 describe('a crash at every await', () => {
-  it.for(FLOWS)(
-    'of "%s" leaves nothing lost, doubled or stuck',
-    { timeout: 120_000 },
-    async (flow) => {
-      const [, expected] = flow
-      const awaits = await awaitsOf(flow)
-      const failures: string[] = []
-      for (const [at, label] of awaits.entries()) {
-        const isKilled = { before: isNightly || at === 0, after: isNightly || !READS.test(label) }
-        for (const side of (['before', 'after'] as const).filter((point) => isKilled[point])) {
-          const problems = await crashAt(flow, { await: at + 1, side })
-          if (problems.length > 0)
-            failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
-        }
+  it.for(FLOWS)('of "%s" leaves nothing lost, doubled or stuck', async (flow) => {
+    const [, expected] = flow
+    const awaits = await awaitsOf(flow)
+    const failures: string[] = []
+    for (const [at, label] of awaits.entries()) {
+      const isKilled = { before: isNightly || at === 0, after: isNightly || !READS.test(label) }
+      for (const side of (['before', 'after'] as const).filter((point) => isKilled[point])) {
+        const problems = await crashAt(flow, { await: at + 1, side })
+        if (problems.length > 0)
+          failures.push(`${side} await ${at + 1} (${label}): ${problems.slice(0, 3).join('; ')}`)
       }
+    }
 
-      expect(failures).toStrictEqual([])
-      expect(awaits).toHaveLength(expected)
-    },
-  )
+    expect(failures).toStrictEqual([])
+    expect(awaits).toHaveLength(expected)
+  })
 })
 
 /** One seed for all runs, so they differ only in the crash. */

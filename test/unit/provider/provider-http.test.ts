@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { callJson, type HttpCall } from '../../../shared/provider/call-json.ts'
+import { NEVER_MS } from '../../support/patience.ts'
 import {
   cut,
   json,
@@ -16,7 +17,7 @@ function get(url: string, overrides: Partial<HttpCall> = {}) {
     method: 'GET',
     url: new URL(`${url}/v3/things?token=${SECRET}`),
     headers: { authorization: `Basic ${SECRET}` },
-    timeoutMs: 5_000,
+    timeoutMs: NEVER_MS,
     ...overrides,
   })
 }
@@ -103,7 +104,7 @@ describe('callJson: no answer', () => {
   it.each([
     ['when the deadline passes, also with fractions', silence, 80.7, 'timeout'],
     ['when its deadline was over before', silence, -5, 'timeout'],
-    ['when the connection is cut instead of an answer', cut, 5_000, 'UND_ERR_SOCKET'],
+    ['when the connection is cut instead of an answer', cut, NEVER_MS, 'UND_ERR_SOCKET'],
   ])('calls a request lost %s', async (_case, script, timeoutMs, reason) => {
     expect(await outcomeOf(script, { timeoutMs })).toStrictEqual(aLoss(reason))
   })
