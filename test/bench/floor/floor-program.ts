@@ -128,7 +128,7 @@ function endpointKey(clientId: string) {
 }
 
 function eventKey(id: string) {
-  return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
+  return { pk: `EVENT#payment#${id}`, sk: 'payment.succeeded' }
 }
 
 /** Asks the provider, reads the endpoints, writes payment, credit, event and delivery, and sends the delivery's message. */
