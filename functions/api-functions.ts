@@ -75,11 +75,11 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     // A call may start a hundred rounds, one after the other.
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  // Events are in the partitions of their payments. The ledger holds the number of partitions.
+  // The ledger holds the number of the client's parts, whose lists have its events.
   get(
     '/v1/events',
     'list-events',
-    allAccess({ GetItem: ['LEDGER'] }, listOf('PAYMENT', 'by-owner')),
+    allAccess({ GetItem: ['LEDGER'] }, listOf('EVENT', 'by-owner')),
     LOOKUP,
   ),
   {

@@ -46,10 +46,10 @@ export const BACKGROUND_FUNCTIONS: readonly FunctionSpec[] = [
       slowLane: { queue: 'webhooks-slow', maxConcurrency: 5 },
     },
     // This function calls addresses that merchants choose, so it must not read bank details,
-    // payments, API keys or the ledger. In a payment's partition it reads only event bodies. It
-    // records a finding when an event is missing.
+    // payments, API keys or the ledger. Of an event it reads only the bytes. It records a finding
+    // when an event is missing.
     table: {
-      GetFields: ['PAYMENT'],
+      GetFields: ['EVENT'],
       BatchGetItem: ['DELIVERY', 'ENDPOINTS'],
       PutItem: ['DELIVERY', 'SUSPENSE'],
       UpdateItem: ['DELIVERY'],

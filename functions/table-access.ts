@@ -9,7 +9,7 @@ import type { IndexName } from '../shared/table/schema.ts'
 export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
   GetItem: ['PAYMENT'],
   QueryFields: ['ENDPOINTS'],
-  PutItem: ['DELIVERY', 'PAYMENT', 'SUSPENSE'],
+  PutItem: ['DELIVERY', 'EVENT', 'SUSPENSE'],
   UpdateItem: ['PAYMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
 }
@@ -19,7 +19,7 @@ export const NEWS_OF_VISIBLE_PAYMENT: TableAccess = {
  * and reference.
  */
 export const NEWS: TableAccess = allAccess(NEWS_OF_VISIBLE_PAYMENT, {
-  PutItem: ['DESTINATION', 'REFERENCE'],
+  PutItem: ['DESTINATION', 'PAYMENT', 'REFERENCE'],
 })
 
 /** Appends an audit record to its subject's chain. No function may update or delete a record. */
@@ -59,7 +59,7 @@ export const BALANCE: TableAccess = { Query: ['LEDGER'] }
 export const TIMELINE: TableAccess = {
   GetItem: ['PAYMENT'],
   BatchGetItem: ['DELIVERY', 'SETTLEMENT', 'SUSPENSE'],
-  Query: ['DELIVERY', 'PAYMENT'],
+  Query: ['DELIVERY', 'EVENT'],
   QueryFields: ['ENDPOINTS'],
   indexes: ['by-owner'],
 }
@@ -81,9 +81,9 @@ export const PAYMENT_SEARCH: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Que
 export const ERASING: TableAccess = allAccess(RECORDING, PAYMENT_SEARCH, {
   GetItem: ['CLIENT'],
   BatchGetItem: ['DELIVERY', 'PAYMENT'],
-  Query: ['DELIVERY', 'PAYMENT'],
+  Query: ['DELIVERY', 'EVENT'],
   QueryFields: ['ENDPOINTS'],
-  UpdateItem: ['PAYMENT'],
+  UpdateItem: ['EVENT', 'PAYMENT'],
 })
 
 export const PAYOUT_LISTS: TableAccess = allAccess(
@@ -110,17 +110,18 @@ const ALERTING: TableAccess = {
 }
 
 /**
- * Starts a new round of a delivery, and extends the retention of its event, which is in the
- * payment's partition.
+ * Starts a new round of a delivery, and extends the retention of its event: its bytes stay, and its
+ * payment is out of reach.
  */
 export const ROUNDS: TableAccess = allAccess(ALERTING, {
-  GetFields: ['PAYMENT'],
-  UpdateItem: ['DELIVERY', 'PAYMENT'],
+  GetFields: ['EVENT'],
+  UpdateItem: ['DELIVERY'],
+  UpdateFields: ['EVENT'],
 })
 
 export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
   GetItem: ['LEDGER'],
-  BatchGetItem: ['DELIVERY', 'PAYMENT'],
+  BatchGetItem: ['DELIVERY', 'EVENT'],
   PutItem: ['DELIVERY'],
 })
 
@@ -161,7 +162,7 @@ const SETTLEMENT_AUDIT: TableAccess = {
 
 /** Audits a client's books. It writes a verdict and changes no money. */
 const CLIENT_AUDIT: TableAccess = allAccess(SETTLEMENT_AUDIT, {
-  BatchGetItem: ['DELIVERY', 'JOURNAL'],
+  BatchGetItem: ['DELIVERY', 'EVENT', 'JOURNAL'],
   QueryFields: ['ENDPOINTS'],
   PutItem: ['VERDICT'],
   indexes: ['by-open', 'by-status'],
@@ -174,12 +175,12 @@ export const AUDITING: TableAccess = allAccess(CLIENT_AUDIT, {
 })
 
 export const RECOUNTING: TableAccess = allAccess(CLIENT_AUDIT, RECORDING, {
-  GetItem: ['PAYMENT', 'SUSPENSE'],
+  GetItem: ['EVENT', 'PAYMENT', 'SUSPENSE'],
   GetFields: ['ENDPOINTS'],
-  PutItem: ['DELIVERY', 'DESTINATION', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
+  PutItem: ['DELIVERY', 'DESTINATION', 'EVENT', 'JOURNAL', 'PAYMENT', 'REFERENCE'],
   UpdateItem: ['LEDGER', 'PAYMENT', 'SETTLEMENT', 'SUSPENSE'],
   UpdateFields: ['LEDGER'],
-  ConditionCheckItem: ['PAYMENT'],
+  ConditionCheckItem: ['EVENT', 'PAYMENT'],
 })
 
 /** Pays out a settlement, if its audit and its payout gate still hold. */

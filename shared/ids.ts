@@ -29,6 +29,22 @@ export type DeliveryId = v.InferOutput<typeof DeliveryIdSchema>
 export const SettlementIdSchema = v.pipe(UuidSchema, v.brand('SettlementId'))
 export type SettlementId = v.InferOutput<typeof SettlementIdSchema>
 
+/** What an event is about. Its row's partition has this name. */
+export const EventSubjectSchema = v.variant('kind', [
+  v.object({ kind: v.literal('payment'), id: PaymentIdSchema }),
+  v.object({ kind: v.literal('settlement'), id: SettlementIdSchema }),
+])
+export type EventSubject = v.InferOutput<typeof EventSubjectSchema>
+
+export function subjectOfPayment(id: PaymentId): EventSubject {
+  return { kind: 'payment', id }
+}
+
+/** The payment that is the subject; undefined for another subject, and without one. */
+export function paymentOfSubject(subject: EventSubject | undefined): PaymentId | undefined {
+  return subject?.kind === 'payment' ? subject.id : undefined
+}
+
 /**
  * A UUID (version 8) of `parts`. The length of each part is hashed too, so that ("ab","c") and
  * ("a","bc") differ.
@@ -51,11 +67,11 @@ export function paymentIdForKey(clientId: ClientId, idempotencyKey: string): Pay
 }
 
 /**
- * The event id of a payment and an event name: the type, and a suffix if several events have this
+ * The event id of a subject and an event name: the type, and a suffix if several events have this
  * type.
  */
-export function eventIdFor(paymentId: PaymentId, name: string): EventId {
-  return v.parse(EventIdSchema, derivedUuid('event', paymentId, name))
+export function eventIdFor({ kind, id }: EventSubject, name: string): EventId {
+  return v.parse(EventIdSchema, derivedUuid('event', kind, id, name))
 }
 
 /**

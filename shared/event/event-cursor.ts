@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { EventIdSchema, PaymentIdSchema } from '../ids.ts'
+import { EventIdSchema, EventSubjectSchema } from '../ids.ts'
 import { CursorTime, encodeCursor, readCursor } from '../page.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
 import type { Timestamp } from '../time.ts'
@@ -17,7 +17,7 @@ const EventPositionText = v.pipe(
   FromItem,
   v.strictObject({
     eventId: EventIdSchema,
-    paymentId: PaymentIdSchema,
+    subject: EventSubjectSchema,
     name: EventNameSchema,
     firedAt: CursorTime,
   }),

@@ -7,12 +7,12 @@ import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
 import { type Event, RETENTION } from './event.ts'
 
 /**
- * An event's key allows one event of each name for a payment. The item repeats no field of keys or
+ * An event's key allows one event of each name for a subject. The item repeats no field of keys or
  * indexes.
  */
 export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
   return put(
-    eventKey(event.paymentId, event.name),
+    eventKey(event.subject, event.name),
     {
       body: event.body,
       ...(event.endpointIds.length > 0 && { endpointIds: event.endpointIds }),
@@ -26,10 +26,10 @@ export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string)
   )
 }
 
-export type NamedEvent = Pick<Event, 'paymentId' | 'name'>
+export type NamedEvent = Pick<Event, 'subject' | 'name'>
 
-export function requireEvent({ paymentId, name }: NamedEvent): Step {
-  return guard(eventKey(paymentId, name), exists)
+export function requireEvent({ subject, name }: NamedEvent): Step {
+  return guard(eventKey(subject, name), exists)
 }
 
 const BodyOnly = v.optional(v.object({ body: v.string() }))
@@ -42,16 +42,17 @@ export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
   event: NamedEvent,
 ): Promise<string | undefined> {
-  const key = `${event.paymentId} ${event.name}`
+  const key = eventKey(event.subject, event.name)
+  const cacheKey = `${key.pk} ${key.sk}`
   const bodies = (deps.memory.eventBodies ??= new Map())
-  const cached = bodies.get(key)
+  const cached = bodies.get(cacheKey)
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
-  const read = deps.table.getFields(eventKey(event.paymentId, event.name), ['body'])
+  const read = deps.table.getFields(key, ['body'])
   const reading = read.then((item) => v.parse(BodyOnly, item)?.body)
   if (bodies.size >= 100) bodies.clear()
-  bodies.set(key, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
-  const forget = () => void (bodies.get(key)?.reading === reading && bodies.delete(key))
+  bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
+  const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))
   reading.then((body) => body ?? forget(), forget)
   return reading
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { ClientIdSchema, EndpointIdSchema, EventIdSchema, PaymentIdSchema } from '../ids.ts'
+import { ClientIdSchema, EndpointIdSchema, EventIdSchema, EventSubjectSchema } from '../ids.ts'
 import { toJson } from '../json.ts'
 import { DAY_MS, type Timestamp, TimestampSchema } from '../time.ts'
 
@@ -48,14 +48,14 @@ export const EventFields = v.object({
   name: EventNameSchema,
   type: v.picklist(EVENT_TYPES),
   clientId: ClientIdSchema,
-  paymentId: PaymentIdSchema,
+  subject: EventSubjectSchema,
   firedAt: TimestampSchema,
   body: v.string(),
   /** The endpoints to which the event's own transaction wrote a delivery. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })
 export type Event = v.InferOutput<typeof EventFields>
-export type EventPosition = Pick<Event, 'eventId' | 'name' | 'paymentId' | 'firedAt'>
+export type EventPosition = Pick<Event, 'eventId' | 'name' | 'subject' | 'firedAt'>
 
 /**
  * How long a delivery is kept after its end, and an event, which outlives its deliveries, after it

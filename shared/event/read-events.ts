@@ -1,15 +1,8 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
-import type { ClientId, PaymentId } from '../ids.ts'
+import type { ClientId, EventSubject } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import {
-  clientOfOwner,
-  EVENT_SK_PREFIX,
-  eventKey,
-  ownersOf,
-  paymentKey,
-  rowKeyOf,
-} from '../table/keys.ts'
+import { clientOfOwner, eventKey, eventsPk, ownersOf, rowKeyOf, subjectIn } from '../table/keys.ts'
 import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 
@@ -18,18 +11,14 @@ const Row = v.looseObject({ pk: v.string(), sk: v.string() })
 export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), EventFields)
 
 /**
- * All events of a payment: at most one of its status, and one of each of its fifty movements of
- * money.
+ * All events of a subject. A payment has at most one of its status, and one of each of its fifty
+ * movements of money.
  */
-export async function listPaymentEvents(
+export async function listEventsOf(
   deps: TableDeps,
-  paymentId: PaymentId,
+  subject: EventSubject,
 ): Promise<readonly Event[]> {
-  const query = {
-    partition: [paymentKey(paymentId).pk],
-    range: { beginsWith: EVENT_SK_PREFIX },
-    limit: 100,
-  }
+  const query = { partition: [eventsPk(subject)], limit: 100 }
   return (await queryAll(deps, query)).map((item) => v.parse(EventSchema, item))
 }
 
@@ -61,7 +50,7 @@ export async function listEventPositions(
 const EventPositionSchema = v.pipe(
   v.unknown(),
   v.transform(withKeyFields),
-  v.pick(EventFields, ['eventId', 'name', 'paymentId', 'firedAt']),
+  v.pick(EventFields, ['eventId', 'name', 'subject', 'firedAt']),
 )
 
 export async function* eventPositionPages(
@@ -73,14 +62,12 @@ export async function* eventPositionPages(
     deps,
     { index: 'by-owner', partitions, range: { between }, limit: shareOf(limit, partitions) },
     after && {
-      ...eventKey(after.paymentId, after.name),
+      ...eventKey(after.subject, after.name),
       ...toItem({ listedAt: after.firedAt, id: after.eventId }),
     },
   )
   for await (const { items } of pages) {
-    yield items.map((item) =>
-      v.parse(EventPositionSchema, { ...item, ...rowKeyOf('PAYMENT', item) }),
-    )
+    yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...rowKeyOf('EVENT', item) }))
   }
 }
 
@@ -88,14 +75,13 @@ export async function* eventPositionPages(
 function withKeyFields(row: unknown): unknown {
   const parsedRow = v.safeParse(Row, row)
   if (!parsedRow.success) return row
-  const { pk, sk, id, owner, listedAt } = parsedRow.output
-  const name = sk.slice(EVENT_SK_PREFIX.length)
+  const { pk, sk: name, id, owner, listedAt } = parsedRow.output
   return {
     eventId: id,
     name,
     type: typeOfEvent(name),
     clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
-    paymentId: pk.slice(pk.indexOf('#') + 1),
+    subject: subjectIn(pk),
     firedAt: listedAt,
     ...parsedRow.output,
   }
@@ -107,7 +93,7 @@ export async function findEvents(
   positions: readonly EventPosition[],
 ): Promise<readonly (Event | undefined)[]> {
   const items = await deps.table.getMany(
-    positions.map(({ paymentId, name }) => eventKey(paymentId, name)),
+    positions.map(({ subject, name }) => eventKey(subject, name)),
   )
   return items.map((item) => item && v.parse(EventSchema, item))
 }

@@ -1,8 +1,8 @@
 import { requireClient } from '../client/client-store.ts'
 import type { Deps } from '../deps.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { listPaymentEvents } from '../event/read-events.ts'
-import type { ClientId, PaymentId } from '../ids.ts'
+import { listEventsOf } from '../event/read-events.ts'
+import { type ClientId, type PaymentId, subjectOfPayment } from '../ids.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import { pagesOfReference } from '../payment/list-payments.ts'
 import type { Payment, StoredPayment } from '../payment/payment.ts'
@@ -101,7 +101,7 @@ async function eraseFromEvents(
   { paymentId, clientId, status }: Payment,
 ): Promise<number> {
   if (status === 'pending') throw notErasable('the payment is pending')
-  const events = await listPaymentEvents(deps, paymentId)
+  const events = await listEventsOf(deps, subjectOfPayment(paymentId))
   for (const { eventId } of events) {
     const deliveries = await deliveriesOfEvent(deps, clientId, eventId)
     if (deliveries.some(({ delivery }) => delivery.status === 'scheduled'))

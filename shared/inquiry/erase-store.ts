@@ -41,7 +41,7 @@ export function eraseFromRequest(
  */
 export async function eraseFromEvent(
   deps: TableDeps,
-  { paymentId, name, body }: Event,
+  { subject, name, body }: Event,
 ): Promise<boolean> {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
@@ -53,6 +53,6 @@ export async function eraseFromEvent(
   const erasedData = memberText(erased, 'data')
   const isErased = erasedData !== undefined && memberText(erasedData, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')
-  const step = update(eventKey(paymentId, name), { set: { body: erased } }, equals('body', body))
+  const step = update(eventKey(subject, name), { set: { body: erased } }, equals('body', body))
   return (await deps.table.write(step)).applied
 }

@@ -1,6 +1,7 @@
 import type { TableDeps } from '../deps.ts'
 import type { Event } from '../event/event.ts'
-import { listPaymentEvents } from '../event/read-events.ts'
+import { listEventsOf } from '../event/read-events.ts'
+import { subjectOfPayment } from '../ids.ts'
 import type { ProviderAttempt, StoredPayment } from '../payment/payment.ts'
 import { toPaymentDto } from '../payment/payment-dto.ts'
 import { ELIGIBLE_AGE_MS } from '../settlement/settlement.ts'
@@ -16,9 +17,8 @@ import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
  * shows why it is stuck.
  */
 export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
-  const events = (await listPaymentEvents(deps, payment.paymentId)).toSorted((a, b) =>
-    a.firedAt < b.firedAt ? -1 : 1,
-  )
+  const found = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
+  const events = found.toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const suspense = await listSuspenseAbout(deps, { paymentIds: [payment.paymentId], since })

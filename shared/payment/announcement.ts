@@ -2,7 +2,7 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import { envelopeBody, reversedEventName, STATUS_EVENT_TYPES, typeOfEvent } from '../event/event.ts'
 import { putEvent } from '../event/event-store.ts'
-import { type ClientId, eventIdFor } from '../ids.ts'
+import { type ClientId, eventIdFor, subjectOfPayment } from '../ids.ts'
 import { loggedPayment } from '../log.ts'
 import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
@@ -53,19 +53,20 @@ async function announce(
   { data, firedAt }: { readonly data: object; readonly firedAt: Timestamp },
 ) {
   const type = typeOfEvent(name)
-  const eventId = eventIdFor(paymentId, name)
+  const subject = subjectOfPayment(paymentId)
+  const eventId = eventIdFor(subject, name)
   const sharedRead = deps.endpointsOf?.(clientId, firedAt)
   const endpoints = await (sharedRead?.endpoints ?? liveEndpoints(deps, clientId))
   const deliveries = endpoints
     .filter((endpoint) => subscribes(endpoint, type))
     .map((endpoint) => ({
-      delivery: newDelivery({ eventId, name, firedAt, paymentId }, endpoint, firedAt),
+      delivery: newDelivery({ eventId, name, firedAt, subject }, endpoint, firedAt),
       lane: laneOf(endpoint),
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
   const event = putEvent(
-    { eventId, name, paymentId, firedAt, body, endpointIds },
+    { eventId, name, subject, firedAt, body, endpointIds },
     ownerOf(clientId, part),
   )
   const puts = deliveries.map(

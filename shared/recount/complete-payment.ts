@@ -3,7 +3,7 @@ import type { ClientBooks } from '../audit/judged/client-books.ts'
 import { type Event, reversedEventName } from '../event/event.ts'
 import { requireEvent } from '../event/event-store.ts'
 import { EventSchema } from '../event/read-events.ts'
-import { deliveryIdFor, type PaymentId } from '../ids.ts'
+import { deliveryIdFor, type PaymentId, subjectOfPayment } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
 import { putEntry } from '../journal/entry-store.ts'
 import { announcementOf, announcementOfMovement } from '../payment/announcement.ts'
@@ -88,7 +88,7 @@ export async function findStoredEvent(
   payment: Pick<Payment, 'paymentId'>,
   name: string,
 ) {
-  const item = await deps.table.get(eventKey(payment.paymentId, name))
+  const item = await deps.table.get(eventKey(subjectOfPayment(payment.paymentId), name))
   const event = ifValid(EventSchema, item)
   return event && item && { event, item }
 }

@@ -44,13 +44,14 @@ const ENDPOINT_FIELDS = [
 export const OPEN_FIELDS: Readonly<
   Record<FieldAction, Readonly<Partial<Record<Partition, readonly string[]>>>>
 > = {
-  // In a payment's partition: only the webhook bodies of events.
-  GetFields: { ENDPOINTS: ENDPOINT_FIELDS, PAYMENT: ['body', 'ttl'] },
+  GetFields: { ENDPOINTS: ENDPOINT_FIELDS, EVENT: ['body', 'ttl'] },
   QueryFields: { ENDPOINTS: ENDPOINT_FIELDS },
   UpdateFields: {
     CLIENT: ['endpoint_count'],
     // The delivery worker's notes on an endpoint; only operators change its URL and event types.
     ENDPOINTS: ['slow_since', 'last_alert_at'],
+    // A redelivery keeps an event. Its bytes are changed by an erasure alone.
+    EVENT: ['ttl'],
     // The shard fields of a payment's transition. Only posting and settlement change the window and
     // the fence.
     LEDGER: [

@@ -4,6 +4,7 @@ import {
   type DeliveryId,
   derivedUuid,
   type EndpointIds,
+  type EventSubject,
   type PaymentId,
   type SettlementId,
 } from '../ids.ts'
@@ -21,6 +22,7 @@ export const PARTITIONS = [
   'DELIVERY',
   'DESTINATION',
   'ENDPOINTS',
+  'EVENT',
   'HOUSE',
   'JOURNAL',
   'LEDGER',
@@ -105,10 +107,20 @@ export function referenceKey(owner: string, reference: string, paymentId: Paymen
   return keyOf(referencePk(owner, reference), paymentId)
 }
 
-export const EVENT_SK_PREFIX = 'EVENT#'
+/** The partition of a subject's events, apart from the subject itself, whose row holds money. */
+export function eventsPk({ kind, id }: EventSubject) {
+  return pkOf('EVENT', kind, id)
+}
 
-export function eventKey(paymentId: PaymentId, type: string) {
-  return keyOf(pkOf('PAYMENT', paymentId), `${EVENT_SK_PREFIX}${type}`)
+export function eventKey(subject: EventSubject, name: string) {
+  return keyOf(eventsPk(subject), name)
+}
+
+/** The subject in the partition key of its events, for a schema to parse. */
+export function subjectIn(pk: string): Readonly<Record<keyof EventSubject, string>> {
+  const subject = idOf(pk)
+  const end = subject.indexOf('#')
+  return { kind: subject.slice(0, end), id: subject.slice(end + 1) }
 }
 
 export function deliveryKey(deliveryId: DeliveryId) {

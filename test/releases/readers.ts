@@ -44,12 +44,12 @@ export const KINDS: readonly (readonly [key: RegExp, read?: Reader])[] = [
   [/^DELIVERY#.* ATTEMPT#/, by(DeliveryAttemptSchema)],
   [/^DELIVERY#/, by(DeliverySchema, (delivery) => toDeliveryDto({ delivery, attempts: [] }))],
   [/^ENDPOINTS#.* ENDPOINT#/, by(EndpointSchema, toEndpointDto)],
+  [/^EVENT#/, by(EventSchema)],
   [/^HOUSE#/, by(HouseTotalSchema)],
   [/^JOURNAL#house#/, by(HouseEntrySchema)],
   [/^JOURNAL#/, parseEntry],
   [/^LEDGER#.* SHARD#/, (item) => v.parse(ShardSchema, { ...item, number: 0 })],
   [/^LEDGER#.* WINDOW$/, by(WindowSchema)],
-  [/^PAYMENT#.* EVENT#/, by(EventSchema)],
   [
     /^PAYMENT#/,
     (item) =>

@@ -4,7 +4,12 @@ import { ApiKeySchema, issueApiKey } from '../../shared/client/api-key-store.ts'
 import { type Client, ClientSchema } from '../../shared/client/client.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import type { Deps } from '../../shared/deps.ts'
-import { type ClientId, ClientIdSchema, paymentIdForKey } from '../../shared/ids.ts'
+import {
+  type ClientId,
+  ClientIdSchema,
+  paymentIdForKey,
+  subjectOfPayment,
+} from '../../shared/ids.ts'
 import { balanceOf, countOf, readLedger } from '../../shared/ledger/ledger-store.ts'
 import { minor } from '../../shared/money.ts'
 import { createPayment } from '../../shared/payment/create/create-payment.ts'
@@ -158,7 +163,7 @@ export async function checkWhenDue(deps: TestDeps, { paymentId }: Pick<Payment, 
 }
 
 export function eventOf(deps: TestDeps, payment: Pick<Payment, 'paymentId'>, type: string) {
-  return deps.table.get(eventKey(payment.paymentId, type))
+  return deps.table.get(eventKey(subjectOfPayment(payment.paymentId), type))
 }
 
 /** A client's pending balance and its counts that are not zero, for one comparison in a test. */

@@ -59,7 +59,7 @@ export function anEvent(now: Timestamp, overrides: Partial<Event> = {}): Event {
     name: overrides.type ?? 'payment.succeeded',
     type: 'payment.succeeded',
     clientId: aClientId(),
-    paymentId: randomUUID(),
+    subject: { kind: 'payment', id: randomUUID() },
     firedAt: now,
     body: `{"event":"payment.succeeded","event_id":"${eventId}","data":{"description":"kopi — ☕"}}`,
     ...overrides,
@@ -77,7 +77,7 @@ export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}
   }
   const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
   await deps.table.write(
-    put(eventKey(event.paymentId, event.name), { body: event.body, ...index, ttl }, isNew),
+    put(eventKey(event.subject, event.name), { body: event.body, ...index, ttl }, isNew),
   )
   return event
 }

@@ -6,6 +6,7 @@ import {
   STATUS_EVENT_TYPES,
 } from '../../event/event.ts'
 import { EventSchema, eventPositionPages } from '../../event/read-events.ts'
+import { paymentOfSubject } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import type { Movement } from '../../journal/payment-money.ts'
 import type { Payment } from '../../payment/payment.ts'
@@ -109,11 +110,15 @@ export async function auditStrayEvents(
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
   for await (const positions of eventPositionPages(deps, { clientId, parts, between })) {
+    const events = positions.flatMap(({ subject, name }) => {
+      const paymentId = paymentOfSubject(subject)
+      return paymentId === undefined ? [] : [{ paymentId, name }]
+    })
     const items = await deps.table.getMany(
-      [...new Set(positions.map(({ paymentId }) => paymentId))].map(paymentKey),
+      [...new Set(events.map(({ paymentId }) => paymentId))].map(paymentKey),
     )
     const byPk = new Map(items.map((item) => [item?.['pk'], item]))
-    const strays = positions.filter(
+    const strays = events.filter(
       ({ paymentId, name }) => !hasEvent(byPk.get(paymentKey(paymentId).pk), name),
     )
     differences.push(

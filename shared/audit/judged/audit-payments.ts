@@ -7,8 +7,10 @@ import {
   type DeliveryId,
   deliveryIdFor,
   type EndpointId,
+  type EventSubject,
   type PaymentId,
   PaymentIdSchema,
+  subjectOfPayment,
 } from '../../ids.ts'
 import { ifValid } from '../../if-valid.ts'
 import { parseEntry } from '../../journal/entry-store.ts'
@@ -46,10 +48,13 @@ export async function judgePayments(
     eventNamesOf(payment).map((name) => ({ payment, name })),
   )
   const [events, entries] = await Promise.all([
-    deps.table.getMany(namedEvents.map(({ payment, name }) => eventKey(payment.paymentId, name))),
+    deps.table.getMany(
+      namedEvents.map(({ payment, name }) => eventKey(subjectOfPayment(payment.paymentId), name)),
+    ),
     auditExpectedEntries(deps, payments),
   ])
-  const deliveries = await auditDeliveries(deps, clientId, events)
+  const storedEvents = namedEvents.map(({ payment }, at) => ({ payment, item: events[at] }))
+  const deliveries = await auditDeliveries(deps, clientId, storedEvents)
   const now = deps.now()
   const judgedEvents = namedEvents.map(({ payment, name }, at) => ({
     paymentId: payment.paymentId,
@@ -98,6 +103,7 @@ async function auditExpectedEntries(
 }
 
 type AnnouncedDelivery = {
+  readonly paymentId: PaymentId
   readonly event: Event
   readonly endpointId: EndpointId
   readonly deliveryId: DeliveryId
@@ -110,14 +116,15 @@ type AnnouncedDelivery = {
 async function auditDeliveries(
   deps: StoreDeps,
   clientId: ClientId,
-  events: readonly (Item | undefined)[],
+  events: readonly { readonly payment: Payment; readonly item: Item | undefined }[],
 ): Promise<readonly PaymentDifferences[]> {
   // An unreadable event is reported separately.
-  const deliveries = events.flatMap((item): readonly AnnouncedDelivery[] => {
+  const deliveries = events.flatMap(({ payment, item }): readonly AnnouncedDelivery[] => {
     const event = ifValid(EventSchema, item)
     if (event === undefined) return []
     const { eventId, endpointIds } = event
     return endpointIds.map((endpointId) => ({
+      paymentId: payment.paymentId,
       event,
       endpointId,
       deliveryId: deliveryIdFor(eventId, endpointId),
@@ -133,11 +140,10 @@ async function auditDeliveries(
   const urls = new Map(endpoints.map(({ endpointId, url }) => [endpointId, String(url)]))
   const now = deps.now()
   return deliveries.map((delivery, at) => {
-    const { paymentId, firedAt } = delivery.event
     // Later the delivery may be deleted, and a redelivery may have replaced it with other times.
-    const mayBeAnother = addMs(firedAt, RETENTION.deliveryMs) <= now
+    const mayBeAnother = addMs(delivery.event.firedAt, RETENTION.deliveryMs) <= now
     return {
-      paymentId,
+      paymentId: delivery.paymentId,
       differences: mayBeAnother
         ? []
         : auditDelivery(delivery, items[at], urls.get(delivery.endpointId)),
@@ -155,16 +161,18 @@ const CHANGING_FIELDS: ReadonlySet<string> = new Set([
 
 /** Compares a delivery with its event and its endpoint. */
 function auditDelivery(
-  { event, endpointId, deliveryId: id }: AnnouncedDelivery,
+  { paymentId, event, endpointId, deliveryId: id }: AnnouncedDelivery,
   item: Item | undefined,
   url = 'none',
 ): readonly Difference[] {
   if (item === undefined)
-    return compare('delivery', id, `of ${event.name} of payment ${event.paymentId}`, undefined)
+    return compare('delivery', id, `of ${event.name} of payment ${paymentId}`, undefined)
   const delivery = ifValid(DeliverySchema, item)
   if (delivery === undefined) return compare('delivery', id, 'readable', 'unreadable')
   const endpoint = { endpointId, clientId: event.clientId, url, enabled: false }
-  const fixedFields = toItem(deliveryItem(newDelivery(event, endpoint, event.firedAt)))
+  const { subject: _, ...fixedFields } = toItem(
+    deliveryItem(newDelivery(event, endpoint, event.firedAt)),
+  )
   const storedFields = toItem(item)
   const { status, attempts, roundStart, nextAttemptAt } = delivery
   // Fields that change during delivery must be plausible.
@@ -179,6 +187,7 @@ function auditDelivery(
     ['attempts', status === 'succeeded' && attempts < 1, 'at least one', attempts],
   ] as const
   return [
+    ...compare('delivery.subject', id, toText(event.subject), toText(delivery.subject)),
     ...Object.entries(fixedFields).flatMap(([name, value]) =>
       CHANGING_FIELDS.has(name)
         ? []
@@ -188,6 +197,11 @@ function auditDelivery(
       onlyIf(isBroken, compare(`delivery.${name}`, id, rule, found)),
     ),
   ]
+}
+
+/** A subject as a difference shows it. The table may return the members of a map in any order. */
+function toText(subject: EventSubject | undefined): string | undefined {
+  return subject && `${subject.kind} ${subject.id}`
 }
 
 export async function judgeById(

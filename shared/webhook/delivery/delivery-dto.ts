@@ -1,6 +1,6 @@
 import { typeOfEvent } from '../../event/event.ts'
 import { parseId } from '../../field-errors.ts'
-import { type DeliveryId, DeliveryIdSchema } from '../../ids.ts'
+import { type DeliveryId, DeliveryIdSchema, paymentOfSubject } from '../../ids.ts'
 import type { ShownDelivery } from './list-deliveries.ts'
 import type { OwnDeliveryDto } from './own-delivery-dto-schema.ts'
 
@@ -17,7 +17,7 @@ export function toDeliveryDto(shownDelivery: ShownDelivery) {
 export function toOwnDeliveryDto({ delivery, attempts }: ShownDelivery): OwnDeliveryDto {
   return {
     id: delivery.deliveryId,
-    payment_id: delivery.paymentId,
+    payment_id: paymentOfSubject(delivery.subject),
     event_id: delivery.eventId,
     event: typeOfEvent(delivery.eventName),
     endpoint_id: delivery.endpointId,

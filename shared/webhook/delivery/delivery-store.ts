@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { Deps, TableDeps } from '../../deps.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
-import { type DeliveryId, deliveryIdFor, type PaymentId } from '../../ids.ts'
+import { type DeliveryId, deliveryIdFor, type EventSubject } from '../../ids.ts'
 import { toItem } from '../../table/attributes.ts'
 import { ATTEMPT_SK_PREFIX, deliveryKey } from '../../table/keys.ts'
 import {
@@ -36,7 +36,7 @@ export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
 
 type AnnouncedEvent = Pick<Event, 'eventId' | 'firedAt'> & {
   readonly name: string
-  readonly paymentId?: PaymentId
+  readonly subject?: EventSubject
 }
 
 /**
@@ -44,7 +44,7 @@ type AnnouncedEvent = Pick<Event, 'eventId' | 'firedAt'> & {
  * endpoint is disabled.
  */
 export function newDelivery(
-  { eventId, name, firedAt, paymentId }: AnnouncedEvent,
+  { eventId, name, firedAt, subject }: AnnouncedEvent,
   {
     endpointId,
     clientId,
@@ -58,7 +58,7 @@ export function newDelivery(
     eventId,
     eventName: name,
     firedAt,
-    paymentId,
+    subject,
     clientId,
     endpointId,
     url,

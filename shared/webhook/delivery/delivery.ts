@@ -5,7 +5,7 @@ import {
   DeliveryIdSchema,
   EndpointIdSchema,
   EventIdSchema,
-  PaymentIdSchema,
+  EventSubjectSchema,
 } from '../../ids.ts'
 import { WEBHOOK_ERRORS } from '../../send-webhook.ts'
 import { FromItem } from '../../table/attributes.ts'
@@ -44,7 +44,8 @@ export const DeliverySchema = v.pipe(
      */
     status: v.optional(Status),
     state: v.optional(Status),
-    paymentId: v.optional(PaymentIdSchema),
+    /** The subject of the event. A test event has none. */
+    subject: v.optional(EventSubjectSchema),
     /** Attempts recorded so far; never reset. The next attempt's number is one more. */
     attempts: v.number(),
     /** Attempts that were made before the current round of eight. */

@@ -2,7 +2,7 @@ import type { Deps, StoreDeps } from '../../deps.ts'
 import { assertInvariant, invalid } from '../../errors.ts'
 import { type Event, RETENTION } from '../../event/event.ts'
 import { deliveryKey, eventKey } from '../../table/keys.ts'
-import { above, all, equals, type Step, unchanged, update } from '../../table/step.ts'
+import { above, all, equals, type Step, unchanged, update, updateFields } from '../../table/step.ts'
 import type { Steps, TransactOutcome } from '../../table/table.ts'
 import { addMs, expiresAfter, type Timestamp } from '../../time.ts'
 import { type Endpoint, laneOf } from '../endpoint/endpoint.ts'
@@ -47,11 +47,9 @@ export async function beginRound(
   const delivery = await alertBeforeRound(deps, read)
   if (!delivery) return 'in progress'
   if (roundsToday(delivery, deps.now()).rounds >= ROUNDS_A_DAY) return 'no round left'
-  const { paymentId, body, eventName: name, firedAt } = delivery
+  const { subject, body, eventName: name, firedAt } = delivery
   const event =
-    paymentId && body === undefined
-      ? await keepEvent(deps, { paymentId, name, firedAt })
-      : undefined
+    subject && body === undefined ? await keepEvent(deps, { subject, name, firedAt }) : undefined
   const now = deps.now()
   const outcome = await write(delivery, { delivery: startRound(delivery, now), event })
   if (!outcome.applied && outcome.refusedBy === 'event')
@@ -79,14 +77,14 @@ function roundsToday({ roundsOn = '', rounds = 0 }: Delivery, now: Timestamp) {
  * Keeps an event that is sent again as long as a new one; undefined if it is kept long enough
  * already.
  */
-async function keepEvent(deps: StoreDeps, event: Pick<Event, 'paymentId' | 'name' | 'firedAt'>) {
-  const { paymentId, name, firedAt } = event
+async function keepEvent(deps: StoreDeps, event: Pick<Event, 'subject' | 'name' | 'firedAt'>) {
+  const { subject, name, firedAt } = event
   const now = deps.now()
   if (now < addMs(firedAt, RETENTION.eventMs - RETENTION.keepMs)) return undefined
-  const item = await deps.table.getFields(eventKey(paymentId, name), ['ttl'])
+  const item = await deps.table.getFields(eventKey(subject, name), ['ttl'])
   if (Number(item?.['ttl']) > expiresAfter(now, RETENTION.keepMs)) return undefined
   const set = { ttl: expiresAfter(now, RETENTION.eventMs) }
-  return update(eventKey(paymentId, name), { set }, above('ttl', expiresAfter(now, 0)))
+  return updateFields(eventKey(subject, name), { set }, above('ttl', expiresAfter(now, 0)))
 }
 
 /**

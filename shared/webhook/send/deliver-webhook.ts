@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import type { Deps } from '../../deps.ts'
 import { assertInvariant } from '../../errors.ts'
 import { findEventBody } from '../../event/event-store.ts'
+import { paymentOfSubject } from '../../ids.ts'
 import type { WebhookResult } from '../../send-webhook.ts'
 import { finding, logSuspense } from '../../suspense/record-suspense.ts'
 import { writeSuspense } from '../../suspense/suspense-store.ts'
@@ -150,7 +151,7 @@ async function attemptDelivery(
   endpoint: SealedEndpoint,
   beganMs: number,
 ) {
-  const { body, paymentId, eventName: name } = delivery
+  const { body, subject, eventName: name } = delivery
   // Secret and bytes are read before the claim, because our failed read must not count as an
   // attempt. There is no secret if another stage sealed it: the client then needs a new endpoint. A
   // test delivery has its bytes in its row.
@@ -158,7 +159,7 @@ async function attemptDelivery(
     endpoint.sealedSecret === undefined
       ? undefined
       : deps.sealer.unseal(endpoint.sealedSecret, endpoint),
-    body ?? (paymentId && findEventBody(deps, { paymentId, name })),
+    body ?? (subject && findEventBody(deps, { subject, name })),
   ])
   if (deps.monotonicMs() - beganMs > LATEST_CLAIM_MS)
     throw new Error('too late to claim an attempt')
@@ -193,9 +194,15 @@ async function makeAttempt(
 ): Promise<WebhookResult> {
   if (text === undefined) {
     // An event outlives all its deliveries, so it was lost: due work alerts the operators.
-    const { eventId: subject, clientId, paymentId } = delivery
+    const { eventId, clientId } = delivery
+    const paymentId = paymentOfSubject(delivery.subject)
     const payment = paymentId && { paymentId, clientId }
-    const missingEvent = finding({ subject, cause: 'event_gone', payment, now: deps.now() })
+    const missingEvent = finding({
+      subject: eventId,
+      cause: 'event_gone',
+      payment,
+      now: deps.now(),
+    })
     if ((await writeSuspense(deps, missingEvent)).applied) logSuspense(deps, missingEvent)
     return { error: 'event_gone', durationMs: 0 }
   }

@@ -131,7 +131,7 @@ function endpointKey(clientId: string) {
 }
 
 function eventKey(id: string) {
-  return { pk: `PAYMENT#${id}`, sk: 'EVENT#payment.succeeded' }
+  return { pk: `EVENT#payment#${id}`, sk: 'payment.succeeded' }
 }
 
 /**

@@ -8,8 +8,8 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as eraseCustomer } from '../../../functions/admin/erase-customer.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
-import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -49,7 +49,7 @@ async function aPaidCustomer(endpoints = 0) {
   ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
   const storedPayment = () => paymentOf(deps, paid)
   const bodies = async () =>
-    (await listPaymentEvents(deps, paid.payment.paymentId)).map(({ body }) => body)
+    (await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))).map(({ body }) => body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }
@@ -206,7 +206,7 @@ describe('erase-customer', () => {
 
   it('does not restore an event that expires at the same time', async () => {
     const { deps, payment, erase, bodies } = await aPaidCustomer()
-    const key = eventKey(payment.paymentId, 'payment.succeeded')
+    const key = eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded')
     const overtaken = beforeFirst(deps, 'update', () => deps.table.write(remove(key, exists)))
 
     expect(await erase(undefined, overtaken)).toMatchObject(erasedAnswer(payment, 0))

@@ -3,7 +3,7 @@ import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
 import { handler as listSuspense } from '../../../functions/admin/list-suspense.ts'
 import { timelineSteps } from '../../../infra/local/console/page/payments/timeline-steps.ts'
 import type { Timeline } from '../../../infra/local/console/page/shapes.ts'
-import { eventIdFor, type PaymentId } from '../../../shared/ids.ts'
+import { eventIdFor, type PaymentId, subjectOfPayment } from '../../../shared/ids.ts'
 import { minor } from '../../../shared/money.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -73,7 +73,7 @@ describe('get-payment', () => {
 
     const timeline = await timelineOf(deps, payment)
 
-    const event_id = eventIdFor(payment.paymentId, 'payment.failed')
+    const event_id = eventIdFor(subjectOfPayment(payment.paymentId), 'payment.failed')
     expect(timeline).toMatchObject({
       status: 'failed',
       failure_reason: 'declined',

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { handler as getPayment } from '../../../functions/admin/get-payment.ts'
-import { PaymentIdSchema } from '../../../shared/ids.ts'
+import { PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
 import { parseOwnJson } from '../../../shared/json.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
@@ -240,7 +240,9 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(answers.map(({ status }) => status)).toStrictEqual([
       201, 200, 200, 200, 200, 200, 201, 200,
     ])
-    const event = await deps.table.get(eventKey(v.parse(PaymentIdSchema, id), 'payment.succeeded'))
+    const event = await deps.table.get(
+      eventKey(subjectOfPayment(v.parse(PaymentIdSchema, id)), 'payment.succeeded'),
+    )
     const texts = [...answers.map(({ text }) => text), String(event?.['body'])]
     expect(texts.map(metadataIn)).toStrictEqual(texts.map(() => metadata))
     // Lambda writes the answer of an action like JSON.stringify: integer-like keys come first.

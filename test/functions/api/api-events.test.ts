@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { changeClient } from '../../../shared/client/client-store.ts'
 import type { Event } from '../../../shared/event/event.ts'
-import { type ClientId, PaymentIdSchema } from '../../../shared/ids.ts'
+import { type ClientId, PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
 import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
@@ -31,7 +31,7 @@ async function eventRow(
     listedAt: firedAt,
     id: event.eventId,
   }
-  await deps.table.write(put(eventKey(event.paymentId, event.name), { ...event, ...index }, isNew))
+  await deps.table.write(put(eventKey(event.subject, event.name), { ...event, ...index }, isNew))
   return event
 }
 
@@ -54,8 +54,8 @@ function cursorAt(position: object): string {
 function cursorFrom(since: string): string {
   return cursorAt({ fired_at: since })
 }
-function cursorFor({ eventId, paymentId, name, firedAt }: Event): string {
-  return cursorAt({ event_id: eventId, payment_id: paymentId, name, fired_at: firedAt })
+function cursorFor({ eventId, subject, name, firedAt }: Event): string {
+  return cursorAt({ event_id: eventId, subject, name, fired_at: firedAt })
 }
 
 describe('GET /v1/events (design section 8)', () => {
@@ -86,13 +86,13 @@ describe('GET /v1/events (design section 8)', () => {
   })
 
   it('shows an event that the index lists after the longest lag, and after a later event', async () => {
-    const { deps, catchUp } = depsWithLateIndexes('PAYMENT#0')
+    const { deps, catchUp } = depsWithLateIndexes('EVENT#payment#0')
     const { caller, ask } = await anApi({}, deps)
-    const idOf = (first: string) =>
-      v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`)
-    const lateEvent = await eventRow(deps, caller.clientId, deps.now(), { paymentId: idOf('0') })
+    const aPayment = (first: string) =>
+      subjectOfPayment(v.parse(PaymentIdSchema, `${first}0000000-0000-4000-8000-000000000001`))
+    const lateEvent = await eventRow(deps, caller.clientId, deps.now(), { subject: aPayment('0') })
     const nextEvent = await eventRow(deps, caller.clientId, addMs(deps.now(), 1), {
-      paymentId: idOf('f'),
+      subject: aPayment('f'),
     })
     deps.clock.advance(187)
     const answers = [await ask('listEvents')]

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { findPayment } from '../../../shared/payment/payment-store.ts'
@@ -42,7 +43,7 @@ describe('POST /v1/payments/{id}/cancel (spec 4.4)', () => {
     expect((await ask('getPayment', { id })).text).toBe(answer.text)
     expect(deps.provider.requests.get(requestId)?.status).toBe('cancelled')
     expect(await ledgerView(deps, caller.clientId)).toStrictEqual({ pendingMinor: 0, cancelled: 1 })
-    expect(await listPaymentEvents(deps, payment.paymentId)).toStrictEqual([])
+    expect(await listEventsOf(deps, subjectOfPayment(payment.paymentId))).toStrictEqual([])
   })
 
   it.each(['', '{}', 'nonsense', '['.repeat(60_000)])(

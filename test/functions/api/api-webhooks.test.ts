@@ -90,7 +90,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
       id: delivery.deliveryId,
       event_id: event.eventId,
       event: 'payment.succeeded',
-      payment_id: event.paymentId,
+      payment_id: event.subject.id,
       endpoint_id: endpoint.endpointId,
       url: endpoint.url,
       status: 'scheduled',
@@ -105,7 +105,7 @@ describe('GET /v1/webhook_deliveries/{id} (design section 8)', () => {
     ask,
     endpoint,
   }) => {
-    const testEvent = { paymentId: undefined, eventName: 'gateway.test', body: '{}' } as const
+    const testEvent = { subject: undefined, eventName: 'gateway.test', body: '{}' } as const
     const delivery = await storedDelivery(deps, endpoint, testEvent)
     await deliverWebhook(deps, messageFor(delivery))
 

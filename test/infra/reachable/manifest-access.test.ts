@@ -9,7 +9,12 @@ import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import type { FunctionSpec, SecretAccess } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import { allAccess, TABLE_ACTIONS } from '../../../shared/table/access.ts'
+import {
+  allAccess,
+  OPEN_FIELDS,
+  TABLE_ACTIONS,
+  type TableAction,
+} from '../../../shared/table/access.ts'
 import * as keys from '../../../shared/table/keys.ts'
 import { TABLE_SCHEMA } from '../../../shared/table/schema.ts'
 import { matchesIn } from '../../support/document-blocks.ts'
@@ -104,6 +109,65 @@ describe('access stated in the manifest', () => {
     expect(new Set(used.flatMap(({ secrets }) => secrets))).toStrictEqual(
       new Set(SECRETS.map(([name]) => name)),
     )
+  })
+})
+
+describe('what the code of a function can write of events and payments', () => {
+  const WRITES = TABLE_ACTIONS.filter((action) => /^(Put|Update|Delete)/.test(action))
+  const writesOf = (name: string, kind: keys.Partition) =>
+    WRITES.filter((action) => reachable.get(name)?.table[action]?.includes(kind))
+  const writersBy = (action: TableAction) =>
+    MANIFEST.flatMap(({ name }) => (writesOf(name, 'EVENT').includes(action) ? [name] : []))
+
+  it('whoever keeps an event that is sent again changes its ttl alone, and nothing of its payment', () => {
+    const keepers = writersBy('UpdateFields')
+
+    expect(OPEN_FIELDS.UpdateFields.EVENT).toStrictEqual(['ttl'])
+    expect(keepers).toStrictEqual([
+      'api-redeliver-webhook',
+      'api-redeliver-to-endpoint',
+      'redeliver',
+    ])
+    for (const name of keepers) {
+      expect(writesOf(name, 'EVENT'), name).toStrictEqual(['UpdateFields'])
+      expect(writesOf(name, 'PAYMENT'), name).toStrictEqual([])
+    }
+  })
+
+  it('the webhook worker writes neither, and reads only the bytes of events', () => {
+    const table = reachable.get('deliver-webhook')?.table ?? {}
+    const used = TABLE_ACTIONS.flatMap((action) =>
+      (table[action] ?? []).map((kind) => `${action} ${kind}`),
+    )
+
+    expect(used.filter((use) => / (EVENT|PAYMENT|SETTLEMENT)$/.test(use))).toStrictEqual([
+      'GetFields EVENT',
+    ])
+  })
+
+  it('the bytes of an event are changed by an erasure alone, whose work is on the payment too', () => {
+    expect(writersBy('UpdateItem')).toStrictEqual(['erase-customer'])
+    expect(writersBy('DeleteItem')).toStrictEqual([])
+  })
+
+  it('an event is put by the functions that end a payment or move its money, and by the recount', () => {
+    const announcers = writersBy('PutItem')
+
+    expect(announcers).toStrictEqual([
+      'api-create-payment',
+      'api-cancel-payment',
+      'receive-provider-callback',
+      'check-due-payments',
+      'sync-provider-transactions',
+      'sync-slices',
+      'refresh-payment',
+      'recount-ledger',
+    ])
+    for (const name of announcers) expect(writesOf(name, 'PAYMENT'), name).toContain('UpdateItem')
+  })
+
+  it('a cancel changes payments, and puts none', () => {
+    expect(writesOf('api-cancel-payment', 'PAYMENT')).toStrictEqual(['UpdateItem'])
   })
 })
 

@@ -35,12 +35,13 @@ const ENDPOINT =
 const FIELDS: Readonly<
   Record<string, { readonly action: string } & Readonly<Record<string, string>>>
 > = {
-  GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, PAYMENT: 'pk sk body ttl' },
+  GetFields: { action: 'GetItem', ENDPOINTS: `pk sk ${ENDPOINT}`, EVENT: 'pk sk body ttl' },
   QueryFields: { action: 'Query', ENDPOINTS: `pk sk ${ENDPOINT}` },
   UpdateFields: {
     action: 'UpdateItem',
     CLIENT: 'pk sk endpoint_count',
     ENDPOINTS: 'pk sk slow_since last_alert_at',
+    EVENT: 'pk sk ttl',
     LEDGER:
       'pk sk credited_at credited_minor count_cancelled count_expired count_failed ' +
       'count_pending count_succeeded',
@@ -188,11 +189,15 @@ describe('policies for people', () => {
 
 it.each([
   ['look', '', ''],
-  ['support', 'AUDIT DELIVERY DESTINATION PAYMENT REFERENCE SUSPENSE', 'ENDPOINTS LEDGER'],
+  [
+    'support',
+    'AUDIT DELIVERY DESTINATION EVENT PAYMENT REFERENCE SUSPENSE',
+    'ENDPOINTS EVENT LEDGER',
+  ],
   [
     'finance',
-    'ADJUSTMENT AUDIT DELIVERY DESTINATION HOUSE JOURNAL LEDGER PAYMENT REFERENCE SETTLEMENT ' +
-      'SUSPENSE VERDICT',
+    'ADJUSTMENT AUDIT DELIVERY DESTINATION EVENT HOUSE JOURNAL LEDGER PAYMENT REFERENCE ' +
+      'SETTLEMENT SUSPENSE VERDICT',
     'LEDGER',
   ],
   ['admin', 'APIKEY AUDIT CLIENT ENDPOINTS LEDGER', 'CLIENT'],

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { dayNumber } from '../../../shared/audit/audit-parts.ts'
 import { auditClient, auditLedger } from '../../../shared/audit/run-audits.ts'
 import { initialParts } from '../../../shared/client/client.ts'
-import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
+import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
@@ -168,7 +168,10 @@ it('an unknown field in an event is a difference that does not show its value', 
   client,
 }) => {
   const { payment } = await creditedPayment(deps, client)
-  const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
+  const event = await rawItem(
+    deps,
+    eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
+  )
   await putRaw(deps, {
     ...event,
     body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",'),
@@ -214,7 +217,7 @@ async function deliveredPayment() {
   const endpoint = await storedEndpoint(deps, { clientId: client.clientId })
   const { payment } = await creditedPayment(deps, client)
   const deliveryId = deliveryIdFor(
-    eventIdFor(payment.paymentId, 'payment.succeeded'),
+    eventIdFor(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
     endpoint.endpointId,
   )
   const delivery = await findDelivery(deps, deliveryId)

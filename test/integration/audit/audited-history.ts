@@ -1,6 +1,6 @@
 import { eventNamesOf } from '../../../shared/audit/judged/audit-event.ts'
 import { changeClient } from '../../../shared/client/client-store.ts'
-import { slotOf } from '../../../shared/ids.ts'
+import { slotOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf as shardKeyOf } from '../../../shared/ledger/shard-store.ts'
 import { minor } from '../../../shared/money.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -220,7 +220,11 @@ export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(nam
 
 /** The event of a payment's end, or of the nth movement of its money. */
 export function eventRow(name: string, nth = 0): Place {
-  return () => eventKey(paymentCalled(name).paymentId, eventNamesOf(paymentCalled(name))[nth] ?? '')
+  return () =>
+    eventKey(
+      subjectOfPayment(paymentCalled(name).paymentId),
+      eventNamesOf(paymentCalled(name))[nth] ?? '',
+    )
 }
 export const settlementRow = placeBy((name: keyof AuditedHistory['settlements']) =>
   settlementKey(history.settlements[name].settlementId),

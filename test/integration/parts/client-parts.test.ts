@@ -6,7 +6,7 @@
 import { describe, expect, it } from 'vitest'
 import { handler as getStatement } from '../../../functions/admin/get-settlement-statement.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { partOf, paymentIdForKey } from '../../../shared/ids.ts'
+import { partOf, paymentIdForKey, subjectOfPayment } from '../../../shared/ids.ts'
 import { getBalance, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import { listPayments } from '../../../shared/payment/list-payments.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
@@ -161,9 +161,9 @@ describe('a client that grows', () => {
         status: 'succeeded',
         owner,
       })
-      expect(await deps.table.get(eventKey(paymentId, 'payment.succeeded'))).toMatchObject({
-        owner,
-      })
+      expect(
+        await deps.table.get(eventKey(subjectOfPayment(paymentId), 'payment.succeeded')),
+      ).toMatchObject({ owner })
     }
     const { shards } = await readLedger(deps, client.clientId)
     const succeededIn = (counted: typeof shards) =>

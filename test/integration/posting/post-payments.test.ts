@@ -1,6 +1,7 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -180,7 +181,7 @@ async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
 }
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
-  return (await listPaymentEvents(deps, paymentId)).filter(
+  return (await listEventsOf(deps, subjectOfPayment(paymentId))).filter(
     ({ type }) => type === 'payment.reversed',
   )
 }

@@ -7,7 +7,7 @@
 import { describe, expect } from 'vitest'
 import { readClientBook } from '../../../shared/books/get-books.ts'
 import type { Client } from '../../../shared/client/client.ts'
-import { paymentIdForKey, referenceOf } from '../../../shared/ids.ts'
+import { paymentIdForKey, referenceOf, subjectOfPayment } from '../../../shared/ids.ts'
 import { shardOf } from '../../../shared/ledger/shard-store.ts'
 import { readWindow } from '../../../shared/ledger/window-store.ts'
 import { minor } from '../../../shared/money.ts'
@@ -234,7 +234,10 @@ describe('a pending payment whose event exists after a restore', () => {
       if (captured) provider.payments.set(id, { ...captured, ...wrongFields })
     }
   const alterEvent = async ({ deps, paid: { payment } }: Scene) => {
-    const event = await rawItem(deps, eventKey(payment.paymentId, 'payment.succeeded'))
+    const event = await rawItem(
+      deps,
+      eventKey(subjectOfPayment(payment.paymentId), 'payment.succeeded'),
+    )
     await putRaw(deps, {
       ...event,
       body: String(event?.['body']).replace(`:${payment.notionalMinor},`, ':1,'),

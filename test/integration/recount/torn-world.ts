@@ -2,6 +2,7 @@ import { expect } from 'vitest'
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import { auditLedger } from '../../../shared/audit/run-audits.ts'
 import type { Client } from '../../../shared/client/client.ts'
+import { subjectOfPayment } from '../../../shared/ids.ts'
 import { creditedOf, readLedger } from '../../../shared/ledger/ledger-store.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { recountLedger } from '../../../shared/recount/recount-ledger.ts'
@@ -60,7 +61,9 @@ export async function expectRefused(
 }
 
 export function removeEvent(deps: MemoryDeps, _: Client, { paymentId }: Payment) {
-  return deps.table.write(remove(eventKey(paymentId, 'payment.succeeded'), exists))
+  return deps.table.write(
+    remove(eventKey(subjectOfPayment(paymentId), 'payment.succeeded'), exists),
+  )
 }
 
 /** An item that a transaction wrote, before and after the write. */
@@ -152,7 +155,8 @@ function cutsOf(count: number) {
 }
 
 function titleOf({ key: { pk, sk } }: WrittenItem) {
-  const [kind] = pk.startsWith('JOURNAL') ? ['entry'] : sk.split('#')
+  if (pk.startsWith('JOURNAL#')) return 'entry'
+  const [kind] = (pk.startsWith('EVENT#') ? pk : sk).split('#')
   return String(kind).toLowerCase()
 }
 

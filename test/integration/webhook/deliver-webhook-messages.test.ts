@@ -150,7 +150,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
     expect(finding).toMatchObject({
       kind: 'finding',
       cause: 'event_gone',
-      paymentId: orphan.paymentId,
+      paymentId: orphan.subject?.id,
       status: 'open',
     })
   })
@@ -165,7 +165,7 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
         if (reads.push(call) === 1) throw new Error('throttled')
       },
     })
-    const find = ({ paymentId, name } = event) => findEventBody(failing, { paymentId, name })
+    const find = ({ subject, name } = event) => findEventBody(failing, { subject, name })
 
     const failures = await Promise.allSettled([find(), find()])
     const otherEvent = await storedEvent(deps)

@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest'
 import { reversedEventName } from '../../../shared/event/event.ts'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
-import { deliveryIdFor, eventIdFor } from '../../../shared/ids.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
+import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids.ts'
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
@@ -183,7 +183,7 @@ async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
     storedEndpoints.push(await storedEndpoint(deps, { clientId: client.clientId, ...endpoint }))
   const payment = await aPendingPayment(deps, client)
   const providerPaymentId = deps.provider.pay(payment.paymentRequestId)
-  const eventId = eventIdFor(payment.paymentId, 'payment.succeeded')
+  const eventId = eventIdFor(subjectOfPayment(payment.paymentId), 'payment.succeeded')
   return {
     deps,
     payment,
@@ -196,7 +196,7 @@ async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
           findDelivery(deps, deliveryIdFor(eventId, endpointId)),
         ),
       ),
-    events: () => listPaymentEvents(deps, payment.paymentId),
+    events: () => listEventsOf(deps, subjectOfPayment(payment.paymentId)),
   }
 }
 
@@ -217,7 +217,7 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
     const ids = {
       deliveryId: delivery?.deliveryId,
       eventId,
-      paymentId,
+      subject: subjectOfPayment(paymentId),
       clientId,
       endpointId: delivery?.endpointId,
     }
@@ -258,12 +258,12 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
   it('is read whole when the events of a payment exceed the megabyte of one query', async () => {
     const deps = memoryDeps()
     const large = { body: 'x'.repeat(25_000) }
-    const { paymentId } = await storedEvent(deps, large)
+    const { subject } = await storedEvent(deps, large)
     for (let movement = 1; movement <= 50; movement++) {
       const name = reversedEventName({ transactionId: `txn-${movement}`, type: 'REFUND' })
-      await storedEvent(deps, { ...large, paymentId, name, type: 'payment.reversed' })
+      await storedEvent(deps, { ...large, subject, name, type: 'payment.reversed' })
     }
 
-    expect(await listPaymentEvents(deps, paymentId)).toHaveLength(51)
+    expect(await listEventsOf(deps, subject)).toHaveLength(51)
   })
 })

@@ -1,5 +1,5 @@
 import { describe, expect } from 'vitest'
-import { listPaymentEvents } from '../../../shared/event/read-events.ts'
+import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { checkOverdueDelivery } from '../../../shared/webhook/delivery/check-overdue-delivery.ts'
 import { findDelivery, overdueAfterMs } from '../../../shared/webhook/delivery/delivery-store.ts'
@@ -79,9 +79,9 @@ it('an expired delivery counts as deleted; its event is kept longer (section 9)'
   expect(await findDelivery(deps, deliveryId)).toBeUndefined()
   expect(await attemptRows(deps, { deliveryId })).toStrictEqual([])
   expect(await deliveriesOfEvent(deps, clientId, event.eventId)).toStrictEqual([])
-  expect(await listPaymentEvents(deps, event.paymentId)).toHaveLength(1)
+  expect(await listEventsOf(deps, event.subject)).toHaveLength(1)
   passDays(deps, 30)
-  expect(await listPaymentEvents(deps, event.paymentId)).toStrictEqual([])
+  expect(await listEventsOf(deps, event.subject)).toStrictEqual([])
   const bulk = {
     clientId,
     endpointId,

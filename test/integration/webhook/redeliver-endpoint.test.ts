@@ -79,9 +79,9 @@ describe('redeliver to an endpoint since a time', () => {
     expect(await redeliver()).toStrictEqual({ status: 200, body: { count: 3, next: undefined } })
 
     expect(await statuses()).toStrictEqual({ ...STATUSES_BEFORE, ...STATUSES_AFTER })
-    const { eventId, paymentId } = events.missing
+    const { eventId, subject } = events.missing
     const deliveryId = deliveryIdFor(eventId, endpoint.endpointId)
-    expect(await findDelivery(deps, deliveryId)).toMatchObject({ eventId, paymentId, attempts: 0 })
+    expect(await findDelivery(deps, deliveryId)).toMatchObject({ eventId, subject, attempts: 0 })
     expect(deps.sent).toHaveLength(3)
     expect(await auditRecordsOf(deps, deliveryId)).toStrictEqual([
       {
@@ -131,20 +131,20 @@ describe('redeliver to an endpoint since a time', () => {
     kinds,
   }) => {
     const { deps, events, redeliver } = kinds
-    const { eventId, paymentId, name, firedAt } = events.abandoned
+    const { eventId, subject, name, firedAt } = events.abandoned
     deps.clock.set(addMs(firedAt, 90 * DAY_MS + 1))
 
     expect(await redeliver()).toMatchObject({ body: { count: 2 } })
     expect(
-      await redeliver({ cursor: eventCursorOf({ eventId, paymentId, name, firedAt }) }),
+      await redeliver({ cursor: eventCursorOf({ eventId, subject, name, firedAt }) }),
     ).toMatchObject({ status: 200 })
   })
 
   it('accepts a cursor from `since` on, and refuses an earlier cursor', async ({
     kinds: { redeliver, events },
   }) => {
-    const { eventId, paymentId, name } = events.missing
-    const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, paymentId, name, firedAt })
+    const { eventId, subject, name } = events.missing
+    const cursorAt = (firedAt: Timestamp) => eventCursorOf({ eventId, subject, name, firedAt })
 
     expect(await redeliver({ cursor: cursorAt(since) })).toMatchObject({ status: 200 })
     const fieldErrors = { field_errors: { cursor: [expect.any(String)] } }

@@ -56,7 +56,7 @@ async function aFinishedDelivery(overrides: Partial<Delivery> = ABANDONED) {
       return { status, body }
     },
     row: () => rowOf(deps, delivery),
-    ttlOfEvent: async () => (await deps.table.get(eventKey(event.paymentId, event.name)))?.['ttl'],
+    ttlOfEvent: async () => (await deps.table.get(eventKey(event.subject, event.name)))?.['ttl'],
   }
 }
 

@@ -68,6 +68,7 @@ const TableName = RESTORED
 
 const NONE = { clientId: 'none', endpointId: 'none' }
 const PAYMENT = key('PAYMENT#none')
+const EVENT = key('EVENT#payment#none')
 const ONLY_URL = { ProjectionExpression: '#pk, #url', Select: 'SPECIFIC_ATTRIBUTES' as const }
 
 const ofIndex = new dynamodb.QueryCommand({
@@ -109,7 +110,7 @@ function probesOf(
   return {
     granted: [
       ['its own kind of item', () => reader.send(get(PAYMENT))],
-      ['the fields it may read', () => worker.send(get(PAYMENT, some('pk', 'body')))],
+      ['the fields it may read', () => worker.send(get(EVENT, some('pk', 'body')))],
       ['the fields it may query', () => announcer.send(endpoints(ONLY_URL))],
       ['sealing', () => sealer.send(seal())],
     ],
@@ -125,9 +126,10 @@ function probesOf(
       ['a step of a transaction', () => reader.send(checked)],
       [
         'a field beside those it may read',
-        () => worker.send(get(PAYMENT, some('pk', 'body', 'amount'))),
+        () => worker.send(get(EVENT, some('pk', 'body', 'owner'))),
       ],
-      ['all fields where it may read some', () => worker.send(get(PAYMENT))],
+      ['all fields where it may read some', () => worker.send(get(EVENT))],
+      ['the payment of an event', () => worker.send(get(PAYMENT, some('pk', 'body')))],
       ['the sealed secrets of endpoints', () => announcer.send(endpoints())],
       ['sealing by who unseals', () => unsealer.send(seal())],
       ['sealing for another stage', () => sealer.send(seal('prod'))],

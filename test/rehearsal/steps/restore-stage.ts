@@ -60,7 +60,7 @@ export async function restoreStage(
   })
   const tearAndRecount = async () => {
     // As if the restore had not brought the event of a payment back.
-    const Key = { pk: { S: `PAYMENT#${paid.id}` }, sk: { S: 'EVENT#payment.succeeded' } }
+    const Key = { pk: { S: `EVENT#payment#${paid.id}` }, sk: { S: 'payment.succeeded' } }
     await client().send(new dynamodb.DeleteItemCommand({ TableName: RESTORED, Key }))
     await rehearsal.deploy(
       releaseOf(rehearsal, 'closed-restored', { role: 'closed', table: { generation: 2 } }),

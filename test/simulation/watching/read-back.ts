@@ -50,7 +50,8 @@ const SHOWN = {
     id: row['delivery_id'],
     // The name of an event begins with its type.
     event: text(row, 'event_name').split('#')[0],
-    ...pick(row, 'event_id payment_id endpoint_id url status created_at'),
+    payment_id: Object(row['subject']).id,
+    ...pick(row, 'event_id endpoint_id url status created_at'),
   }),
 }
 

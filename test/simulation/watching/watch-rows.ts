@@ -91,7 +91,7 @@ const headRules: Rules = {
 /** More than machines' clocks differ. */
 const SKEW_MS = 60_000
 /** What may be deleted 90 days after it was stored; an attempt 90 days after it was made. */
-const FORGOTTEN = /^(DELIVERY$|ATTEMPT#|EVENT#)/
+const FORGOTTEN = /^(DELIVERY|EVENT)#/
 
 /**
  * Errors that no fault of the world causes: an unreadable row or answer, a broken invariant, an
@@ -142,7 +142,7 @@ function watchTransitions(world: World): void {
     if (after !== undefined || /^(RATE|QUOTA|SYNC)#/.test(name) || key.sk.startsWith('ENDPOINT#'))
       return
     const sinceMs = key.sk.startsWith('ATTEMPT#') ? ms(before, 'at') : (storedMs.get(name) ?? 0)
-    const mayGo = FORGOTTEN.test(key.sk) || before['status'] === 'creating'
+    const mayGo = FORGOTTEN.test(key.pk) || before['status'] === 'creating'
     if (mayGo && nowMs - sinceMs > 90 * DAY_MS - SKEW_MS)
       count(world.tally, `deleted after retention: ${key.sk.split('#')[0]}`)
     else world.problems.push(`${name} was deleted`)

@@ -23,7 +23,7 @@ const REDELIVERS = /^(redeliver|api-redeliver-webhook)$/
  * that wants it.
  */
 export function watchAnnouncements(world: World, { of, since }: States): void {
-  onWrite(world, / EVENT#/, ({ key, after, isNew, worker, nowMs }) => {
+  onWrite(world, /^EVENT#/, ({ key, after, isNew, worker, nowMs }) => {
     const isOld = ms(after, 'listed_at') < nowMs - LATEST_COMMIT_MS - world.apartMs / 2
     if (isNew && isOld && worker && !ANSWERS_HTTP.test(worker.name))
       world.problems.push(`${key.pk} ${key.sk} is written with an old time`)
@@ -32,7 +32,7 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
   /** The endpoints that wanted it at every moment at which the worker may have read them. */
   const wanting = (event: RawItem): readonly string[] => {
     const [clientId = ''] = text(event, 'owner').split('#')
-    const eventName = text(event, 'sk').slice('EVENT#'.length)
+    const eventName = text(event, 'sk')
     const readFromMs = ms(event, 'listed_at') - READ_BEFORE_MS - world.apartMs / 2
     return [...of].flatMap(([id, [first]]) => {
       const isOlder = first?.row['client_id'] === clientId && first.sinceMs < readFromMs
@@ -43,10 +43,10 @@ export function watchAnnouncements(world: World, { of, since }: States): void {
   }
 
   world.onWritten.push((written) => {
-    const deliveries = newRows(written, (sk) => sk === 'DELIVERY').filter(
-      ({ payment_id: id }) => id !== undefined,
+    const deliveries = newRows(written, ({ sk }) => sk === 'DELIVERY').filter(
+      ({ subject }) => subject !== undefined,
     )
-    const events = newRows(written, (sk) => sk.startsWith('EVENT#'))
+    const events = newRows(written, ({ pk }) => pk.startsWith('EVENT#'))
     for (const event of events) {
       const announcedTo = deliveries
         .filter(({ event_id: id }) => id === event['id'])
@@ -74,10 +74,10 @@ function wants(endpoint: RawItem, eventName: string): boolean {
 
 function newRows(
   written: readonly TableChange[],
-  isMeant: (sk: string) => boolean,
+  isMeant: (key: TableChange['key']) => boolean,
 ): readonly RawItem[] {
   return written.flatMap(({ key, before, after }) =>
-    before === undefined && after && isMeant(key.sk) ? [after] : [],
+    before === undefined && after && isMeant(key) ? [after] : [],
   )
 }
 

@@ -37,7 +37,7 @@ export function booksOf(items: readonly RawItem[]) {
     pointers: byPk('DESTINATION#'),
     /** Pointers from merchants' references to payments. */
     references: byPk('REFERENCE#').filter(({ sk }) => sk !== 'PAYOUT'),
-    events: bySk((sk) => sk.startsWith('EVENT#')).map(whole),
+    events: byPk('EVENT#').map(whole),
     // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
       (item): RawItem => ({ ...item, status: item['status'] ?? item['state'] }),
@@ -62,17 +62,12 @@ export function text(item: RawItem, attribute: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** A payment or an event, with the fields that only its keys and index attributes have. */
+/** A payment or an event of one, with the fields that only its keys and index attributes have. */
 export function whole(item: RawItem): RawItem {
   const { pk, sk, id, owner, listed_at: listedAt } = item
-  const event = {
-    event_id: id,
-    type: String(sk).slice('EVENT#'.length),
-    client_id: clientIn(String(owner)),
-    fired_at: listedAt,
-  }
+  const event = { event_id: id, type: sk, client_id: clientIn(String(owner)), fired_at: listedAt }
   const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
-  return { payment_id: String(pk).slice('PAYMENT#'.length), ...said, ...item }
+  return { payment_id: String(pk).replace(/^(EVENT#payment|PAYMENT)#/, ''), ...said, ...item }
 }
 
 /** The client of a part: `<client>` is its first part, `<client>#<number>` are the others. */
@@ -142,7 +137,7 @@ export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly R
 export function partProblems({ payments, events, shards, windows, entries }: Books): string[] {
   const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
   const byPart = Map.groupBy(payments, partOf)
-  const byPk = new Map(payments.map((payment) => [payment['pk'], partOf(payment)]))
+  const partById = new Map(payments.map((payment) => [payment['payment_id'], partOf(payment)]))
   const names = new Set([...byPart.keys(), ...[...shards, ...entries].map(partIn)])
   return [
     ...payments
@@ -150,9 +145,9 @@ export function partProblems({ payments, events, shards, windows, entries }: Boo
         (payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0),
       )
       .map((payment) => `payment ${text(payment, 'payment_id')} is in a part that no reader asks`),
-    ...[...payments, ...events].flatMap(({ pk, sk, owner }) =>
+    ...[...payments, ...events].flatMap(({ pk, sk, owner, payment_id: id }) =>
       differences(`${String(pk)} ${String(sk)}`, [
-        ['owner', byPk.get(pk) ?? 'that of a payment', owner],
+        ['owner', partById.get(id) ?? 'that of a payment', owner],
       ]),
     ),
     ...[...names].flatMap((part) => {

@@ -12,7 +12,7 @@ export function eventProblems(
   const problems: string[] = []
   for (const payment of payments) {
     const found = events
-      .filter(({ pk }) => pk === payment['pk'])
+      .filter(({ payment_id: id }) => id === payment['payment_id'])
       .map((event) => text(event, 'type'))
     const status = text(payment, 'status')
     const expected = ((payment['movements'] ?? []) as readonly RawItem[]).map(

@@ -89,41 +89,39 @@ describe('the table a manifest entry states', () => {
     pk: `${pkPrefix(partition)}${crypto.randomUUID()}`,
     sk: 'X',
   })
-  const [payment, client, endpoint] = [keyOf('PAYMENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
+  const [event, client, endpoint] = [keyOf('EVENT'), keyOf('CLIENT'), keyOf('ENDPOINTS')]
   const [changes, mark] = [{ set: { a: 1 } }, { set: { slowSince: 'now' } }]
 
   /**
-   * Every request to the table on a payment; a request of several keys or steps has one payment.
+   * Every request to the table on an event; a request of several keys or steps has one event.
    */
   it.each<[string, (table: Table) => Promise<unknown>]>([
-    ['GetItem', (table) => table.get(payment)],
-    ['GetFields', (table) => table.get(payment, ['body'])],
-    ['Query', (table) => table.query({ partition: [payment.pk], fields: ['body'], limit: 1 })],
-    ['GetFields', (table) => table.getFields(payment, ['body'])],
-    ['BatchGetItem', (table) => table.getMany([client, payment])],
-    ['PutItem', (table) => table.write(put(payment, {}))],
-    ['UpdateItem', (table) => table.write(update(payment, changes))],
-    ['UpdateItem', (table) => table.write(updateFields(payment, mark, exists))],
-    ['DeleteItem', (table) => table.write(remove(payment, exists))],
+    ['GetItem', (table) => table.get(event)],
+    ['GetFields', (table) => table.get(event, ['body'])],
+    ['Query', (table) => table.query({ partition: [event.pk], fields: ['body'], limit: 1 })],
+    ['GetFields', (table) => table.getFields(event, ['body'])],
+    ['BatchGetItem', (table) => table.getMany([client, event])],
+    ['PutItem', (table) => table.write(put(event, {}))],
+    ['UpdateItem', (table) => table.write(update(event, changes))],
+    ['UpdateItem', (table) => table.write(updateFields(event, mark, exists))],
+    ['DeleteItem', (table) => table.write(remove(event, exists))],
     [
       'Query',
-      (table) =>
-        table.query({ partition: [payment.pk], range: { beginsWith: client.pk }, limit: 1 }),
+      (table) => table.query({ partition: [event.pk], range: { beginsWith: client.pk }, limit: 1 }),
     ],
     [
       'UpdateItem',
-      (table) =>
-        table.transact({ first: update(client, changes), second: update(payment, changes) }),
+      (table) => table.transact({ first: update(client, changes), second: update(event, changes) }),
     ],
-    ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(payment, exists) })],
-    ['ConditionCheckItem', (table) => table.transact({ only: guard(payment, exists) })],
+    ['DeleteItem', (table) => table.transact({ none: undefined, only: remove(event, exists) })],
+    ['ConditionCheckItem', (table) => table.transact({ only: guard(event, exists) })],
   ])('refuses %s on a kind of item that is not stated for it', async (action, request) => {
-    const others = PARTITIONS.filter((partition) => partition !== 'PAYMENT')
+    const others = PARTITIONS.filter((partition) => partition !== 'EVENT')
     const { table } = grantedTable({ ...everything, [action]: others })
 
     await expect(request(table)).rejects.toThrow(
       new AccessDenied(
-        `a-function is not granted dynamodb:${action} on items PAYMENT#: add it to its entry in functions/manifest.ts`,
+        `a-function is not granted dynamodb:${action} on items EVENT#: add it to its entry in functions/manifest.ts`,
       ),
     )
   })
@@ -188,7 +186,7 @@ describe('the table a manifest entry states', () => {
         'Query on index by-status',
       ],
       [{ index: 'by-due', partition: ['payment', 0] }, 'Query on index by-due'],
-      [{ partition: [payment.pk] }, 'Query on items PAYMENT#'],
+      [{ partition: [event.pk] }, 'Query on items EVENT#'],
     ] as const) {
       await expect(table.query({ ...query, limit: 1 })).rejects.toThrow(
         `a-function is not granted dynamodb:${refusal}`,
