@@ -250,14 +250,14 @@ export type Balance = {
   readonly in_settlement_minor?: number
   /** Net of settlements that were paid out. Only with `include=settlements`. */
   readonly paid_out_minor?: number
-  /** When the ledger last changed; null for a merchant that never received a payment. */
+  /** When a figure last changed, those of `include=settlements` too; null for a merchant that never received a payment. */
   readonly updated_at: string | null
 }
 
 export type Settlement = {
   readonly id: string
   readonly client_id: string
-  /** The start of its period. The period includes this time. */
+  /** The start of its period, which includes this time. Each of its entries has period_start <= eligible_at - 24 h < period_end. For a payment that is posted within a day, eligible_at - 24 h is its paid_at. */
   readonly period_start: string
   /** The end of its period. The period excludes this time. */
   readonly period_end: string
@@ -304,6 +304,8 @@ export type Entry = {
   readonly paid_at?: string
   /** When the entry was written. */
   readonly posted_at: string
+  /** From when a settlement may contain the entry. It is in the settlement with period_start <= eligible_at - 24 h < period_end. */
+  readonly eligible_at: string
   /** The amount that customers paid, or got back if it is negative. Adjustments have one too. */
   readonly notional_minor: number
   /** The provider's actual fee. */

@@ -8,13 +8,17 @@ import { apiHandler, reply } from '../../shared/runtime/api-handler.ts'
 
 /**
  * POST /v1/payments (spec 4.1). Safe to retry with the same Idempotency-Key: a replay answers 200.
+ * The header tells the caller that the payment was not made from this request's body.
  */
 export const handler = apiHandler({ creates: true }, async (request, deps) => {
-  const { payment, replayed } = await createPayment(deps, {
+  const { payment, outcome } = await createPayment(deps, {
     client: request.client,
     idempotencyKey: parseIdempotencyKey(request.idempotencyKey),
     parsed: parsePaymentRequest(request.rawBody, { now: deps.now(), provider: deps.provider }),
   })
-  const body = toPaymentDto(payment)
-  return replayed ? reply(200, body, { 'idempotency-replayed': 'true' }) : reply(201, body)
+  return reply(
+    outcome === 'replayed' ? 200 : 201,
+    toPaymentDto(payment),
+    outcome === 'created' ? {} : { 'idempotency-replayed': 'true' },
+  )
 })

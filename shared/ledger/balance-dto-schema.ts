@@ -23,7 +23,8 @@ export const BalanceDtoSchema = v.object({
   updated_at: v.pipe(
     v.nullable(v.pipe(v.string(), v.isoTimestamp())),
     v.description(
-      'When the ledger last changed; null for a merchant that never received a payment.',
+      'When a figure last changed, those of `include=settlements` too; null for a merchant that ' +
+        'never received a payment.',
     ),
   ),
 })

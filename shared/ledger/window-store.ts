@@ -29,7 +29,7 @@ export const WindowSchema = v.object({
   /** The progress of a sum (settlement/settlement-store.ts), and how often a run has stored it. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),
-  /** When a settlement last changed a figure of the balance. */
+  /** When a settlement, its payout or its re-credit last changed a figure of the balance. */
   changedAt: v.optional(TimestampSchema),
 })
 export type Window = v.InferOutput<typeof WindowSchema>
@@ -107,13 +107,14 @@ export function sweepWindow(settlement: {
   )
 }
 
-/**
- * Counts a settlement's net as paid out. Available and pending do not change, so `changedAt` stays.
- */
-export function payOutOfWindow(clientId: ClientId, netMinor: Minor): Step {
+/** Counts a settlement's net as paid out. */
+export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: Timestamp): Step {
   return update(
     windowKey(clientId),
-    { add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor } },
+    {
+      set: { changedAt: settledAt },
+      add: { inSettlementMinor: less(ZERO, netMinor), paidOutMinor: netMinor },
+    },
     exists,
   )
 }

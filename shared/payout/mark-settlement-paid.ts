@@ -57,10 +57,11 @@ export async function markSettlementPaid(
     const client = await requireClient(deps, before.clientId)
     const verdicts = await passGate(deps, client, before)
     assertConfirmed(await figuresToConfirm(deps, before), input.confirm)
+    const settledAt = deps.now()
     const after: Settlement = {
       ...before,
       status: 'manual_paid',
-      settledAt: deps.now(),
+      settledAt,
       bankReference: input.bankReference,
       notes: input.notes ?? before.notes,
     }
@@ -68,7 +69,7 @@ export async function markSettlementPaid(
     const action = { operator: input.operator, action: 'mark-settlement-paid', details }
     const steps = {
       ...verdicts,
-      window: payOutOfWindow(before.clientId, before.netMinor),
+      window: payOutOfWindow(before.clientId, before.netMinor, settledAt),
       client: requirePayable(before.clientId),
       reference: putBankReference(input.bankReference, before.settlementId),
     }

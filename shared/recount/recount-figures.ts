@@ -138,7 +138,10 @@ export function repairFigures(
   return [{ subject: clientId, targets, steps }]
 }
 
-/** The window's fields: the expected sums, and the chain that settlements and re-credits show. */
+/**
+ * The window's fields: the expected sums with the time of their last change, and the chain that the
+ * settlements show.
+ */
 function correctedWindow(
   { settlements, unsettled }: ClientBooks,
   differences: readonly Difference[],
@@ -152,7 +155,7 @@ function correctedWindow(
     ...(differences.some(({ what }) => CHAIN_FIELDS.has(what)) && {
       settledUntil: unsettled.span.start,
       lastSettlementId: settlements.at(-1)?.settlement.settlementId,
-      changedAt: changeTimes(settlements).toSorted().at(-1),
     }),
+    changedAt: changeTimes(settlements).toSorted().at(-1),
   }
 }

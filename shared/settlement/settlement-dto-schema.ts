@@ -17,7 +17,11 @@ export const SettlementDtoSchema = v.object({
   client_id: v.pipe(v.string(), v.uuid()),
   period_start: v.pipe(
     time,
-    v.description('The start of its period. The period includes this time.'),
+    v.description(
+      'The start of its period, which includes this time. Each of its entries has ' +
+        'period_start <= eligible_at - 24 h < period_end. For a payment that is posted within a ' +
+        'day, eligible_at - 24 h is its paid_at.',
+    ),
   ),
   period_end: v.pipe(time, v.description('The end of its period. The period excludes this time.')),
   gross_minor: amount('Sum of `notional_minor` of its entries.'),

@@ -71,7 +71,7 @@ IsIts(i) == row.status = "creating" /\ row.attempt = caller[i].attempt
 Accounted(j) == row.credited = j \/ j \in held
 
 -----------------------------------------------------------------------------
-(* A caller: createPayment, takeOverPayment, runAttempt, commitAttempt *)
+(* A caller: createPayment, waitForAttempt, takeOverPayment, runAttempt, commitAttempt *)
 
 Claim(i) ==
   /\ At(i, "start")
@@ -92,11 +92,23 @@ MayTakeOver ==
   \/ /\ row.last \in {"started", "unknown"} => quiet
      /\ \A j \in Callers : up[j].state = "paid" => Accounted(j)
 
+GoTake(i) ==
+  /\ row.status = "creating" /\ row.lease # "live" /\ MayTakeOver
+  /\ caller' = [caller EXCEPT ![i].pc = "take", ![i].attempt = row.attempt, ![i].read = AsRead(row)]
+
 Look(i) ==
   /\ At(i, "look")
   /\ \/ row.status \in Open /\ End(i)
-     \/ /\ row.status = "creating" /\ row.lease # "live" /\ MayTakeOver
-        /\ caller' = [caller EXCEPT ![i].pc = "take", ![i].attempt = row.attempt, ![i].read = AsRead(row)]
+     \/ GoTake(i)
+     \/ row.status = "creating" /\ row.lease # "none" /\ Go(i, "wait")
+  /\ UNCHANGED <<row, up, news, late, quiet, expired, noted, held>>
+
+(* A waiting caller takes over only an attempt that made no call. After another failure it answers that failure. *)
+Wait(i) ==
+  /\ At(i, "wait")
+  /\ \/ row.status \in Open /\ End(i)
+     \/ row.last = "not_executed" /\ GoTake(i)
+     \/ row.status = "creating" /\ row.lease # "live" /\ End(i)
   /\ UNCHANGED <<row, up, news, late, quiet, expired, noted, held>>
 
 TakeOver(i) ==
@@ -281,7 +293,7 @@ Hold(j) ==
 Next ==
   \/ LeaseEnds \/ LifetimePasses
   \/ \E i \in Callers :
-       \/ Claim(i) \/ Look(i) \/ TakeOver(i) \/ Call(i) \/ Commit(i) \/ LateCommit(i) \/ Recheck(i) \/ GiveUp(i)
+       \/ Claim(i) \/ Look(i) \/ Wait(i) \/ TakeOver(i) \/ Call(i) \/ Commit(i) \/ LateCommit(i) \/ Recheck(i) \/ GiveUp(i)
        \/ CancelOrphan(i) \/ DoRelease(i) \/ Die(i)
        \/ Pay(i) \/ Decide(i) \/ Remember(i) \/ SucceedCreating(i) \/ SucceedPending(i) \/ Hold(i)
 

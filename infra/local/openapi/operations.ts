@@ -57,6 +57,14 @@ const REPLAYED = {
   'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true },
 }
 
+const MAY_BE_RESUMED = {
+  'Idempotency-Replayed': {
+    description:
+      'Present if the payment was created from an earlier request with this `Idempotency-Key`.',
+    schema: { type: 'string', const: 'true' },
+  },
+}
+
 const AS_CSV: Pick<Success, 'csv' | 'headers'> = {
   csv: true,
   headers: {
@@ -80,7 +88,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     body: 'CreatePayment',
     takesIdempotencyKey: true,
     success: {
-      201: { description: 'The new payment.', schema: 'Payment', links: TO_THE_PAYMENT },
+      201: {
+        description: 'The new payment.',
+        schema: 'Payment',
+        headers: MAY_BE_RESUMED,
+        links: TO_THE_PAYMENT,
+      },
       200: {
         description: 'The existing payment of this `Idempotency-Key`, in its current state.',
         schema: 'Payment',

@@ -140,8 +140,8 @@ function settledSums({ settlements }: ClientBooks) {
 const SKEW_MS = 5 * MINUTE_MS
 
 /**
- * Checks the times of window and shards: fences in order, changes by settlements and re-credits,
- * nothing in the future.
+ * Checks the times of window and shards: fences in order, changes by settlements, payouts and
+ * re-credits, nothing in the future.
  */
 function auditTimes(
   { client, clientId, settlements }: ClientBooks,
@@ -150,7 +150,7 @@ function auditTimes(
 ) {
   const { settledUntil, closedUntil, changedAt } = window
   const times = changeTimes(settlements)
-  // A settlement and a re-credit run concurrently, so the last commit may have the earlier time.
+  // These run concurrently, so the last commit may have an earlier time.
   const isUnknownTime = changedAt === undefined ? times.length > 0 : !times.includes(changedAt)
   const [earliest, latest] = [addMs(client.createdAt, -DAY_MS), addMs(now, SKEW_MS)]
   const latestFence = later(latest, addMs(settledUntil, SKEW_MS))
@@ -163,7 +163,7 @@ function auditTimes(
       ],
       [
         'changed_at',
-        isUnknownTime ? 'the time of a settlement or of a re-credit' : changedAt,
+        isUnknownTime ? 'the time of a settlement, a payout or a re-credit' : changedAt,
         changedAt,
       ],
     ]),
@@ -179,13 +179,16 @@ function auditTimes(
   ]
 }
 
-/** The times at which settlements and re-credits changed the window. */
+/** The times at which settlements, their payouts and their re-credits changed the window. */
 export function changeTimes(settlements: ClientBooks['settlements']): readonly Timestamp[] {
-  return settlements.flatMap(({ settlement: { createdAt, recreditedAt, leftOut = [] } }) => [
-    createdAt,
-    recreditedAt ?? createdAt,
-    ...leftOut.map((entry) => entry.recreditedAt),
-  ])
+  return settlements.flatMap(
+    ({ settlement: { createdAt, settledAt, recreditedAt, leftOut = [] } }) => [
+      createdAt,
+      settledAt ?? createdAt,
+      recreditedAt ?? createdAt,
+      ...leftOut.map((entry) => entry.recreditedAt),
+    ],
+  )
 }
 
 function timeWithin(from: Timestamp, to: Timestamp, time: Timestamp) {

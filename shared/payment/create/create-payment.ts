@@ -19,6 +19,7 @@ import type {
 import { findStoredPayment, parseStored } from '../payment-store.ts'
 import {
   ATTEMPT_LEASE_MS,
+  createTimeoutMs,
   type Deadline,
   providerWithin,
   startDeadline,
@@ -30,6 +31,7 @@ import {
   COMMIT_FAILED,
   type CreateResult,
   createError,
+  endedBeforeCall,
   retryError,
   runAttempt,
 } from './run-attempt.ts'
@@ -65,7 +67,7 @@ export async function createPayment(
   const retryAfterSeconds = await takeShare(deps, 'createRequest', client.clientId)
   if (retryAfterSeconds !== undefined) {
     const stored = await findStoredPayment(deps, paymentId)
-    if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+    if (stored && stored.status !== 'creating') return replay(stored)
     const message = 'provider capacity is limited; your share for this minute is used; retry later'
     throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
@@ -78,9 +80,13 @@ export async function createPayment(
 
 type Call = { readonly client: Client; readonly parsed: ParsedRequest; readonly deadline: Deadline }
 
+function replay(payment: Payment): CreateResult {
+  return { payment, outcome: 'replayed' }
+}
+
 /**
  * Replays the payment, waits for its running attempt, or takes the payment over. The rounds are a
- * bound: a caller meets at most its own claim, one running attempt and one lost takeover.
+ * bound: a caller meets at most its own claim, one running attempt and a few lost takeovers.
  */
 async function resumeCreate(
   deps: CreateDeps,
@@ -90,36 +96,45 @@ async function resumeCreate(
 ): Promise<CreateResult> {
   if (stored === undefined || roundsLeft === 0)
     throw retryError('the payment could not be created now')
-  if (stored.status !== 'creating') return { payment: stored, replayed: true }
+  if (stored.status !== 'creating') return replay(stored)
   const { client, parsed, deadline } = call
-  if (isUnderLease(stored, deps.now()))
-    return { payment: await waitForAttempt(deps, stored, deadline), replayed: true }
-  const takeover = await takeOverPayment(deps, stored, parsed)
-  return 'overtakenBy' in takeover
-    ? resumeCreate(deps, takeover.overtakenBy, call, roundsLeft - 1)
-    : runAttempt(deps, client, takeover, deadline)
+  const free = isUnderLease(stored, deps.now())
+    ? await waitForAttempt(deps, stored, deadline)
+    : stored
+  if (free.status !== 'creating') return replay(free)
+  const takeover = await takeOverPayment(deps, free, parsed)
+  if ('overtakenBy' in takeover)
+    return resumeCreate(deps, takeover.overtakenBy, call, roundsLeft - 1)
+  const result = await runAttempt(deps, client, takeover, deadline)
+  return result.outcome === 'created' && takeover.request === free.request
+    ? { ...result, outcome: 'resumed' }
+    : result
 }
 
 /** A waiting caller gives up after this time, even if its request has more time. */
 const WAIT_MS = 20_000
 
-/** After the attempt's failure only a new request takes over, so waiting callers never race. */
+/**
+ * Waits until the payment is visible, or until an attempt has ended before it called the provider:
+ * the caller takes such a claim over if it has the time for a call. After any other failure only a
+ * new request takes over, so waiting callers do not call a failing provider one after the other.
+ */
 export async function waitForAttempt(
   deps: Pick<Deps, 'table' | 'sleep' | 'random' | 'now' | 'monotonicMs'>,
   creating: CreatingPayment,
   deadline: Deadline,
-): Promise<Payment> {
+): Promise<StoredPayment> {
   const end = deps.monotonicMs() + Math.min(WAIT_MS, deadline.remainingMs())
   for (let pollMs = 100; deps.monotonicMs() < end; pollMs = Math.min(pollMs * 2, 500)) {
     // Jitter spreads many waiting callers over the interval.
     await deps.sleep(Math.ceil(pollMs / 2 + (deps.random() * pollMs) / 2))
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored
-    if (!stored || !isUnderLease(stored, deps.now())) {
-      throw stored?.failure
-        ? createError(stored.failure)
-        : retryError('the payment could not be created')
-    }
+    if (stored && isUnderLease(stored, deps.now())) continue
+    if (stored && endedBeforeCall(stored) && createTimeoutMs(deadline) !== undefined) return stored
+    throw stored?.failure
+      ? createError(stored.failure)
+      : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
 }

@@ -1,5 +1,9 @@
 import type { Deps } from '../../deps.ts'
-import { PROVIDER_READ_TIMEOUT_MS, type Provider } from '../../provider/provider.ts'
+import {
+  PROVIDER_CREATE_TIMEOUT_MS,
+  PROVIDER_READ_TIMEOUT_MS,
+  type Provider,
+} from '../../provider/provider.ts'
 import type { Timestamp } from '../../time.ts'
 import { expiryOf, nextCheckAt } from '../channel/channel-timing.ts'
 import type { CreatingPayment, PaymentRequest } from '../payment.ts'
@@ -14,9 +18,9 @@ const REQUEST_BUDGET_MS = 22_000
 export const ATTEMPT_LEASE_MS = 30_000
 
 /** The least time for the create call. A call that we cut short has an unknown outcome. */
-export const MIN_CREATE_MS = 8_000
+const MIN_CREATE_MS = 8_000
 
-export const COMMIT_RESERVE_MS = 4_000
+const COMMIT_RESERVE_MS = 4_000
 
 /**
  * Expiry and first check, from the start of the attempt. The commit keeps the due time of the
@@ -46,6 +50,12 @@ export type Deadline = { remainingMs(): number }
 export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   const end = deps.monotonicMs() + REQUEST_BUDGET_MS
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
+}
+
+/** The timeout of a create call that begins now. Undefined: the request has too little time left. */
+export function createTimeoutMs(deadline: Deadline): number | undefined {
+  const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
+  return budgetMs < MIN_CREATE_MS ? undefined : Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs)
 }
 
 const NO_TIME_LEFT = { kind: 'unanswered', reason: 'unreachable' } as const

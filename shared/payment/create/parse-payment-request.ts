@@ -52,7 +52,6 @@ export const PaymentBodySchema = v.object({
   customer: optionalField(
     v.pipe(
       v.unknown(),
-      v.transform((value) => (isEmptyArray(value) ? {} : value)),
       // valibot takes arrays and lossless numbers for objects.
       v.custom(isJsonObject, 'must be an object'),
       CustomerBodySchema,
@@ -141,17 +140,11 @@ function readMetadata(
   body: string,
 ): { readonly text?: string; readonly fault?: string } {
   if (value === undefined) return {}
-  if (isEmptyArray(value)) return { text: '{}' }
   if (!isJsonObject(value)) return { fault: 'must be an object' }
   const asSent = memberText(body, 'metadata') ?? ''
   if (scanJson(asSent).depth > 32) return { fault: 'nested deeper than 32 levels' }
   if (!isWellFormedDeep(value)) return { fault: 'a string has a lone surrogate' }
   return Buffer.byteLength(asSent) > 16_384 ? { fault: 'larger than 16 KB' } : { text: asSent }
-}
-
-/** PHP writes an empty array for an object without members. */
-function isEmptyArray(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 0
 }
 
 export type PaymentBody = v.InferOutput<typeof PaymentBodySchema>

@@ -9,7 +9,6 @@ import {
   type CreateRequestInput,
   DID_NOT_ANSWER,
   FAILED,
-  PROVIDER_CREATE_TIMEOUT_MS,
 } from '../../provider/provider.ts'
 import type { StageSettings } from '../../stage-settings.ts'
 import { addMs, MINUTE_MS, type Timestamp } from '../../time.ts'
@@ -19,9 +18,13 @@ import { commitPending, isUnderLease, releaseAttempt, writePointers } from '../c
 import { newPayment } from '../new-payment.ts'
 import type { CreatingPayment, Payment, ProviderAttempt, StoredPayment } from '../payment.ts'
 import { findStoredPayment, parseStored } from '../payment-store.ts'
-import { COMMIT_RESERVE_MS, type Deadline, MIN_CREATE_MS, timesOfAttempt } from './create-times.ts'
+import { createTimeoutMs, type Deadline, timesOfAttempt } from './create-times.ts'
 
-export type CreateResult = { readonly payment: Payment; readonly replayed: boolean }
+export type CreateResult = {
+  readonly payment: Payment
+  /** `resumed`: created now, from the request that an earlier caller of this key had sent. */
+  readonly outcome: 'created' | 'resumed' | 'replayed'
+}
 
 type AttemptDeps = Pick<Deps, 'table' | 'sleep' | 'provider' | 'now' | 'log' | 'stage'>
 
@@ -35,17 +38,14 @@ export async function runAttempt(
   deadline: Deadline,
 ): Promise<CreateResult> {
   const isPush = isPushChannel(creating.request)
-  const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
+  const timeoutMs = createTimeoutMs(deadline)
   // If the lease expired while the process was frozen, another attempt may have sent a push.
-  if (budgetMs < MIN_CREATE_MS || (isPush && !isUnderLease(creating, deps.now()))) {
+  if (timeoutMs === undefined || (isPush && !isUnderLease(creating, deps.now()))) {
     return failAttempt(deps, creating, ourFailure('no_time_left'))
   }
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)
   const input = createInput(deps.stage, client, creating, sentUpstream)
-  const answer = await deps.provider.createRequest(
-    input,
-    Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs),
-  )
+  const answer = await deps.provider.createRequest(input, timeoutMs)
   if (answer.kind !== 'created') return failAttempt(deps, creating, failureOf(answer))
   const { paymentRequestId, destination } = answer.request
   const stored =
@@ -63,7 +63,7 @@ export async function runAttempt(
     stored.status !== 'creating' &&
     stored.paymentRequestId === paymentRequestId
   ) {
-    return { payment: stored, replayed: false }
+    return { payment: stored, outcome: 'created' }
   }
   // A provider request that is never shown must not stay payable.
   await cancelOrphan(deps, paymentRequestId, creating.paymentId)
@@ -95,7 +95,7 @@ async function failAttempt(
 
 /** Answers the payment if another attempt or a capture has made it visible. */
 function replayOrFail(stored: StoredPayment | undefined, failure: string): CreateResult {
-  if (stored && stored.status !== 'creating') return { payment: stored, replayed: true }
+  if (stored && stored.status !== 'creating') return { payment: stored, outcome: 'replayed' }
   throw createError(failure)
 }
 
@@ -142,6 +142,12 @@ const FAILURES = {
   expired_before_commit: ['unknown', 'the payment expired before it could be shown'],
   [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
 } as const
+
+/** True if the attempt ended before it called the provider, so the next attempt repeats nothing. */
+export function endedBeforeCall({ providerAttempts }: CreatingPayment): boolean {
+  const code: keyof typeof FAILURES = 'no_time_left'
+  return providerAttempts.at(-1)?.code === code
+}
 
 function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Failure {
   const [outcome, message] = FAILURES[code]

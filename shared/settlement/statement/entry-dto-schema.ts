@@ -23,6 +23,10 @@ export const EntryDtoSchema = v.object({
   channel_code: v.optional(v.string()),
   paid_at: v.optional(time('When the payment succeeded.')),
   posted_at: time('When the entry was written.'),
+  eligible_at: time(
+    'From when a settlement may contain the entry. It is in the settlement with period_start <= ' +
+      'eligible_at - 24 h < period_end.',
+  ),
   notional_minor: amount(
     'The amount that customers paid, or got back if it is negative. Adjustments have one too.',
   ),

@@ -250,13 +250,13 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
 
-  it('takes an empty array, as PHP writes it, as empty metadata, and as no customer', async () => {
-    const { deps, ask, caller } = await anApi()
+  it.each([
+    ['metadata', 'metadata is not JSON-serialisable: must be an object'],
+    ['customer', 'invalid JSON body: customer: must be an object'],
+  ])('refuses an empty array as %s (design section 5)', async (field, message) => {
+    const { status, body } = await create({ [field]: [] })
 
-    const metadata = await createWith(deps, caller, '[ ]', 'k')
-    const customer = await ask('createPayment', { body: { ...aPaymentBody(), customer: [] } })
-
-    expect([metadata.status, metadata.body['metadata']]).toStrictEqual([201, {}])
-    expect([customer.status, customer.body['customer']]).toStrictEqual([201, undefined])
+    expect([status, body['message']]).toStrictEqual([422, message])
+    expect(Object.keys(Object(body['field_errors']))).toStrictEqual([field])
   })
 })

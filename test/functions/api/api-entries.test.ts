@@ -1,9 +1,11 @@
+import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
-import { addMs, DAY_MS } from '../../../shared/time.ts'
+import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, call } from '../../support/api-event.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -75,6 +77,7 @@ describe.each([
     'shows each entry once in pages of %s, and names no next page on the last page',
     async (limit, lengths) => {
       const {
+        deps,
         payments,
         settlement,
         [list]: ask,
@@ -113,6 +116,7 @@ describe.each([
         channel_code: 'BCA',
         paid_at: payments[0]?.paidAt,
         posted_at: payments[0]?.postedAt,
+        eligible_at: addMs(payments[0]?.paidAt ?? deps.now(), DAY_MS),
         notional_minor: 10_000,
         xendit_fee_minor: 4_000,
         hexolus_markup_minor: 10,
@@ -125,7 +129,7 @@ describe.each([
     const { settlement, [list]: ask } = await aSettlement(3, () => ({ externalReference: 'a,"b"' }))
     const csv = { Accept: 'text/html, text/csv;q=0.9' }
     const header =
-      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor'
+      'id,type,payment_id,recredited_settlement_id,settlement_id,external_reference,method,channel_code,paid_at,posted_at,eligible_at,notional_minor,xendit_fee_minor,hexolus_markup_minor,client_net_minor'
 
     const first = await ask({ limit: '2' }, csv)
     const [, next = ''] = /^<(.+)>; rel="next"$/.exec(String(first.headers['link'])) ?? []
@@ -134,8 +138,8 @@ describe.each([
 
     const { settlementId } = settlement
     const rows = rowsIn(await ask()).map(
-      ({ id, payment_id, paid_at, posted_at, ...row }) =>
-        `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}",` +
+      ({ id, payment_id, paid_at, posted_at, eligible_at, ...row }) =>
+        `"${id}","payment","${payment_id}",,"${settlementId}","a,""b""","virtual_account","BCA","${paid_at}","${posted_at}","${eligible_at}",` +
         `${row.notional_minor},${row.xendit_fee_minor},${row.hexolus_markup_minor},${row.client_net_minor}\n`,
     )
     expect([first.text, second.text]).toStrictEqual([
@@ -157,7 +161,7 @@ describe.each([
 
     const [row, ...otherRows] = rowsIn(await merchant[list]({ limit: '9'.repeat(40) }))
     expect(otherRows).toHaveLength(1)
-    expect(Object.keys(row ?? {})).toHaveLength(11)
+    expect(Object.keys(row ?? {})).toHaveLength(12)
     expect(Object.keys(row ?? {})).not.toEqual(
       expect.arrayContaining(['channel_code', 'external_reference']),
     )
@@ -245,6 +249,40 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
   expect((await entries({ since: 'yesterday' })).status).toBe(422)
 })
 
+it('a row’s eligible_at less 24 hours lies in the period of its settlement alone, and is the paid_at of a payment that was posted within a day', async () => {
+  const { deps, caller, entries } = await aMerchant()
+  const paidLong = await anOpenPayment(deps, caller)
+  const paid = await aSucceededPayment(deps, caller)
+  await sweptADayLater(deps, caller)
+  await postAssumed(deps, paidLong)
+  deps.clock.advance(1)
+  await adjustBalance(deps, caller, 'recovered', 10_000)
+  await sweptADayLater(deps, caller)
+  await aSucceededPayment(deps, caller)
+
+  const rows = rowsIn(await entries())
+  const settlements = (await call(deps, API.listSettlements, { caller })).body['data']
+
+  const periods = settlements as readonly Readonly<Record<string, string>>[]
+  expect(periods).toHaveLength(2)
+  const dayBefore = ({ eligible_at: at }: EntryDto) => addMs(v.parse(TimestampSchema, at), -DAY_MS)
+  const settlementsOf = (row: EntryDto) =>
+    periods.flatMap(({ id, period_start: start = '', period_end: end = '' }) =>
+      start <= dayBefore(row) && dayBefore(row) < end ? [id] : [],
+    )
+  expect(rows.map(({ settlement_id: id }) => [id].filter((known) => known !== null))).toStrictEqual(
+    rows.map(settlementsOf),
+  )
+  expect(rows.map(({ type, settlement_id: id }) => [type, id !== null])).toStrictEqual([
+    ['payment', true],
+    ['payment', true],
+    ['recovered', true],
+    ['payment', false],
+  ])
+  const row = rows.find(({ payment_id: id }) => id === paid.paymentId)
+  expect(row && dayBefore(row)).toBe(paid.paidAt)
+})
+
 it('GET /v1/settlements/{id}/payments (design section 8) names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {
   const { deps, caller, settlement } = await aSettlement(1)
   await recredit(deps, await fail(deps, settlement))
@@ -266,7 +304,7 @@ it('GET /v1/settlements/{id}/payments (design section 8) names the failed settle
     },
     { type: 'payment', payment_id: payment.paymentId },
   ])
-  expect(Object.keys(rows[0] ?? {})).toHaveLength(9)
+  expect(Object.keys(rows[0] ?? {})).toHaveLength(10)
   // Key and client are read once, and for each page the settlement, its parts and its entries. No
   // payment is read.
   const costs = ['get', 'get', 'query']

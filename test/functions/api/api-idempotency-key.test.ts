@@ -48,6 +48,44 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
     expect(deps.provider.countOf('createRequest')).toBe(1)
   })
 
+  const BAD_BODIES = ['nonsense', aPaymentBody({ amount: 0 }), aPaymentBody({ colour: 'red' })]
+  it.each([aPaymentBody({ amount: 5 }), ...BAD_BODIES])(
+    'goes on from the stored request after an unknown outcome, and says so: %j',
+    async (body) => {
+      const { deps, create, list } = await aMerchant()
+      deps.provider.script('createRequest', async () => ({ kind: 'unknown', reason: 'timeout' }))
+      await create('order-1')
+      deps.provider.heal('createRequest')
+
+      const resumed = await create('order-1', body)
+
+      expect([resumed.status, resumed.body['notional_minor']]).toStrictEqual([201, 100_000])
+      expect(resumed.headers).toMatchObject(REPLAYED)
+      expect((await list({ idempotency_key: 'order-1' })).body['data']).toStrictEqual([
+        resumed.body,
+      ])
+    },
+  )
+
+  it('counts a claim as none when the provider refused every attempt: the new body is made or refused', async () => {
+    const { deps, create, ledger } = await aMerchant()
+    deps.provider.script('createRequest', async () => ({ kind: 'refused', code: 'INVALID' }))
+    await create('order-1')
+    deps.provider.heal('createRequest')
+
+    const refusals = []
+    for (const body of BAD_BODIES) refusals.push(await create('order-1', body))
+    const made = await create('order-1', aPaymentBody({ amount: 70_000 }))
+
+    expect(refusals.map(({ status, body }) => [status, body['code']])).toStrictEqual(
+      BAD_BODIES.map(() => [422, 'validation']),
+    )
+    expect([made.status, made.body['notional_minor']]).toStrictEqual([201, 70_000])
+    expect(made.headers).not.toHaveProperty('idempotency-replayed')
+    expect(deps.provider.countOf('createRequest')).toBe(2)
+    expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
+  })
+
   it('makes a payment for every request without a key or with an empty key', async () => {
     const { deps, create } = await aMerchant()
 

@@ -106,7 +106,7 @@ async function threeDays() {
   const ofB = await sweptNow(deps, b)
   // The operator's bank transfer, written directly to the table.
   const settlement = markClosed({ ...ofA, status: 'manual_paid', settledAt: deps.now() })
-  const window = payOutOfWindow(a.clientId, ofA.netMinor)
+  const window = payOutOfWindow(a.clientId, ofA.netMinor, deps.now())
   expect(await deps.table.transact({ settlement, window })).toStrictEqual({ applied: true })
   // The provider kept 5,000 of B's payment: 1,000 more than was assumed.
   const lateRow = settledRowFor(assumed, { feeMinor: 5_000, settledAt: deps.now() })

@@ -55,7 +55,7 @@ describe('createPayment after a crash', () => {
     const { payment } = await make()
     answer.resolve()
 
-    expect(await frozenCreate).toEqual({ payment, replayed: true })
+    expect(await frozenCreate).toEqual({ payment, outcome: 'replayed' })
     expect(statuses()).toStrictEqual(['cancelled', 'open'])
     expect(deps.provider.requestOf(payment.paymentRequestId).status).toBe('open')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })

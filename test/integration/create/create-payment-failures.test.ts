@@ -168,14 +168,14 @@ describe('a create whose environment is frozen after its answer', () => {
     expect(await ledger()).toStrictEqual({ pendingMinor: 0 })
 
     deps.provider.heal('createRequest')
-    const { payment, replayed } = await make()
+    const { payment, outcome } = await make()
 
     expect(payment).toMatchObject({
       status: 'pending',
       attempt: 2,
       expiresAt: addMs(payment.createdAt, HOUR_MS),
     })
-    expect(replayed).toBe(false)
+    expect(outcome).toBe('resumed')
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })
 
@@ -186,9 +186,9 @@ describe('a create whose environment is frozen after its answer', () => {
       throw new Error('the answer was lost')
     })
 
-    const { payment, replayed } = await make(losing)
+    const { payment, outcome } = await make(losing)
 
-    expect([payment.status, payment.attempt, replayed]).toStrictEqual(['pending', 1, false])
+    expect([payment.status, payment.attempt, outcome]).toStrictEqual(['pending', 1, 'created'])
     expect(statuses()).toStrictEqual(['open'])
     expect(await ledger()).toStrictEqual({ pendingMinor: 0, pending: 1 })
   })

@@ -140,11 +140,11 @@ describe('an idempotency key whose pushes have ended (design section 4, Create)'
         }
       })
 
-      const { payment, replayed } = await make()
+      const { payment, outcome } = await make()
 
       const credited = { creditedProviderPaymentId: paidRow.providerPaymentId }
       expect(payment).toMatchObject({ status: 'succeeded', attempt: 1, ...credited })
-      expect(replayed).toBe(true)
+      expect(outcome).toBe('replayed')
       expect(creates()).toBe(1)
       expect(await ledger()).toStrictEqual({ pendingMinor: 97_900, succeeded: 1 })
     },
