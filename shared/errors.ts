@@ -77,7 +77,9 @@ export function toErrorReply(error: unknown) {
     ...(confirm && { confirm }),
     ...(retryAt !== undefined && { retry_at: retryAt }),
   }
-  return { status, body, retryAfterSeconds, expected: status < 500 }
+  const headers: Record<string, string> =
+    retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return { status, body, headers, expected: status < 500 }
 }
 
 /** The error envelope of spec section 7, for the public API and operators' actions. */

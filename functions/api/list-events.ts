@@ -5,7 +5,7 @@ import { limitParamOf } from '../../shared/page.ts'
 import { apiHandler, ok } from '../../shared/runtime/api-handler.ts'
 import { AnyTimeSchema } from '../../shared/time.ts'
 
-const query = v.object({
+const query = v.strictObject({
   after: v.optional(v.string()),
   since: v.optional(AnyTimeSchema),
   limit: limitParamOf(25, 100),

@@ -6,7 +6,7 @@ import { listSettlements } from '../../shared/settlement/settlement-store.ts'
 
 /** GET /v1/settlements (spec 4.6). */
 export const handler = apiHandler(
-  { query: v.object(pageParams) },
+  { query: v.strictObject(pageParams) },
   async ({ clientId, query }, deps) => {
     const page = pageOf(query)
     const settlements = await listSettlements(deps, clientId, page)

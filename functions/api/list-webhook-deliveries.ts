@@ -7,7 +7,7 @@ import { toOwnDeliveryDto } from '../../shared/webhook/delivery/delivery-dto.ts'
 import { listDeliveries } from '../../shared/webhook/delivery/list-deliveries.ts'
 import { parseEndpointId } from '../../shared/webhook/endpoint/endpoint-dto.ts'
 
-const query = v.object({
+const query = v.strictObject({
   ...pageParams,
   endpoint_id: v.optional(v.string()),
   event_id: v.optional(EventIdSchema),

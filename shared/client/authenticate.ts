@@ -15,11 +15,10 @@ import {
   noteKeyUse,
 } from './api-key-store.ts'
 import { type Client, ClientSchema } from './client.ts'
-import { enforceRateLimit, type RequestCost } from './enforce-rate-limit.ts'
 
 type AuthDeps = Pick<Deps, 'table' | 'stage' | 'now' | 'runInBackground' | 'memory'>
 
-type Request = RequestCost & {
+type Request = {
   /** The request asks for a change, which a read-only key may not make. */
   readonly changes?: boolean
   /** Called with the client and the key before a request can be refused for its content. */
@@ -42,15 +41,15 @@ declare module '../memory.ts' {
 }
 
 /**
- * The client of an `Authorization` header (spec section 5), within its rate limit. Throws 403
- * `forbidden` for a change with a read-only key, 429 `rate_limit`, and the same 401 `auth` for a
- * key that is missing, malformed, unknown, expired, revoked, of another stage or of a disabled
- * client. The key's text is never logged and never part of an error.
+ * The client of an `Authorization` header (spec section 5). Throws 403 `forbidden` for a change
+ * with a read-only key, and the same 401 `auth` for a key that is missing, malformed, unknown,
+ * expired, revoked, of another stage or of a disabled client. The key's text is never logged and
+ * never part of an error.
  */
 export async function authenticate(
   deps: AuthDeps,
   authorizationHeader = '',
-  { changes = false, onAuthenticated, ...cost }: Request = { points: 1 },
+  { changes = false, onAuthenticated }: Request = {},
 ): Promise<Client> {
   if (!new RegExp(bearerPattern(deps.stage.name)).test(authorizationHeader))
     throw invalidCredentials()
@@ -64,7 +63,6 @@ export async function authenticate(
   noteKeyUse(deps, clientId, keyId)
   if (changes && provenKey.permissions === 'read_only')
     throw new GatewayError('forbidden', 'this API key may only read')
-  await enforceRateLimit(deps, provenKey.client, cost)
   return provenKey.client
 }
 

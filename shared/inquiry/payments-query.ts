@@ -11,7 +11,7 @@ export const NEVER_EMPTY = ['idempotency_key', 'external_reference']
 
 /** The query of the payment list (spec 4.2, design section 8). */
 export const paymentsQuery = v.pipe(
-  v.object({
+  v.strictObject({
     ...pageParams,
     status: v.optional(
       v.picklist(PAYMENT_STATUSES, `status must be one of ${PAYMENT_STATUSES.join(', ')}`),

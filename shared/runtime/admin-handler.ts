@@ -1,14 +1,18 @@
+import type { Request } from '@middy/core'
 import * as v from 'valibot'
 import type { ActionRequest } from '../action-request.ts'
 import type { Deps, Invocation } from '../deps.ts'
-import { type Envelope, invalid, toErrorReply } from '../errors.ts'
-import { parseId, parseInput } from '../field-errors.ts'
-import { ClientIdSchema } from '../ids.ts'
-import { fieldName } from '../table/attributes.ts'
-import { hiddenCharactersIn, maxCharacters, textField } from '../text-field.ts'
-import { type InjectableHandler, injectable } from './injectable.ts'
+import { toErrorReply } from '../errors.ts'
+import {
+  type ActionInput,
+  actionRequest,
+  parsePayload,
+  refuseHiddenCharacters,
+} from '../operator/action-payload.ts'
+import { maxCharacters, textField } from '../text-field.ts'
+import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
-export type AdminReply = { readonly status: number; readonly body: object | Envelope }
+export type AdminReply = { readonly status: number; readonly body: object }
 
 /**
  * Who requests a change. Every changing action requires this name, and the audit record keeps it.
@@ -23,8 +27,6 @@ export const OPERATOR = v.pipe(
 /** An operator's notes on a change: the only text that may have several lines. */
 export const NOTES = textField(1_000)
 
-type ActionInput = v.GenericSchema & { readonly entries: v.ObjectEntries }
-
 /** The summary and the schema that the operators' command line uses. */
 export type AdminAction<Schema extends ActionInput = ActionInput> = {
   /** The list of actions shows the summary's first sentence. */
@@ -34,86 +36,88 @@ export type AdminAction<Schema extends ActionInput = ActionInput> = {
 
 export type AdminHandler = InjectableHandler<unknown, AdminReply> & AdminAction
 
-const HINT = 'Correct the fields named in field_errors and try again.'
-
-/**
- * Wraps an operator action. A refusal is answered without a stack trace. `audit`: the last audit
- * record.
- */
+/** Wraps an operator action. */
 export function adminHandler<const Schema extends ActionInput>(
   { summary, input }: AdminAction<Schema>,
   run: (request: ActionRequest<v.InferOutput<Schema>>, deps: Deps) => Promise<object>,
 ): AdminHandler {
   return Object.assign(
-    injectable<unknown, AdminReply>((deps) => async (event, context) => {
-      const { awsRequestId: requestId } = context
-      const fields = { request_id: requestId, action: context.functionName }
-      let audit: object | undefined
-      const recorded: Invocation['recorded'] = (record) => {
-        audit = { ...record, request_id: requestId }
-      }
-      try {
-        const payload = presentFields(input, objectFrom(event))
-        const parsed = parseInput(input, payload, HINT)
-        refuseHiddenCharacters(payload)
-        const body = await run(requestOf(parsed), { ...deps, invocation: { requestId, recorded } })
-        deps.log.info('operator.action', { ...fields, status: 200 })
-        return { status: 200, body: audit ? { ...body, audit } : body }
-      } catch (error) {
-        const { status, body, expected } = toErrorReply(error)
-        if (expected) deps.log.info('operator.refused', { ...fields, status, code: body.code })
-        else deps.log.error('operator.refused', { ...fields, status, code: body.code }, error)
-        return { status, body }
-      }
-    }),
+    injectable<unknown, AdminReply>((deps) =>
+      pipeline<unknown, AdminReply>(
+        [actionLine(deps), envelope(), parsedPayload(input), shownText(), auditRecord()],
+        async ({ parsed, invocation }: Action<v.InferOutput<Schema>>) =>
+          run(actionRequest(parsed), { ...deps, invocation }),
+      ),
+    ),
     { summary, input },
   )
 }
 
-/**
- * Null for an optional field counts as absent. A reading action ignores `operator`, because some
- * tools always send it.
- */
-function presentFields({ entries }: ActionInput, payload: object): object {
-  return Object.fromEntries(
-    Object.entries(payload).filter(([name, value]) => {
-      const field = Object.hasOwn(entries, name) ? entries[name] : undefined
-      if (field === undefined) return name !== 'operator'
-      return value !== null || v.is(field, null)
-    }),
-  )
+type Action<Parsed = unknown> = {
+  readonly payload: object
+  readonly parsed: Parsed
+  readonly invocation: Invocation
 }
 
-/** A missing payload counts as empty; any other value that is no object is refused. */
-function objectFrom(event: unknown): object {
-  const payload = event === undefined ? {} : event
-  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
-  throw invalid(
-    'the payload must be a JSON object',
-    { body: ['must be an object'] },
-    'Send the fields as {"name": …}.',
-  )
+function actionLine({ log }: Deps) {
+  const fieldsOf = ({ context }: Request) => ({
+    request_id: context.awsRequestId,
+    action: context.functionName,
+  })
+  return {
+    after: (action: Request) => {
+      log.info('operator.action', { ...fieldsOf(action), status: 200 })
+    },
+    onError: (action: Request) => {
+      const { status, body, expected } = toErrorReply(action.error)
+      const fields = { ...fieldsOf(action), status, code: body.code }
+      if (expected) log.info('operator.refused', fields)
+      else log.error('operator.refused', fields, action.error)
+    },
+  }
 }
 
-/**
- * Refuses hidden characters, because alerts and terminals show the text. Only notes may have line
- * breaks.
- */
-function refuseHiddenCharacters(payload: object): void {
-  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
-  const fieldErrors = hiddenCharactersIn(fields)
-  const [first] = Object.entries(fieldErrors)
-  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
+/** A refusal is answered without a stack trace. */
+function envelope() {
+  return {
+    after: (action: Request) => {
+      action.response = { status: 200, body: action.response }
+    },
+    onError: (action: Request) => {
+      const { status, body } = toErrorReply(action.error)
+      action.response = { status, body }
+    },
+  }
 }
 
-function requestOf<Fields>(fields: Fields): ActionRequest<Fields> {
-  return Object.assign(
-    {},
-    ...Object.entries(fields ?? {}).map(([name, value]) => ({
-      [fieldName(name)]:
-        name === 'client_id' && typeof value === 'string'
-          ? parseId(ClientIdSchema, value, 'client')
-          : value,
-    })),
-  )
+function parsedPayload(input: ActionInput) {
+  return {
+    before: (action: Request) => {
+      action.event = parsePayload(input, action.event)
+    },
+  }
+}
+
+function shownText() {
+  return {
+    before: ({ event }: Request<Action>) => {
+      refuseHiddenCharacters(event.payload)
+    },
+  }
+}
+
+/** The answer shows the last audit record. */
+function auditRecord() {
+  return {
+    before: ({ event, context, internal }: Request<Action>) => {
+      const requestId = context.awsRequestId
+      const recorded: Invocation['recorded'] = (record) => {
+        Object.assign(internal, { audit: { ...record, request_id: requestId } })
+      }
+      Object.assign(event, { invocation: { requestId, recorded } })
+    },
+    after: (action: Request) => {
+      action.response = { ...action.response, ...action.internal }
+    },
+  }
 }

@@ -1,9 +1,12 @@
-import middy from '@middy/core'
-import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2 } from 'aws-lambda'
+import type { Request } from '@middy/core'
+import type {
+  APIGatewayProxyStructuredResultV2 as Answer,
+  APIGatewayProxyEventV2,
+} from 'aws-lambda'
 import type { Deps } from '../deps.ts'
 import { GatewayError, toErrorReply } from '../errors.ts'
 import { toJson } from '../json.ts'
-import { type InjectableHandler, injectable } from './injectable.ts'
+import { type InjectableHandler, injectable, type Middleware, pipeline } from './injectable.ts'
 import { callerFields, logInOneLine } from './json-log.ts'
 import { assertFromFront } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
@@ -12,10 +15,12 @@ import { isRouteProbe } from './release/probe.ts'
 // the variable.
 if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
 
-export type HttpRequest = Pick<
-  APIGatewayProxyEventV2,
-  'headers' | 'pathParameters' | 'queryStringParameters'
-> & { readonly isGet: boolean; readonly rawBody: Buffer }
+export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'queryStringParameters'> & {
+  readonly id: string
+  readonly isGet: boolean
+  readonly idempotencyKey: string | undefined
+  readonly rawBody: Buffer
+}
 
 export type HttpReply = {
   readonly status: number
@@ -23,11 +28,75 @@ export type HttpReply = {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/**
- * Ends a request this early before the timeout, so that the caller gets our envelope instead of the
- * platform's.
- */
+/** Ends a request before the timeout, so that the caller gets our envelope, not the platform's. */
 export const TIMEOUT_EARLY_MS = 500
+
+/**
+ * Wraps an HTTP function. The outer list answers every request, also one that runs out of time. The
+ * inner list refuses. A middleware cannot run around a handler; `scope` does.
+ */
+export function httpHandler<Asked extends HttpRequest>(
+  run: (request: Asked, deps: Deps) => Promise<HttpReply>,
+  checks: (deps: Deps) => readonly Middleware[] = () => [],
+  scope: typeof logInOneLine = (inside) => inside(),
+): InjectableHandler<APIGatewayProxyEventV2, Answer> {
+  return injectable((deps) => {
+    const inside = pipeline<HttpRequest, HttpReply>(
+      [closedStage(deps), frontOrigin(deps), ...checks(deps)],
+      async (request: Asked) => run(request, deps),
+    )
+    const answer = pipeline<APIGatewayProxyEventV2, Answer>(
+      [requestLine(deps), envelope(deps)],
+      async (event, context) => scope(() => inside(requestOf(event), context)),
+      TIMEOUT_EARLY_MS,
+    )
+    return (event, context) => logInOneLine(() => answer(event, context))
+  })
+}
+
+function requestOf(event: APIGatewayProxyEventV2): HttpRequest {
+  const { headers, pathParameters, routeKey, isBase64Encoded } = event
+  return {
+    ...event,
+    id: pathParameters?.['id'] ?? '',
+    isGet: routeKey.startsWith('GET '),
+    idempotencyKey: headers['idempotency-key'],
+    rawBody: Buffer.from(event.body ?? '', isBase64Encoded ? 'base64' : 'utf8'),
+  }
+}
+
+/**
+ * One log line for each request. The line has the route's template, never a path or query, and the
+ * front's request id, by which the front's log shows the caller.
+ */
+function requestLine({ log, monotonicMs }: Deps) {
+  const write = ({ event, response, error, internal }: Call<Answer>) => {
+    const refusal = error && toErrorReply(error)
+    const line = {
+      request_id: event.requestContext.requestId,
+      // Without a front the caller can set this header, so only the id's exact form is logged.
+      front_request_id: /^[\w=-]{1,128}$/.exec(event.headers['x-amz-cf-id'] ?? '')?.[0],
+      ...callerFields(),
+      route: event.routeKey,
+      status: response?.statusCode,
+      duration_ms: Math.round(monotonicMs() - (internal.startedMs ?? 0)),
+      ...(refusal && { code: refusal.body.code }),
+    }
+    if (refusal?.expected === false) log.error('request.failed', line, error)
+    else log.info('request.completed', line)
+  }
+  return {
+    before: ({ internal }: Call<Answer>) => {
+      internal.startedMs = monotonicMs()
+    },
+    after: write,
+    onError: write,
+  }
+}
+
+type Call<Response> = Request<APIGatewayProxyEventV2, Response> & {
+  internal: { startedMs?: number }
+}
 
 /**
  * HTTPS only for two years, without subdomains, because the owner may serve other hosts in the
@@ -35,82 +104,40 @@ export const TIMEOUT_EARLY_MS = 500
  */
 const HTTPS_ONLY = { 'strict-transport-security': 'max-age=63072000' }
 
-const JSON_TYPE = { 'content-type': 'application/json' }
+/** Every answer has these headers, and every error is the envelope of spec section 7. */
+function envelope({ stage }: Deps) {
+  const answer = (call: Call<HttpReply>) => {
+    const { status, body, headers } = call.response ?? toErrorReply(call.error)
+    const response: Answer = {
+      statusCode: status,
+      headers: {
+        'content-type': 'application/json',
+        ...headers,
+        // No cache may store balances, destinations or personal data.
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+        ...(stage.hasDomain === true && HTTPS_ONLY),
+        'x-request-id': call.event.requestContext.requestId,
+      },
+      body: typeof body === 'string' ? body : toJson(body),
+    }
+    Object.assign(call, { response })
+  }
+  return { after: answer, onError: answer }
+}
 
-/**
- * Wraps an HTTP function: envelope and request id first, then the checks of a closed stage and of
- * the origin.
- */
-export function httpHandler(
-  run: (request: HttpRequest, deps: Deps) => Promise<HttpReply>,
-): InjectableHandler<APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2> {
-  return injectable((deps) => {
-    const answer = middy<APIGatewayProxyEventV2, HttpReply>({
-      timeoutEarlyInMillis: TIMEOUT_EARLY_MS,
-    }).handler(async (event) => {
-      // A closed stage answers 500 and reads nothing. It answers a probe, so that a closed release
-      // can be proven.
-      if (deps.stage.isClosed === true && !isRouteProbe(event)) {
+/** A closed stage reads nothing. It answers a probe, so that a closed release can be proven. */
+function closedStage({ stage }: Deps) {
+  return {
+    before: ({ event }: Request<HttpRequest>) => {
+      if (stage.isClosed === true && !isRouteProbe(event))
         throw new GatewayError('internal_error', 'the gateway is closed for maintenance', {
           actionHint: 'Send the same request again later, with the same Idempotency-Key.',
         })
-      }
-      await assertFromFront(deps, event)
-      const rawBody = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8')
-      return run({ ...event, isGet: event.routeKey.startsWith('GET '), rawBody }, deps)
-    })
-    return (event, context) =>
-      logInOneLine(() => answerInEnvelope(deps, event, () => answer(event, context)))
-  })
+    },
+  }
 }
 
-/**
- * The outside of every HTTP handler: error envelope (spec section 7), headers and one log line for
- * each request. The line has the route's template, never a path or query, and the front's request
- * id, by which the front's log shows the caller.
- */
-async function answerInEnvelope(
-  deps: Pick<Deps, 'log' | 'monotonicMs' | 'stage'>,
-  event: APIGatewayProxyEventV2,
-  run: () => Promise<HttpReply>,
-): Promise<APIGatewayProxyStructuredResultV2> {
-  const startedMs = deps.monotonicMs()
-  const { requestId } = event.requestContext
-  const headers = {
-    // No cache may store balances, destinations or personal data.
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...(deps.stage.hasDomain === true && HTTPS_ONLY),
-    'x-request-id': requestId,
-  }
-  const line = (status: number) => ({
-    request_id: requestId,
-    // CloudFront's request id. Without a front the caller can set this header, so only the id's
-    // exact form is logged.
-    front_request_id: /^[\w=-]{1,128}$/.exec(event.headers['x-amz-cf-id'] ?? '')?.[0],
-    ...callerFields(),
-    route: event.routeKey,
-    status,
-    duration_ms: Math.round(deps.monotonicMs() - startedMs),
-  })
-  try {
-    const { status, body, headers: replyHeaders } = await run()
-    const text = typeof body === 'string' ? body : toJson(body)
-    deps.log.info('request.completed', line(status))
-    return {
-      statusCode: status,
-      headers: { ...JSON_TYPE, ...replyHeaders, ...headers },
-      body: text,
-    }
-  } catch (error) {
-    const { status, body, retryAfterSeconds, expected } = toErrorReply(error)
-    if (expected) deps.log.info('request.completed', { ...line(status), code: body.code })
-    else deps.log.error('request.failed', { ...line(status), code: body.code }, error)
-    const retry = retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }
-    return {
-      statusCode: status,
-      headers: { ...JSON_TYPE, ...retry, ...headers },
-      body: JSON.stringify(body),
-    }
-  }
+function frontOrigin(deps: Deps) {
+  return { before: async ({ event }: Request<HttpRequest>) => assertFromFront(deps, event) }
 }

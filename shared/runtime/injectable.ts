@@ -1,3 +1,4 @@
+import middy, { type MiddyfiedHandler } from '@middy/core'
 import type { Context } from 'aws-lambda'
 import type { Deps, TableDeps } from '../deps.ts'
 import { ENV } from './config.ts'
@@ -11,39 +12,53 @@ export type LambdaHandler<Event, Result> = (event: Event, context: Context) => P
  * A Lambda handler that the local gateway, the tests and the simulation run with their own
  * dependencies.
  */
-export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result | typeof PROVEN> & {
+export type InjectableHandler<Event, Result> = LambdaHandler<Event, Result> & {
   readonly withDeps: (deps: Deps) => LambdaHandler<Event, Result>
 }
 
 const deployedDeps = process.env[ENV.stage] === undefined ? undefined : runtimeDeps()
 if (deployedDeps) await warmTable(deployedDeps)
 
+/** Every handler answers a probe before any effect. A failed probe fails the invocation. */
 export function injectable<Event, Result>(
   build: (deps: Deps) => LambdaHandler<Event, Result>,
 ): InjectableHandler<Event, Result> {
   const notDeployed = () => {
     throw new Error(`${ENV.stage} is not set: outside AWS, pass the dependencies with withDeps`)
   }
-  const handler = deployedDeps ? answeringProbes(deployedDeps, build(deployedDeps)) : notDeployed
-  return Object.assign(handler, { withDeps: build })
+  const withDeps = (deps: Deps) => pipeline<Event, Result>([probe(deps)], build(deps))
+  return Object.assign(deployedDeps ? withDeps(deployedDeps) : notDeployed, { withDeps })
 }
 
-/**
- * Answers a probe before any effect. One empty read proves that the role and the table let the
- * function work.
- */
-export function answeringProbes<Event, Result>(
-  deps: TableDeps,
-  handler: LambdaHandler<Event, Result>,
-): LambdaHandler<Event, Result | typeof PROVEN> {
-  return async (event, context) => {
-    if (!isProbe(event)) return handler(event, context)
-    await readNothing(deps).catch((error: unknown) => {
-      // Only the class name: a table error carries whole items, and Lambda logs this error.
-      throw new Error(
-        `the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`,
-      )
-    })
-    return PROVEN
+/** One concern of a handler, as middy takes it. */
+export type Middleware = Extract<Parameters<MiddyfiedHandler['use']>[0], unknown[]>[number]
+
+/** A method, so that a handler may take what middlewares have added to the event. */
+type Handler<Event> = { handle(event: Event, context: Context): Promise<unknown> }['handle']
+
+/** The hooks run in the order of the list before the handler, and in reverse order after it. */
+export function pipeline<Event, Result>(
+  middlewares: readonly Middleware[],
+  handler: Handler<Event>,
+  timeoutEarlyInMillis = 0,
+): LambdaHandler<Event, Result> {
+  return middy<Event>({ timeoutEarlyInMillis })
+    .handler(handler)
+    .use([...middlewares])
+}
+
+/** One empty read proves that the role and the table let the function work. */
+export function probe(deps: TableDeps) {
+  return {
+    before: async ({ event }: { event: unknown }) => {
+      if (!isProbe(event)) return undefined
+      await readNothing(deps).catch((error: unknown) => {
+        // Only the class name: a table error carries whole items, and Lambda logs this error.
+        throw new Error(
+          `the table cannot be read: ${error instanceof Error ? error.name : 'unknown error'}`,
+        )
+      })
+      return PROVEN
+    },
   }
 }

@@ -29,7 +29,7 @@ type OriginDeps = Pick<Deps, 'secrets' | 'stage'>
  */
 export async function assertFromFront(
   deps: OriginDeps,
-  event: APIGatewayProxyEventV2,
+  event: Pick<APIGatewayProxyEventV2, 'headers'>,
 ): Promise<void> {
   if (deps.stage.behindFront !== true) return
   // A probe does not come through the front; it proves that the secret can be read.

@@ -1,55 +1,72 @@
+import type { Request } from '@middy/core'
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda'
 import * as v from 'valibot'
 import type { Deps } from '../deps.ts'
-import { type InjectableHandler, injectable } from './injectable.ts'
+import { type InjectableHandler, injectable, pipeline } from './injectable.ts'
 
-/**
- * Wraps a queue's worker. Only failed messages return to the queue. An unreadable message ends in
- * the dead-letter queue.
- */
+/** Wraps a queue's worker. An unreadable message ends in the dead-letter queue. */
 export function queueHandler<const Schema extends v.GenericSchema>(
   message: Schema,
   run: (message: v.InferOutput<Schema>, deps: Deps) => Promise<unknown>,
 ): InjectableHandler<SQSEvent, SQSBatchResponse> {
-  return injectable((deps) => async ({ Records: records }, { functionName }) => {
-    const results = await Promise.allSettled(
-      records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
-    )
-    const batchItemFailures = records.flatMap(({ messageId }, at) => {
-      const result = results[at]
-      if (result?.status !== 'rejected') return []
-      deps.log.error(
-        'message.failed',
-        { function: functionName, message_id: messageId },
-        result.reason,
-      )
-      return [{ itemIdentifier: messageId }]
-    })
-    return { batchItemFailures }
-  })
+  return injectable((deps) =>
+    pipeline([partialFailures(deps)], async ({ Records: records }: SQSEvent) =>
+      Promise.allSettled(
+        records.map(async ({ body }) => run(v.parse(message, JSON.parse(body)), deps)),
+      ),
+    ),
+  )
+}
+
+/** Only failed messages return to the queue. */
+function partialFailures({ log }: Deps) {
+  return {
+    after: (batch: Request<SQSEvent, PromiseSettledResult<unknown>[]>) => {
+      const batchItemFailures = batch.event.Records.flatMap(({ messageId }, at) => {
+        const result = batch.response?.[at]
+        if (result?.status !== 'rejected') return []
+        const fields = { function: batch.context.functionName, message_id: messageId }
+        log.error('message.failed', fields, result.reason)
+        return [{ itemIdentifier: messageId }]
+      })
+      Object.assign(batch, { response: { batchItemFailures } })
+    },
+  }
 }
 
 type ScheduledWork = { readonly summary: string }
 
-/**
- * Wraps a scheduled function. A failure is logged here, and the thrown error has no cause: Lambda
- * would log the cause, and a table error carries whole items. In a closed stage nothing runs: after
- * a restore the sync would post partly restored payments twice.
- */
 export function scheduleHandler(
   { summary }: ScheduledWork,
   run: (deps: Deps) => Promise<object>,
 ): InjectableHandler<unknown, object> & ScheduledWork {
   return Object.assign(
-    injectable<unknown, object>((deps) => async (_, { functionName }) => {
-      if (deps.stage.isClosed === true)
-        throw new Error('the stage is closed: recount the ledgers and open it first')
-      const summaryOfRun = await run(deps).catch((error: unknown) => {
-        deps.log.error('invocation.failed', { function: functionName }, error)
-      })
-      if (summaryOfRun === undefined) throw new Error('the run failed; see its log for the cause')
-      return summaryOfRun
-    }),
+    injectable<unknown, object>((deps) =>
+      pipeline(
+        [openStage(deps)],
+        pipeline([failureLine(deps)], async () => run(deps)),
+      ),
+    ),
     { summary },
   )
+}
+
+/** In a closed stage nothing runs: after a restore the sync would post restored payments twice. */
+function openStage({ stage }: Deps) {
+  return {
+    before: () => {
+      if (stage.isClosed === true)
+        throw new Error('the stage is closed: recount the ledgers and open it first')
+    },
+  }
+}
+
+/** Lambda logs the error with its cause, and a table error carries whole items. */
+function failureLine({ log }: Deps) {
+  return {
+    onError: (run: Request) => {
+      log.error('invocation.failed', { function: run.context.functionName }, run.error)
+      run.error = new Error('the run failed; see its log for the cause')
+    },
+  }
 }

@@ -2,12 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const requests = new AsyncLocalStorage<{ units: number }>()
 
-/** Runs one request. `used` answers the request units that the table has reported for it so far. */
-export function withCountedUnits<Result>(
-  run: (used: () => number) => Promise<Result>,
-): Promise<Result> {
-  const count = { units: 0 }
-  return requests.run(count, () => run(() => count.units))
+/** Runs one request and counts the request units that the table reports for it. */
+export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
+  return requests.run({ units: 0 }, run)
+}
+
+/** The units of the request so far. */
+export function usedUnits(): number {
+  return requests.getStore()?.units ?? 0
 }
 
 /** False in background work, whose units are not counted. */

@@ -1,13 +1,7 @@
-import { marshall } from '@aws-sdk/util-dynamodb'
-import { attributeName, type Item } from '../../table/attributes.ts'
+import { attributeName } from '../../table/attributes.ts'
 import { keyAttributes } from '../../table/schema.ts'
 import type { Changes, Condition } from '../../table/step.ts'
 import type { QueryInput } from '../../table/table.ts'
-
-/** Undefined values are left out, in nested values too. */
-export function toRaw(values: Item) {
-  return marshall(values, { removeUndefinedValues: true })
-}
 
 /** Collects the #names and :values of one request. */
 export function placeholders() {
@@ -28,7 +22,7 @@ export function placeholders() {
     /** The two maps in the SDK's form; empty maps are left out, because DynamoDB refuses them. */
     maps: () => ({
       ...(Object.keys(names).length > 0 && { ExpressionAttributeNames: names }),
-      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: toRaw(values) }),
+      ...(Object.keys(values).length > 0 && { ExpressionAttributeValues: values }),
     }),
   }
 }

@@ -1,20 +1,23 @@
 import {
   type AttributeValue,
-  BatchGetItemCommand,
   type CancellationReason,
   ConditionalCheckFailedException,
-  DeleteItemCommand,
   DynamoDBClient,
   type DynamoDBClientConfig,
-  GetItemCommand,
-  PutItemCommand,
-  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
-  type TransactWriteItem,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
+import {
+  BatchGetCommand,
+  DeleteCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  PutCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
 import { unmarshall } from '@aws-sdk/util-dynamodb'
 import { assertInvariant } from '../../errors.ts'
 import { fromItem, type Item } from '../../table/attributes.ts'
@@ -28,7 +31,6 @@ import {
   keyExpression,
   type Placeholders,
   placeholders,
-  toRaw,
   updateExpression,
 } from './dynamodb-expressions.ts'
 import {
@@ -40,6 +42,7 @@ import {
 } from './retrying-table.ts'
 
 type DynamoDbTable = { readonly client: DynamoDBClient; readonly name: string }
+type DocumentTable = { readonly client: DynamoDBDocumentClient; readonly name: string }
 
 /**
  * The table port on DynamoDB. The SDK retries failed calls; `retryingTable` retries write
@@ -52,7 +55,8 @@ export function dynamoDbTable(
   return retryingTable(withJoinedReads(dynamoDbRequests(table)), means)
 }
 
-export function dynamoDbRequests(table: DynamoDbTable): TableRequests {
+export function dynamoDbRequests({ client, name }: DynamoDbTable): TableRequests {
+  const table = { client: DynamoDBDocumentClient.from(client, TRANSLATION), name }
   return {
     get: (key, some) => getItem(table, key, some),
     batchGet: (keys, reads) => batchGet(table, keys, reads),
@@ -63,52 +67,49 @@ export function dynamoDbRequests(table: DynamoDbTable): TableRequests {
   }
 }
 
-async function getItem({ client, name }: DynamoDbTable, key: Key, some: SomeFields | undefined) {
+/** Undefined values are left out, in nested values too. */
+const TRANSLATION = { marshallOptions: { removeUndefinedValues: true } }
+
+async function getItem({ client, name }: DocumentTable, key: Key, some: SomeFields | undefined) {
   const p = placeholders()
   const projection = some && { ...projectionOf(some.fields, p), ...p.maps() }
   const { Item: item } = await client.send(
-    new GetItemCommand({
+    new GetCommand({
       TableName: name,
-      Key: rawKey(key),
+      Key: keyOf(key),
       ConsistentRead: some?.consistent ?? true,
       ...projection,
     }),
   )
-  return item && fromRaw(item)
+  return item && fromItem(item)
 }
 
 function projectionOf(fields: readonly string[], p: Placeholders) {
   return { ProjectionExpression: fields.map((field) => p.name(field)).join(', ') }
 }
 
-type RawItem = Record<string, AttributeValue>
-
-function rawKey({ pk, sk }: Key): RawItem {
-  return { pk: { S: pk }, sk: { S: sk } }
-}
-
-function fromRaw(raw: RawItem): Item {
-  return fromItem(unmarshall(raw))
+function keyOf({ pk, sk }: Key) {
+  return { pk, sk }
 }
 
 async function batchGet(
-  { client, name }: DynamoDbTable,
+  { client, name }: DocumentTable,
   keys: readonly Key[],
   reads: Reads = 'consistent',
 ) {
   const answer = await client.send(
-    new BatchGetItemCommand({
-      RequestItems: { [name]: { Keys: keys.map(rawKey), ConsistentRead: reads === 'consistent' } },
+    new BatchGetCommand({
+      RequestItems: { [name]: { Keys: keys.map(keyOf), ConsistentRead: reads === 'consistent' } },
     }),
   )
   const unprocessed = answer.UnprocessedKeys?.[name]?.Keys ?? []
   return {
-    items: (answer.Responses?.[name] ?? []).map(fromRaw),
-    unprocessed: unprocessed.map(({ pk, sk }) => ({ pk: pk?.S ?? '', sk: sk?.S ?? '' })),
+    items: (answer.Responses?.[name] ?? []).map(fromItem),
+    unprocessed: unprocessed.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })),
   }
 }
 
-async function query({ client, name }: DynamoDbTable, input: QueryInput): Promise<QueryPage> {
+async function query({ client, name }: DocumentTable, input: QueryInput): Promise<QueryPage> {
   const p = placeholders()
   const answer = await client.send(
     new QueryCommand({
@@ -120,19 +121,19 @@ async function query({ client, name }: DynamoDbTable, input: QueryInput): Promis
       Limit: input.limit,
       ScanIndexForward: !(input.newestFirst ?? false),
       ConsistentRead: input.index === undefined,
-      ...(input.cursor && { ExclusiveStartKey: toRaw(input.cursor) }),
+      ...(input.cursor && { ExclusiveStartKey: input.cursor }),
       ...(input.countOnly && { Select: 'COUNT' }),
     }),
   )
   // The cursor returns to DynamoDB unchanged, so its attributes keep the table's names.
   return {
-    items: (answer.Items ?? []).map(fromRaw),
+    items: (answer.Items ?? []).map(fromItem),
     count: answer.Count ?? 0,
-    cursor: answer.LastEvaluatedKey && unmarshall(answer.LastEvaluatedKey),
+    cursor: answer.LastEvaluatedKey,
   }
 }
 
-async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
+async function write(table: DocumentTable, step: Step): Promise<WriteOutcome> {
   try {
     return { applied: true, item: await sendWrite(table, step) }
   } catch (error) {
@@ -142,18 +143,20 @@ async function write(table: DynamoDbTable, step: Step): Promise<WriteOutcome> {
   }
 }
 
-async function sendWrite({ client, name }: DynamoDbTable, step: Step): Promise<Item | undefined> {
+async function sendWrite({ client, name }: DocumentTable, step: Step): Promise<Item | undefined> {
   const { Put, Update, Delete } = toTransactItem(name, step)
-  if (Put) return void (await client.send(new PutItemCommand(Put)))
-  if (Delete) return void (await client.send(new DeleteItemCommand(Delete)))
+  if (Put) return void (await client.send(new PutCommand(Put)))
+  if (Delete) return void (await client.send(new DeleteCommand(Delete)))
   assertInvariant(Update !== undefined, 'a condition check is allowed only inside a transaction')
   const ReturnValues = returnsNothing(step) ? 'NONE' : 'ALL_NEW'
-  const { Attributes } = await client.send(new UpdateItemCommand({ ...Update, ReturnValues }))
-  return Attributes && fromRaw(Attributes)
+  const { Attributes } = await client.send(new UpdateCommand({ ...Update, ReturnValues }))
+  return Attributes && fromItem(Attributes)
 }
 
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number]
+
 /** The SDK's form of a step. A refusal returns the present item, which saves a read. */
-function toTransactItem(TableName: string, step: Step): TransactWriteItem {
+function toTransactItem(TableName: string, step: Step): TransactItem {
   const p = placeholders()
   const UpdateExpression = step.kind === 'update' ? updateExpression(step.changes, p) : undefined
   const ConditionExpression = step.condition && conditionExpression(step.condition, p)
@@ -164,10 +167,10 @@ function toTransactItem(TableName: string, step: Step): TransactWriteItem {
     ReturnValuesOnConditionCheckFailure,
     ...p.maps(),
   } as const
-  const Key = rawKey(step.key)
+  const Key = keyOf(step.key)
   switch (step.kind) {
     case 'put':
-      return { Put: { ...base, Item: toRaw({ ...step.item, ...step.key }) } }
+      return { Put: { ...base, Item: { ...step.item, ...step.key } } }
     case 'update':
       return { Update: { ...base, Key, UpdateExpression } }
     case 'delete':
@@ -182,19 +185,22 @@ function returnsNothing(step: Step): boolean {
   return 'returnsNothing' in step
 }
 
-/** The item of a refusal. The SDK gives an empty item if no item exists. */
-function refusedItem(raw: RawItem | undefined): Item | undefined {
-  return raw && Object.keys(raw).length > 0 ? fromRaw(raw) : undefined
+/**
+ * The item of a refusal. The document client leaves the items of errors raw. The SDK gives an empty
+ * item if no item exists.
+ */
+function refusedItem(raw: Record<string, AttributeValue> | undefined): Item | undefined {
+  return raw && Object.keys(raw).length > 0 ? fromItem(unmarshall(raw)) : undefined
 }
 
 async function transactWrite(
-  { client, name }: DynamoDbTable,
+  { client, name }: DocumentTable,
   steps: readonly Step[],
 ): Promise<StepsOutcome> {
   try {
     // The SDK retries with the same idempotency token, so a transaction is applied once.
     const items = steps.map((step) => toTransactItem(name, step))
-    await client.send(new TransactWriteItemsCommand({ TransactItems: items }))
+    await client.send(new TransactWriteCommand({ TransactItems: items }))
     return { applied: true }
   } catch (error) {
     const reasons =
@@ -231,12 +237,7 @@ function isRetryable({ Code }: CancellationReason) {
  * units of its calls.
  */
 export function dynamoDbClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
-  const options = {
-    maxAttempts: 4,
-    requestHandler: AWS_HTTP_OPTIONS,
-    cacheMiddleware: true,
-    ...config,
-  }
+  const options = { maxAttempts: 4, requestHandler: AWS_HTTP_OPTIONS, ...config }
   const client = withoutLog(new DynamoDBClient(options))
   client.middlewareStack.add((next) => async (args) => {
     if (!isCountingUnits()) return next(args)

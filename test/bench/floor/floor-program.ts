@@ -54,7 +54,6 @@ const simulator = await startProviderSimulator({
   callbackToken: CALLBACK_TOKEN,
 })
 const client = new DynamoDBClient({
-  cacheMiddleware: true,
   ...localAws(endpoint),
   requestHandler: {
     httpAgent: new Agent({ keepAlive: true, maxSockets: 200 }),

@@ -10,8 +10,7 @@ it.each<readonly [Name, Query, string]>([
   ['listPayments', { external_referense: 'order-17', status: 'succeeded' }, 'external_referense'],
   ['listPayments', { Page: '2' }, 'Page'],
   ['listSettlements', { cursor: 'x' }, 'cursor'],
-  ['getPayment', { expand: 'all' }, 'expand'],
-  ['createPayment', { dry_run: 'true' }, 'dry_run'],
+  ['listWebhookEndpoints', { url: 'https://shop.example' }, 'url'],
   ['listPayments', { ['x'.repeat(65)]: '1' }, 'x'.repeat(64)],
 ])('%s refuses the unknown parameter in %j', async (name, query, unknown) => {
   const { ask, deps } = await anApi()
@@ -27,6 +26,19 @@ it.each<readonly [Name, Query, string]>([
     action_hint: expect.any(String) as unknown,
   }
   expect([status, body, deps.provider.calls]).toStrictEqual([422, refusal, []])
+})
+
+it.each<readonly [Name, Query, number]>([
+  ['getPayment', { expand: 'all' }, 200],
+  ['createPayment', { dry_run: 'true' }, 201],
+  ['getBalance', { includes: 'settlements' }, 200],
+])('%s is no list and ignores the unknown parameter in %j', async (name, query, answer) => {
+  const { ask } = await anApi()
+  const { body: created } = await ask('createPayment', { body: aPaymentBody() })
+
+  const { status } = await ask(name, { id: String(created['id']), query, body: aPaymentBody() })
+
+  expect(status).toBe(answer)
 })
 
 it.each<readonly [Name, Query]>([

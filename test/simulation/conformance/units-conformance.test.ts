@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, it } from 'vitest'
 import type { TableRequests } from '../../../shared/runtime/aws/retrying-table.ts'
 import { exists, guard, put, remove, type Step, update } from '../../../shared/table/step.ts'
-import { withCountedUnits } from '../../../shared/table/used-units.ts'
+import { usedUnits, withCountedUnits } from '../../../shared/table/used-units.ts'
 import { describeOnDynamoDb } from '../../support/dynamodb.ts'
 import { bothTables } from './on-both.ts'
 
@@ -50,9 +50,9 @@ const SINGLE: readonly (readonly [string, number, (table: TableRequests) => Prom
 async function usedByEach(table: TableRequests) {
   const used: (readonly [string, number])[] = []
   for (const [name, , run] of SINGLE) {
-    await withCountedUnits(async (units) => {
+    await withCountedUnits(async () => {
       await run(table)
-      used.push([name, units()])
+      used.push([name, usedUnits()])
     })
   }
   return used
@@ -75,9 +75,9 @@ describe('the units of a request', () => {
     const steps = [put({ pk, sk: 'x' }, listed), put({ pk, sk: 'y' }, {})]
     const refused = [...steps, guard({ pk, sk: 'none' }, exists)]
     const used = (table: TableRequests, some: readonly Step[]) =>
-      withCountedUnits(async (units) => {
+      withCountedUnits(async () => {
         await table.transact(some)
-        return units()
+        return usedUnits()
       })
 
     expect([await used(local, steps), await used(model, steps)]).toStrictEqual([6, 6])

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Deps } from '../../../shared/deps.ts'
 import { ENV, readConfig } from '../../../shared/runtime/config.ts'
-import { answeringProbes } from '../../../shared/runtime/injectable.ts'
+import { pipeline, probe } from '../../../shared/runtime/injectable.ts'
 import { PROBE, PROVEN } from '../../../shared/runtime/release/probe.ts'
 import { probeEvent } from '../../../shared/runtime/release/prove-versions.ts'
 import { warmTable } from '../../../shared/runtime/warm-table.ts'
@@ -159,6 +159,11 @@ describe('the environment of a deployed function', () => {
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
+/** A function whose only middleware is the probe. */
+function answeringProbes(deps: Deps, handle: (event: unknown) => Promise<unknown>) {
+  return pipeline([probe(deps)], handle)
+}
+
 function worker() {
   const seen: unknown[] = []
   return { seen, handle: async (event: unknown) => void seen.push(event) }
@@ -189,7 +194,7 @@ describe('a probe of any function', () => {
     { Records: [] },
     { source: 'aws.events', detail: {} },
     { client_id: 'x' },
-    undefined,
+    {},
     null,
     [PROBE],
   ]

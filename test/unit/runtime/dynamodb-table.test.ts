@@ -1,15 +1,17 @@
 import {
-  BatchGetItemCommand,
   ConditionalCheckFailedException,
   DynamoDBClient,
-  GetItemCommand,
-  QueryCommand,
   TransactionCanceledException,
   TransactionConflictException,
-  TransactWriteItemsCommand,
-  UpdateItemCommand,
 } from '@aws-sdk/client-dynamodb'
-import { marshall } from '@aws-sdk/util-dynamodb'
+import {
+  BatchGetCommand,
+  DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  TransactWriteCommand,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb'
 import { mockClient } from 'aws-sdk-client-mock'
 import * as v from 'valibot'
 import { describe, expect, onTestFinished } from 'vitest'
@@ -30,7 +32,7 @@ function aKey() {
  * conflicting writers.
  */
 function aMockedTable() {
-  const client = mockClient(DynamoDBClient)
+  const client = mockClient(DynamoDBDocumentClient)
   onTestFinished(() => client.restore())
   const NAME = 'gateway-test'
   const requests = dynamoDbRequests({ client: new DynamoDBClient({}), name: NAME })
@@ -53,12 +55,12 @@ it('reads of the table that decide are consistent (style guide); reads of an ind
   await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
   const gets = client
-    .commandCalls(GetItemCommand)
+    .commandCalls(GetCommand)
     .map(({ args: [{ input }] }) => input.ConsistentRead)
   // Fields that never change are read consistently only where they seem to be missing.
   expect(gets).toStrictEqual([true, false, true])
   const batches = client
-    .commandCalls(BatchGetItemCommand)
+    .commandCalls(BatchGetCommand)
     .map(({ args: [{ input }] }) => input.RequestItems?.[NAME])
   expect(batches).toMatchObject([{ ConsistentRead: true }, { ConsistentRead: false }])
   const queries = client
@@ -75,12 +77,12 @@ describe('a batch that DynamoDB leaves incomplete', () => {
   }) => {
     const [first, second, missing] = [aKey(), aKey(), aKey()]
     client
-      .on(BatchGetItemCommand)
+      .on(BatchGetCommand)
       .resolvesOnce({
-        Responses: { [NAME]: [marshall({ ...second, name: 'second' })] },
-        UnprocessedKeys: { [NAME]: { Keys: [marshall(first)] } },
+        Responses: { [NAME]: [{ ...second, name: 'second' }] },
+        UnprocessedKeys: { [NAME]: { Keys: [first] } },
       })
-      .resolvesOnce({ Responses: { [NAME]: [marshall({ ...first, name: 'first' })] } })
+      .resolvesOnce({ Responses: { [NAME]: [{ ...first, name: 'first' }] } })
 
     const items = await deps.table.getMany([first, missing, second, first])
 
@@ -91,12 +93,9 @@ describe('a batch that DynamoDB leaves incomplete', () => {
       'first',
     ])
     const asked = client
-      .commandCalls(BatchGetItemCommand)
+      .commandCalls(BatchGetCommand)
       .map(({ args: [{ input }] }) => input.RequestItems?.[NAME]?.Keys)
-    expect(asked).toStrictEqual([
-      [first, missing, second].map((key) => marshall(key)),
-      [marshall(first)],
-    ])
+    expect(asked).toStrictEqual([[first, missing, second], [first]])
   })
 
   it('fails after eight tries, instead of reporting its items as missing', async ({
@@ -105,16 +104,16 @@ describe('a batch that DynamoDB leaves incomplete', () => {
     NAME,
   }) => {
     const key = aKey()
-    client.on(BatchGetItemCommand).callsFake(() => {
-      if (client.commandCalls(BatchGetItemCommand).length > 20) throw new Error('asked for ever')
-      return { UnprocessedKeys: { [NAME]: { Keys: [marshall(key)] } } }
+    client.on(BatchGetCommand).callsFake(() => {
+      if (client.commandCalls(BatchGetCommand).length > 20) throw new Error('asked for ever')
+      return { UnprocessedKeys: { [NAME]: { Keys: [key] } } }
     })
 
     await expect(deps.table.getMany([key])).rejects.toThrow(
       'a batch read is incomplete after 8 tries',
     )
 
-    expect(client.commandCalls(BatchGetItemCommand)).toHaveLength(8)
+    expect(client.commandCalls(BatchGetCommand)).toHaveLength(8)
   })
 })
 
@@ -193,12 +192,12 @@ describe('a write that conflicts', () => {
     client,
     deps,
   }) => {
-    client.on(UpdateItemCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
+    client.on(UpdateCommand).rejectsOnce(conflict).rejectsOnce(conflict).resolves({})
 
     const outcomes = [await deps.table.write(aStep()), await deps.table.write(aStep())]
 
     expect(outcomes).toMatchObject([{ applied: true }, { applied: true }])
-    expect(client.commandCalls(UpdateItemCommand)).toHaveLength(4)
+    expect(client.commandCalls(UpdateCommand)).toHaveLength(4)
     expect(deps.lines).toStrictEqual([
       { level: 'info', code: 'write.contended', fields: { retries: 2, gave_up: 0 } },
     ])
@@ -212,11 +211,11 @@ describe('a write that conflicts', () => {
   })
 
   it('logs that its retries are exhausted', async ({ client, deps }) => {
-    client.on(TransactWriteItemsCommand).rejects(cancelled('TransactionConflict', 'None'))
+    client.on(TransactWriteCommand).rejects(cancelled('TransactionConflict', 'None'))
 
     await expect(deps.table.transact(twoSteps())).rejects.toThrow('cancelled')
 
-    expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(12)
+    expect(client.commandCalls(TransactWriteCommand)).toHaveLength(12)
     expect(deps.lines).toStrictEqual([
       { level: 'warn', code: 'write.contended', fields: { retries: 11, gave_up: 1 } },
     ])
@@ -233,12 +232,12 @@ describe('a write that conflicts', () => {
     'is %s when a transaction is cancelled by %j',
     async ([, codes, tries], { client, deps }) => {
       const error = cancelled(...codes)
-      client.on(TransactWriteItemsCommand).rejectsOnce(error).resolves({})
+      client.on(TransactWriteCommand).rejectsOnce(error).resolves({})
 
       const outcome = await deps.table.transact(twoSteps()).catch((thrown: unknown) => thrown)
 
       expect(outcome).toStrictEqual(tries === 2 ? { applied: true } : error)
-      expect(client.commandCalls(TransactWriteItemsCommand)).toHaveLength(tries)
+      expect(client.commandCalls(TransactWriteCommand)).toHaveLength(tries)
     },
   )
 
@@ -248,10 +247,10 @@ describe('a write that conflicts', () => {
   }) => {
     const Item = { due_at: { S: 'then' } }
     client
-      .on(UpdateItemCommand)
+      .on(UpdateCommand)
       .rejects(new ConditionalCheckFailedException({ message: 'no', $metadata: {}, Item }))
     client
-      .on(TransactWriteItemsCommand)
+      .on(TransactWriteCommand)
       .rejects(cancelled('TransactionConflict', 'ConditionalCheckFailed'))
 
     expect([await deps.table.write(aStep()), await deps.table.transact(twoSteps())]).toStrictEqual([

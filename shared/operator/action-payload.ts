@@ -1,0 +1,64 @@
+import * as v from 'valibot'
+import type { ActionRequest } from '../action-request.ts'
+import { invalid } from '../errors.ts'
+import { parseId, parseInput } from '../field-errors.ts'
+import { ClientIdSchema } from '../ids.ts'
+import { fieldName } from '../table/attributes.ts'
+import { hiddenCharactersIn } from '../text-field.ts'
+
+export type ActionInput = v.GenericSchema & { readonly entries: v.ObjectEntries }
+
+const HINT = 'Correct the fields named in field_errors and try again.'
+
+/** The payload of an operator's action, as it was sent and as its schema reads it. */
+export function parsePayload(input: ActionInput, event: unknown) {
+  const payload = presentFields(input, objectFrom(event))
+  return { payload, parsed: parseInput(input, payload, HINT) }
+}
+
+/**
+ * Null for an optional field counts as absent. A reading action ignores `operator`, because some
+ * tools always send it.
+ */
+function presentFields({ entries }: ActionInput, payload: object): object {
+  return Object.fromEntries(
+    Object.entries(payload).filter(([name, value]) => {
+      const field = Object.hasOwn(entries, name) ? entries[name] : undefined
+      if (field === undefined) return name !== 'operator'
+      return value !== null || v.is(field, null)
+    }),
+  )
+}
+
+function objectFrom(payload: unknown): object {
+  if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) return payload
+  throw invalid(
+    'the payload must be a JSON object',
+    { body: ['must be an object'] },
+    'Send the fields as {"name": …}.',
+  )
+}
+
+/**
+ * Refuses hidden characters, because alerts and terminals show the text. Only notes may have line
+ * breaks.
+ */
+export function refuseHiddenCharacters(payload: object): void {
+  const fields = Object.fromEntries(Object.entries(payload).filter(([name]) => name !== 'notes'))
+  const fieldErrors = hiddenCharactersIn(fields)
+  const [first] = Object.entries(fieldErrors)
+  if (first) throw invalid(`${first[0]}: ${first[1][0]}`, fieldErrors, HINT)
+}
+
+/** The parsed fields under the domain's names. A malformed client id is unknown. */
+export function actionRequest<Fields>(fields: Fields): ActionRequest<Fields> {
+  return Object.assign(
+    {},
+    ...Object.entries(fields ?? {}).map(([name, value]) => ({
+      [fieldName(name)]:
+        name === 'client_id' && typeof value === 'string'
+          ? parseId(ClientIdSchema, value, 'client')
+          : value,
+    })),
+  )
+}
