@@ -129,7 +129,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look(
     'get-books',
     allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      GetItem: ['CLIENT'],
+      GetItem: ['CLIENT', 'LEDGER'],
       Query: ['HOUSE'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },

@@ -168,8 +168,8 @@ export async function findAuditRecordsOf(deps: TableDeps, subject: string, page:
 }
 
 export async function findAuditRecordsOfClient(deps: TableDeps, clientId: ClientId, page: Page) {
-  const partitions = [[clientId, AUDIT_RECORD_ENTITY]]
-  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partitions, page })
+  const partition = [clientId, AUDIT_RECORD_ENTITY]
+  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
   return items.flatMap((item) => ifValid(AuditRecordSchema, item) ?? [])
 }
 
