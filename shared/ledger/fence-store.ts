@@ -3,10 +3,10 @@ import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import { windowKey } from '../table/keys.ts'
+import { shardKey, windowKey } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
 import { below, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { shardKeys } from './shard-store.ts'
 
 export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
@@ -26,7 +26,9 @@ export async function raiseFence(
   const [changes, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
   await raiseItem(deps, update(windowKey(clientId), changes, isLower), end)
   await Promise.all(
-    shardKeys(clientId).map((key) => raiseItem(deps, update(key, changes, isLower), end)),
+    Array.from({ length: LEDGER_SHARDS }, (_, shard) =>
+      raiseItem(deps, update(shardKey(clientId, shard), changes, isLower), end),
+    ),
   )
   await deps.sleep(VISIBLE_AFTER_MS)
 }

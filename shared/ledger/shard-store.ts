@@ -38,17 +38,16 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-export function shardKeys(clientId: ClientId): readonly Key[] {
-  return Array.from({ length: LEDGER_SHARDS }, (_, shard) => shardKey(clientId, shard))
-}
-
 /** Writes the empty shards of a new client, with their fence. */
 export function putShards(
   clientId: ClientId,
   closedUntil: Timestamp,
 ): Readonly<Record<string, Step>> {
   return Object.fromEntries(
-    shardKeys(clientId).map((key) => [key.sk, put(key, { closedUntil }, isNew)]),
+    Array.from({ length: LEDGER_SHARDS }, (_, shard) => [
+      `shard ${shard}`,
+      put(shardKey(clientId, shard), { closedUntil }, isNew),
+    ]),
   )
 }
 

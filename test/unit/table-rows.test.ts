@@ -4,8 +4,8 @@ import { pageOf } from '../../shared/page.ts'
 import { attributeName, fieldName, fromItem, toItem } from '../../shared/table/attributes.ts'
 import { PARTITIONS, pkPrefix, rowKeyOf } from '../../shared/table/keys.ts'
 import { listItems } from '../../shared/table/list-items.ts'
+import { mergedPages } from '../../shared/table/merged-pages.ts'
 import { isNew, put, update } from '../../shared/table/step.ts'
-import { mergedPages } from '../../shared/webhook/delivery/merged-pages.ts'
 import { runs } from '../support/runs.ts'
 import {
   interceptTable,

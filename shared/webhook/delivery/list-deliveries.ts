@@ -11,11 +11,11 @@ import {
 } from '../../ids.ts'
 import { firstOfPage, itemsOfPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
 import { attemptsOf, DELIVERY_ENTITY, findDeliveries } from './delivery-store.ts'
-import { mergedPages, shareOf } from './merged-pages.ts'
 
 export type DeliveryListing = {
   readonly clientId: ClientId

@@ -92,7 +92,6 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
   if (type !== 'CallExpression') return undefined
   // The call of a builder or a function by its name.
   if (node.callee.type === 'Identifier') return [node.callee]
-  if (isMember(node.callee, 'map') && isWrapping(node.arguments[0])) return [node.callee.object]
   return isMember(node.callee, 'map') || isMember(node.callee, 'flatMap')
     ? [node.arguments[0]]
     : undefined
@@ -101,18 +100,6 @@ function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | und
 function returnedBy({ body }: ESTree.Function): readonly Expression[] | undefined {
   const [first, second] = body?.body ?? []
   return first?.type === 'ReturnStatement' && !second ? [first.argument] : undefined
-}
-
-/** Whether the expression is `(pk) => [pk]`, which puts each key into a separate list. */
-function isWrapping(node: Expression): boolean {
-  if (node?.type !== 'ArrowFunctionExpression' || node.body.type !== 'ArrayExpression') return false
-  const [param, element] = [node.params[0], node.body.elements[0]]
-  return (
-    param !== undefined &&
-    element !== null &&
-    element !== undefined &&
-    nameOf(param) === nameOf(element)
-  )
 }
 
 /** `{index, kind}`: keys from the index, items from the table. */

@@ -6,7 +6,7 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
-import { adjustCredit, moveCredit, shardKeys, shardOf } from '../../../shared/ledger/shard-store.ts'
+import { adjustCredit, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
 import { recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
@@ -35,8 +35,10 @@ import {
 import { clientTest as it } from '../settlement/client-test.ts'
 
 async function fencesOf(deps: TestDeps, { clientId }: Client) {
-  const keys = [windowKey(clientId), ...shardKeys(clientId)]
-  return new Set((await deps.table.getMany(keys)).map((item) => item?.['closedUntil']))
+  const keys = Array.from({ length: LEDGER_SHARDS }, (_, shard) => shardKey(clientId, shard))
+  return new Set(
+    (await deps.table.getMany([windowKey(clientId), ...keys])).map((item) => item?.['closedUntil']),
+  )
 }
 
 describe('raiseFence (design sections 4 and 12)', () => {

@@ -1,9 +1,9 @@
-import type { TableDeps } from '../../deps.ts'
-import type { Item } from '../../table/attributes.ts'
-import type { IndexName } from '../../table/schema.ts'
-import type { QueryInput } from '../../table/table.ts'
+import type { TableDeps } from '../deps.ts'
+import type { Item } from './attributes.ts'
+import type { IndexName } from './schema.ts'
+import type { QueryInput } from './table.ts'
 
-export type MergedInput = Pick<QueryInput, 'range' | 'limit'> & {
+type MergedInput = Pick<QueryInput, 'range' | 'limit'> & {
   readonly index: IndexName
   readonly partitions: readonly (readonly unknown[])[]
 }
@@ -16,7 +16,7 @@ type PartitionRead = {
   isAtEnd: boolean
 }
 
-/** Yields the lists of several endpoints as one list, newest first, by pages. */
+/** Yields several lists as one list, newest first, by pages. */
 export async function* mergedPages(
   deps: TableDeps,
   { partitions, ...input }: MergedInput,
