@@ -10,6 +10,7 @@ import {
 import {
   ADJUSTING,
   AUDITING,
+  BALANCE,
   BULK_REDELIVERING,
   changeOf,
   ERASING,
@@ -33,19 +34,8 @@ const [look, support, finance, admin] = [
 ]
 
 export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
-  admin(
-    'create-client',
-    allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'], UpdateItem: ['LEDGER'] }),
-  ),
-  admin(
-    'update-client',
-    allAccess(changeOf('CLIENT'), {
-      GetItem: ['LEDGER'],
-      Query: ['LEDGER'],
-      UpdateItem: ['LEDGER'],
-    }),
-    { alerts: true },
-  ),
+  admin('create-client', allAccess(RECORDING, { PutItem: ['CLIENT', 'LEDGER'] })),
+  admin('update-client', allAccess(changeOf('CLIENT'), BALANCE), { alerts: true }),
   look('get-client', { GetItem: ['CLIENT'] }),
   look('list-clients', listOf('CLIENT', 'by-owner')),
   admin(
@@ -85,7 +75,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look(
     'find-payments',
     {
-      GetItem: ['CLIENT', 'LEDGER', 'PAYMENT'],
+      GetItem: ['CLIENT', 'PAYMENT'],
       BatchGetItem: ['PAYMENT', 'SUSPENSE'],
       Query: ['DESTINATION', 'REFERENCE'],
       indexes: ['by-owner'],
@@ -129,7 +119,7 @@ export const ADMIN_FUNCTIONS: readonly FunctionSpec[] = [
   look(
     'get-books',
     allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner'), {
-      GetItem: ['CLIENT'],
+      GetItem: ['CLIENT', 'LEDGER'],
       Query: ['HOUSE'],
     }),
     { secrets: ['read-provider'], timeoutSeconds: 300, memoryMb: 1_769 },

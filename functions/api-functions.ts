@@ -48,7 +48,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
   get(
     '/v1/balance/entries',
     'list-balance-entries',
-    allAccess(JOURNAL_READ, listOf('SETTLEMENT', 'by-owner')),
+    allAccess(JOURNAL_READ, { GetItem: ['LEDGER'] }, listOf('SETTLEMENT', 'by-owner')),
     LOOKUP,
   ),
   get('/v1/settlements', 'list-settlements', listOf('SETTLEMENT', 'by-owner')),
@@ -75,13 +75,7 @@ export const API_FUNCTIONS: readonly FunctionSpec[] = [
     // A call may start a hundred rounds, one after the other.
     timeoutSeconds: CALLS_PROVIDER_SECONDS,
   }),
-  // The ledger holds the number of the client's parts, whose lists have its events.
-  get(
-    '/v1/events',
-    'list-events',
-    allAccess({ GetItem: ['LEDGER'] }, listOf('EVENT', 'by-owner')),
-    LOOKUP,
-  ),
+  get('/v1/events', 'list-events', listOf('EVENT', 'by-owner'), LOOKUP),
   {
     ...DEFAULTS,
     name: 'api-not-found',

@@ -43,8 +43,8 @@ export const ADJUSTING: TableAccess = allAccess(RECORDING, {
   UpdateItem: ['HOUSE', 'LEDGER'],
 })
 
-/** A client's entries. The window is read because it has the number of their partitions. */
-export const JOURNAL_READ: TableAccess = { GetItem: ['LEDGER'], Query: ['JOURNAL'] }
+/** A client's entries. */
+export const JOURNAL_READ: TableAccess = { Query: ['JOURNAL'] }
 
 /** Settles a window. Payments that waited too long are posted first. */
 export const SETTLING: TableAccess = allAccess(POSTING, JOURNAL_READ, {
@@ -73,7 +73,7 @@ export function changeOf(kind: Partition): TableAccess {
   return allAccess(RECORDING, { GetItem: [kind], UpdateItem: [kind] })
 }
 
-export const PAYMENT_SEARCH: TableAccess = { GetItem: ['LEDGER', 'PAYMENT'], Query: ['REFERENCE'] }
+export const PAYMENT_SEARCH: TableAccess = { GetItem: ['PAYMENT'], Query: ['REFERENCE'] }
 
 /**
  * Erases customer data of a payment and its events, after a check that no delivery is in progress.
@@ -120,7 +120,6 @@ export const ROUNDS: TableAccess = allAccess(ALERTING, {
 })
 
 export const BULK_REDELIVERING: TableAccess = allAccess(ROUNDS, {
-  GetItem: ['LEDGER'],
   BatchGetItem: ['DELIVERY', 'EVENT'],
   PutItem: ['DELIVERY'],
 })

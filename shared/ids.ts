@@ -95,19 +95,7 @@ export function timeOfUuid(id: string): number {
 
 /** The slot of an id, from 0 to `slots` - 1: stable and evenly spread. */
 export function slotOf(id: string, slots: number): number {
-  return hashOf(id).readUInt32BE(0) % slots
-}
-
-function hashOf(id: string): Buffer {
-  return createHash('sha256').update(id).digest()
-}
-
-/**
- * The part of an id. It uses other bits of the hash than the slot, so that each part has ids of
- * every slot.
- */
-export function partOf(id: string, parts: number): number {
-  return hashOf(id).readUInt32BE(4) % parts
+  return createHash('sha256').update(id).digest().readUInt32BE(0) % slots
 }
 
 /** The reference of an attempt in all provider objects: `<payment id>-<attempt>`. */

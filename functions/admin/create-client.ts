@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { type Client, initialParts } from '../../shared/client/client.ts'
+import type { Client } from '../../shared/client/client.ts'
 import { ClientFields, toClientDto } from '../../shared/client/client-dto.ts'
 import { insertClient } from '../../shared/client/client-store.ts'
 import { ClientIdSchema } from '../../shared/ids.ts'
@@ -26,7 +26,6 @@ export const handler = adminHandler({ summary, input }, async ({ operator, ...re
     returnUrl: request.returnUrl ?? undefined,
     rateLimitPerSecond: request.rateLimitPerSecond ?? undefined,
     payoutHold: request.payoutHold ?? undefined,
-    ledgerParts: initialParts(request.ledgerParts, createdAt),
     createdAt,
   }
   await insertClient(deps, client, operator)

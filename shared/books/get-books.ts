@@ -141,7 +141,7 @@ export async function readClientBook(
   clientId: ClientId,
   period: BookPeriod,
 ): Promise<CheckedBook> {
-  const { parts, settledUntil, lastSettlementId } = await readWindow(deps, clientId)
+  const { settledUntil, lastSettlementId } = await readWindow(deps, clientId)
   let sum: CheckedBook = EMPTY_BOOK
   let start: Timestamp = settledUntil
   for await (const { stored, differences } of storedSettlements(deps, clientId, lastSettlementId)) {
@@ -150,7 +150,7 @@ export async function readClientBook(
     start = stored.reduce((last, { settlement }) => later(last, settlement.sweptUntil), start)
   }
   const span = { start, end: addMs(earlier(deps.now(), endOfBookDay(period.to)), FURTHEST_MS) }
-  for await (const { entries } of entryPages(deps, { clientId, parts, span })) {
+  for await (const { entries } of entryPages(deps, { clientId, span })) {
     sum = joinBooks(
       sum,
       checkLines(totalsOf(entries), period, { what: 'entry.sides', id: clientId }),

@@ -97,7 +97,7 @@ export async function listApiKeys(
   const items = await listItems(deps, {
     kind: 'APIKEY',
     index: 'by-owner',
-    partitions: [[clientId, ENTITY]],
+    partition: [clientId, ENTITY],
     page,
   })
   return items.map((item) => v.parse(ApiKeySchema, item))

@@ -1,9 +1,8 @@
 import * as v from 'valibot'
 import { MinorSchema, ZERO } from '../money.ts'
 import { fromItem, toItem } from '../table/attributes.ts'
-import { MAX_LEDGER_PARTS } from '../table/schema.ts'
 import { textField, URL_LENGTH } from '../text-field.ts'
-import { BankSchema, type Client, ledgerPartsOf } from './client.ts'
+import { BankSchema, type Client } from './client.ts'
 
 const text = textField(255)
 
@@ -25,9 +24,15 @@ export const ClientFields = v.strictObject({
   return_url: v.nullable(
     v.pipe(v.string(), URL_LENGTH, v.check(isHttpsUrl, 'must be an https URL without user info')),
   ),
-  rate_limit_per_second: v.nullable(wholeUpTo(10_000)),
+  rate_limit_per_second: v.nullable(
+    v.pipe(
+      v.number(),
+      v.safeInteger(),
+      v.minValue(1, 'must be at least 1'),
+      v.maxValue(10_000, 'must be at most 10000'),
+    ),
+  ),
   payout_hold: v.nullable(text),
-  ledger_parts: wholeUpTo(MAX_LEDGER_PARTS),
 })
 
 export function toClientDto(client: Client) {
@@ -44,18 +49,8 @@ export function toClientDto(client: Client) {
     return_url: client.returnUrl ?? null,
     rate_limit_per_second: client.rateLimitPerSecond ?? null,
     payout_hold: client.payoutHold ?? null,
-    ledger_parts: ledgerPartsOf(client),
     created_at: client.createdAt,
   }
-}
-
-function wholeUpTo(most: number) {
-  return v.pipe(
-    v.number(),
-    v.safeInteger(),
-    v.minValue(1, 'must be at least 1'),
-    v.maxValue(most, `must be at most ${most}`),
-  )
 }
 
 function isHttpsUrl(value: string) {

@@ -5,8 +5,8 @@ import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
 import { assertInvariant, GatewayError, notFound } from '../errors.ts'
 import { type ClientId, ClientIdSchema } from '../ids.ts'
 import { readLedger } from '../ledger/ledger-store.ts'
-import { allShards, putShard, writeShards } from '../ledger/shard-store.ts'
-import { growWindow, putWindow, readWindow } from '../ledger/window-store.ts'
+import { putShards } from '../ledger/shard-store.ts'
+import { putWindow } from '../ledger/window-store.ts'
 import { type RecordDeps, recordChange } from '../operator/audit-record-store.ts'
 import type { Page } from '../page.ts'
 import { clientKey } from '../table/keys.ts'
@@ -23,16 +23,7 @@ import {
   unchanged,
   update,
 } from '../table/step.ts'
-import { addMs } from '../time.ts'
-import {
-  type Bank,
-  type BankAccount,
-  type Client,
-  ClientSchema,
-  ledgerPartsOf,
-  PARTS_FRESH_MS,
-  raisedParts,
-} from './client.ts'
+import { type Bank, type BankAccount, type Client, ClientSchema } from './client.ts'
 import { type ClientFields, toClientDto } from './client-dto.ts'
 
 const ENTITY = 'client'
@@ -54,8 +45,8 @@ export async function requireClient(deps: TableDeps, clientId: ClientId): Promis
 }
 
 export async function listClients(deps: TableDeps, page: Page): Promise<readonly Client[]> {
-  const partitions = [[GATEWAY_OWNER, ENTITY]]
-  const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partitions, page })
+  const partition = [GATEWAY_OWNER, ENTITY]
+  const items = await listItems(deps, { kind: 'CLIENT', index: 'by-owner', partition, page })
   return items.map((item) => v.parse(ClientSchema, item))
 }
 
@@ -69,18 +60,13 @@ export async function* clientIdPages(deps: TableDeps): AsyncGenerator<readonly C
   for await (const { items } of pages) yield items.map(({ id }) => v.parse(ClientIdSchema, id))
 }
 
-/**
- * Writes a new client, its ledger and the audit record in one transaction, after the shards of
- * further parts.
- */
+/** Writes a new client, its ledger and the audit record in one transaction. */
 export async function insertClient(
   deps: RecordDeps,
   client: Client,
   operator: string,
 ): Promise<void> {
   const { clientId, createdAt } = client
-  const parts = ledgerPartsOf(client)
-  await writeShards(deps, clientId, { first: 1, parts, closedUntil: createdAt })
   const listFields = { owner: GATEWAY_OWNER, entity: ENTITY, listedAt: createdAt, id: clientId }
   const record = {
     subject: clientId,
@@ -91,10 +77,8 @@ export async function insertClient(
   }
   const { applied } = await recordChange(deps, record, {
     client: put(clientKey(clientId), { ...client, ...listFields }, isNew),
-    window: putWindow(clientId, { createdAt, parts }),
-    ...Object.fromEntries(
-      allShards(1).map(({ shard }) => [`shard ${shard}`, putShard(clientId, shard, createdAt)]),
-    ),
+    window: putWindow(clientId, createdAt),
+    ...putShards(clientId, createdAt),
   })
   assertInvariant(applied, 'a new client has the id of another one')
 }
@@ -117,9 +101,7 @@ export async function changeClient(
     const before = await requireClient(deps, clientId)
     const bank = changes.bank && (await bankToStore(deps, before, changes.bank))
     const hadBank = before.bank && bank === null ? true : undefined
-    const now = deps.now()
-    const ledgerParts = raisedParts(before, changes.ledgerParts, now)
-    const givenFields = Object.entries({ ...changes, bank, hadBank, ledgerParts }).filter(
+    const givenFields = Object.entries({ ...changes, bank, hadBank }).filter(
       ([, value]) => value !== undefined,
     )
     const filledFields = Object.fromEntries(
@@ -127,7 +109,6 @@ export async function changeClient(
     )
     const after = v.parse(ClientSchema, { ...before, ...filledFields })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
-    const grows = fields.includes('ledgerParts')
     if (fields.length === 0) return before
     if (fields.includes('bank') && after.bank?.isChange === true && !isAlerted) {
       await alertBankChange(deps, before, after.bank, operator)
@@ -138,14 +119,8 @@ export async function changeClient(
     const set = Object.fromEntries(fields.map((field) => [field, after[field]]))
     const remove = fields.filter((field) => after[field] === undefined)
     const isAsRead = all(exists, ...CHANGEABLE.map((field) => unchanged(field, before[field])))
-    const steps = {
-      client: update(clientKey(clientId), { set, remove }, isAsRead),
-      // Readers of payments use the window's number at once. Creates use the client's number, which
-      // takes effect later.
-      window: grows ? await addShards(deps, clientId, ledgerPartsOf(after)) : undefined,
-    }
-    const freshUntil = grows ? addMs(now, PARTS_FRESH_MS) : undefined
-    if ((await recordChange(deps, record, steps, freshUntil)).applied) return after
+    const steps = { client: update(clientKey(clientId), { set, remove }, isAsRead) }
+    if ((await recordChange(deps, record, steps)).applied) return after
   }
   throw new GatewayError('conflict', 'other changes of this client are in progress; try again')
 }
@@ -194,14 +169,4 @@ function describeBank(bank: BankAccount | undefined): string {
 /** Quotes a person's text, so that readers cannot take it for the gateway's text. */
 function quote(text: string): string {
   return JSON.stringify(text)
-}
-
-/**
- * Writes the shards of the new parts with the window's fence. Returns the step that raises the
- * window's number.
- */
-async function addShards(deps: TableDeps, clientId: ClientId, parts: number) {
-  const window = await readWindow(deps, clientId)
-  await writeShards(deps, clientId, { first: window.parts, parts, closedUntil: window.closedUntil })
-  return growWindow(clientId, parts, window.closedUntil)
 }

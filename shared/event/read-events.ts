@@ -2,8 +2,8 @@ import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, EventSubject } from '../ids.ts'
 import { toItem } from '../table/attributes.ts'
-import { clientOfOwner, eventKey, eventsPk, ownersOf, rowKeyOf, subjectIn } from '../table/keys.ts'
-import { mergedPages, queryAll, shareOf } from '../table/list-items.ts'
+import { eventKey, eventsPk, rowKeyOf, subjectIn } from '../table/keys.ts'
+import { queryAll, queryPages } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
 
 const Row = v.looseObject({ pk: v.string(), sk: v.string() })
@@ -24,7 +24,6 @@ export async function listEventsOf(
 
 type Span = {
   readonly clientId: ClientId
-  readonly parts: number
   /** Both times included. */
   readonly between: readonly [string, string]
   readonly limit?: number
@@ -55,17 +54,19 @@ const EventPositionSchema = v.pipe(
 
 export async function* eventPositionPages(
   deps: TableDeps,
-  { clientId, parts, between, limit = 500, after }: Span,
+  { clientId, between, limit = 500, after }: Span,
 ): AsyncGenerator<readonly EventPosition[]> {
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner, 'event'])
-  const pages = mergedPages(
-    deps,
-    { index: 'by-owner', partitions, range: { between }, limit: shareOf(limit, partitions) },
-    after && {
+  const [owner, entity] = [clientId, 'event']
+  const pages = queryPages(deps, {
+    index: 'by-owner',
+    partition: [owner, entity],
+    range: { between },
+    limit,
+    cursor: after && {
       ...eventKey(after.subject, after.name),
-      ...toItem({ listedAt: after.firedAt, id: after.eventId }),
+      ...toItem({ owner, entity, listedAt: after.firedAt, id: after.eventId }),
     },
-  )
+  })
   for await (const { items } of pages) {
     yield items.map((item) => v.parse(EventPositionSchema, { ...item, ...rowKeyOf('EVENT', item) }))
   }
@@ -80,7 +81,7 @@ function withKeyFields(row: unknown): unknown {
     eventId: id,
     name,
     type: typeOfEvent(name),
-    clientId: typeof owner === 'string' ? clientOfOwner(owner) : owner,
+    clientId: owner,
     subject: subjectIn(pk),
     firedAt: listedAt,
     ...parsedRow.output,

@@ -3,14 +3,13 @@ import { type Event, RETENTION } from '../event/event.ts'
 import { type FeedCursor, type FeedPosition, feedCursorOf, isAfter } from '../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../event/read-events.ts'
 import type { ClientId } from '../ids.ts'
-import { readParts } from '../ledger/window-store.ts'
 import { addMs, END_OF_TIME, earlier, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
 
 /**
  * The age from which `settled` may pass an event. By then every earlier event is in the index. A
  * commit is tried with its event's time for 5 s (`announcementOf`). The last try takes 17 s: four
  * requests of 4 s, and pauses. The index may lag 90 s, and the clocks of writer and reader may each
- * be 10 s off: 132 s together. A client's new part needs 60 s.
+ * be 10 s off: 132 s together.
  */
 const HOLD_BACK_MS = 5 * MINUTE_MS
 
@@ -44,7 +43,7 @@ export async function readEventFeed(
     isAfter(position, oldest) ? position : oldest
   const cursor = { settled: latest(from?.settled), young: latest(from?.young) }
   const heldBack = addMs(now, -HOLD_BACK_MS)
-  const query = { clientId, parts: await readParts(deps, clientId), limit: limit + 1 }
+  const query = { clientId, limit: limit + 1 }
   // Two tracks, each one row longer than a page: repeated events, and new events.
   const [settling, fresh] = await Promise.all([
     readSettlingPositions(deps, query, cursor, heldBack),
@@ -82,7 +81,7 @@ export async function readEventFeed(
   }
 }
 
-type FeedQuery = { readonly clientId: ClientId; readonly parts: number; readonly limit: number }
+type FeedQuery = { readonly clientId: ClientId; readonly limit: number }
 
 async function readSettlingPositions(
   deps: StoreDeps,

@@ -4,7 +4,6 @@ import { requireClient } from '../client/client-store.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { PaymentIdSchema, paymentIdOf } from '../ids.ts'
 import { BookDaySchema, endOfBookDay } from '../journal/day-totals.ts'
-import { readParts } from '../ledger/window-store.ts'
 import {
   CursorTime,
   encodeCursor,
@@ -22,8 +21,8 @@ import { PAYMENT_METHODS, PAYMENT_STATUSES } from '../payment-status.ts'
 import { providerFailure } from '../provider/provider.ts'
 import { listSuspenseAbout } from '../suspense/list-suspense.ts'
 import { toSuspenseDto } from '../suspense/suspense.ts'
-import { destinationKey, destinationPk, ownersOf, paymentKey, rowKeyOf } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/list-items.ts'
+import { destinationKey, destinationPk, paymentKey, rowKeyOf } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, type Timestamp } from '../time.ts'
 
 const CRITERIA = [
@@ -89,24 +88,21 @@ type AmountSearch = Required<Pick<Search, 'clientId' | 'amountMinor' | 'day'>> &
  */
 async function paymentsOfAmount(deps: TableDeps, search: AmountSearch) {
   const { clientId, amountMinor, day, cursor } = search
-  const partitions = ownersOf(clientId, await readParts(deps, clientId)).map((owner) => [
-    owner,
-    'payment',
-  ])
   const end = endOfBookDay(day)
   const between = [addMs(end, -DAY_MS), addMs(end, -1)] as const
-  const limit = shareOf(PAGE_ITEMS, partitions)
-  const input = {
+  const [owner, entity] = [clientId, 'payment']
+  const position = readCursor(positionSchema(between), cursor)
+  const pages = queryPages(deps, {
     index: 'by-owner',
-    partitions,
+    partition: [owner, entity],
     range: { between },
     newestFirst: true,
-    limit,
-  } as const
+    limit: PAGE_ITEMS,
+    cursor: position && { ...position, owner, entity },
+  })
   const payments: Payment[] = []
   let readCount = 0
-  const after = readCursor(positionSchema(between), cursor)
-  for await (const { items, more } of mergedPages(deps, input, after)) {
+  for await (const { items, cursor: more } of pages) {
     const stored = await deps.table.getMany(items.map((item) => rowKeyOf('PAYMENT', item)))
     for (const item of stored) {
       const payment = item && v.parse(PaymentSchema, item)

@@ -6,13 +6,11 @@ import { entryKey } from '../table/keys.ts'
 import { isNew, put, type Step } from '../table/step.ts'
 import { ENTRY_SIDES, type Entry, EntrySchema } from './entry.ts'
 
-type Owner = { readonly clientId: ClientId; readonly part?: number | undefined }
-
 const AMOUNTS: ReadonlySet<string> = new Set(ENTRY_SIDES)
 
 /** Writes an entry, once. No role may update or delete an entry. */
-export function putEntry(owner: Owner, entry: Entry): Step {
-  return put(entryKey(owner, entry), toEntryItem(entry), isNew)
+export function putEntry(clientId: ClientId, entry: Entry): Step {
+  return put(entryKey(clientId, entry), toEntryItem(entry), isNew)
 }
 
 /**
@@ -35,10 +33,10 @@ export type EntryPosition = v.InferOutput<typeof PositionSchema>
 /** The entry at a position, read consistently; undefined where no entry is. */
 export async function findEntry(
   deps: TableDeps,
-  owner: Owner,
+  clientId: ClientId,
   position: EntryPosition,
 ): Promise<Entry | undefined> {
-  const item = await deps.table.get(entryKey(owner, position))
+  const item = await deps.table.get(entryKey(clientId, position))
   return item && parseEntry(item)
 }
 

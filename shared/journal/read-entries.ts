@@ -1,8 +1,8 @@
 import type { Deps, TableDeps } from '../deps.ts'
 import type { ClientId } from '../ids.ts'
 import { HISTORY_STEPS, type StageSettings } from '../stage-settings.ts'
-import { entryKey, journalPks } from '../table/keys.ts'
-import { mergedPages, shareOf } from '../table/list-items.ts'
+import { entryKey, journalPk } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import type { Timestamp } from '../time.ts'
 import type { Entry } from './entry.ts'
 import { type EntryPosition, parseEntry } from './entry-store.ts'
@@ -12,7 +12,6 @@ export type Span = { readonly start: Timestamp; readonly end: Timestamp }
 
 type JournalRange = {
   readonly clientId: ClientId
-  readonly parts: number
   readonly span: Span
   readonly after?: EntryPosition | undefined
   readonly limit?: number
@@ -43,20 +42,19 @@ export async function readEntries(
 }
 
 /**
- * A client's entries of a span, read consistently, by `eligible_at` and id over all parts, page by
- * page.
+ * A client's entries of a span, read consistently, by `eligible_at` and id, page by page.
  */
 export async function* entryPages(
   deps: TableDeps & { readonly stage: Pick<StageSettings, 'historySteps'> },
-  { clientId, parts, span: { start, end }, after, limit }: JournalRange,
+  { clientId, span: { start, end }, after, limit }: JournalRange,
 ): AsyncGenerator<{ readonly entries: readonly Entry[]; readonly more: boolean }> {
   if (end <= start) return
-  const partitions = journalPks(clientId, parts).map((pk) => [pk])
-  const rows = limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows
-  const pages = mergedPages(
-    deps,
-    { partitions, range: { between: [start, end] }, limit: shareOf(rows, partitions) },
-    after && { sk: entryKey({ clientId }, after).sk },
-  )
-  for await (const { items, more } of pages) yield { entries: items.map(parseEntry), more }
+  const pages = queryPages(deps, {
+    partition: [journalPk(clientId)],
+    range: { between: [start, end] },
+    limit: limit ?? (deps.stage.historySteps ?? HISTORY_STEPS).rows,
+    cursor: after && entryKey(clientId, after),
+  })
+  for await (const { items, cursor } of pages)
+    yield { entries: items.map(parseEntry), more: cursor !== undefined }
 }

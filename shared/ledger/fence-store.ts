@@ -1,15 +1,12 @@
 import * as v from 'valibot'
-import { mapInChunks } from '../chunks.ts'
 import type { Deps, TableDeps } from '../deps.ts'
 import { assertInvariant } from '../errors.ts'
 import type { ClientId } from '../ids.ts'
 import { ifValid } from '../if-valid.ts'
-import type { Item } from '../table/attributes.ts'
 import { shardKey, windowKey } from '../table/keys.ts'
+import { LEDGER_SHARDS } from '../table/schema.ts'
 import { below, type Step, update } from '../table/step.ts'
 import { type Timestamp, TimestampSchema } from '../time.ts'
-import { allShards } from './shard-store.ts'
-import { WindowSchema } from './window-store.ts'
 
 export const FenceSchema = v.object({ closedUntil: TimestampSchema })
 
@@ -18,29 +15,27 @@ const VISIBLE_AFTER_MS = 1_000
 
 /**
  * Closes a client's journal before `end` (design sections 4 and 12): after that every transaction
- * with an earlier entry is refused. The window's fence is raised first, and that write answers the
- * number of parts. So a part that is added meanwhile is closed too, or refused. Safe to repeat; a
- * fence without a settlement is harmless.
+ * with an earlier entry is refused. The window's fence is raised first. Safe to repeat; a fence
+ * without a settlement is harmless.
  */
 export async function raiseFence(
   deps: Pick<Deps, 'table' | 'sleep'>,
   clientId: ClientId,
   end: Timestamp,
-) {
+): Promise<void> {
   const [changes, isLower] = [{ set: { closedUntil: end } }, below('closedUntil', end)]
-  const window = await raiseItem(deps, update(windowKey(clientId), changes, isLower), end)
-  const { parts } = v.parse(WindowSchema, window)
-  await mapInChunks(allShards(parts), 16, ({ part, shard }) =>
-    raiseItem(deps, update(shardKey(clientId, shard, part), changes, isLower), end),
+  await raiseItem(deps, update(windowKey(clientId), changes, isLower), end)
+  await Promise.all(
+    Array.from({ length: LEDGER_SHARDS }, (_, shard) =>
+      raiseItem(deps, update(shardKey(clientId, shard), changes, isLower), end),
+    ),
   )
   await deps.sleep(VISIBLE_AFTER_MS)
-  return { parts }
 }
 
 /** Raises an item's fence, unless the fence is at least as high. Throws when there is no item. */
-async function raiseItem(deps: TableDeps, step: Step, end: Timestamp): Promise<Item> {
+async function raiseItem(deps: TableDeps, step: Step, end: Timestamp): Promise<void> {
   const { item } = await deps.table.write(step)
   const { closedUntil = '' } = ifValid(FenceSchema, item) ?? {}
   assertInvariant(item !== undefined && closedUntil >= end, 'a ledger item has no fence')
-  return item
 }

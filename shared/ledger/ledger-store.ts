@@ -13,47 +13,24 @@ import { type Window, WindowSchema } from './window-store.ts'
 
 export type Ledger = { readonly shards: readonly LedgerShard[]; readonly window: Window }
 
-/**
- * A client's ledger: 17 small items in one consistent query, and 16 more in each further part.
- * Undefined: no window.
- */
+/** A client's ledger: 17 small items in one consistent query. Undefined: no window. */
 export async function findLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger | undefined> {
-  const firstPart = await readPart(deps, clientId, 0)
-  if (firstPart.window === undefined) return undefined
-  const window = v.parse(WindowSchema, firstPart.window)
-  const furtherParts = await Promise.all(
-    Array.from({ length: window.parts - 1 }, (_, at) => readPart(deps, clientId, at + 1)),
-  )
-  return { shards: [firstPart, ...furtherParts].flatMap(({ shards }) => shards), window }
-}
-
-async function readPart(deps: TableDeps, clientId: ClientId, part: number) {
-  const partition = [ledgerPk(clientId, part)]
+  const partition = [ledgerPk(clientId)]
   const { items, cursor } = await deps.table.query({ partition, limit: LEDGER_SHARDS + 1 })
   assertInvariant(
     cursor === undefined || items.length === LEDGER_SHARDS + 1,
     'a ledger fits one page',
   )
+  const window = items.find(isWindow)
+  if (window === undefined) return undefined
   const shards = items
     .filter((item) => !isWindow(item))
-    .map((item) =>
-      v.parse(ShardSchema, {
-        ...item,
-        number: shardPlace(shardNumberOf(String(item['sk'])), part),
-      }),
-    )
-  return { shards, window: items.find(isWindow) }
+    .map((item) => v.parse(ShardSchema, { ...item, number: shardNumberOf(String(item['sk'])) }))
+  return { shards, window: v.parse(WindowSchema, window) }
 }
 
 function isWindow({ sk }: Item) {
   return sk === WINDOW_SK
-}
-
-/** A shard's position among the shards of all parts; negative for a shard that should not exist. */
-function shardPlace(shard: number, part: number): number {
-  return Number.isInteger(shard) && shard >= 0 && shard < LEDGER_SHARDS
-    ? part * LEDGER_SHARDS + shard
-    : -1
 }
 
 export async function readLedger(deps: TableDeps, clientId: ClientId): Promise<Ledger> {

@@ -1,16 +1,11 @@
 import * as v from 'valibot'
-import { mapInChunks } from '../chunks.ts'
-import type { TableDeps } from '../deps.ts'
 import { type ClientId, type PaymentId, slotOf } from '../ids.ts'
 import { type Minor, MinorSchema, ZERO } from '../money.ts'
 import type { PaymentStatus } from '../payment-status.ts'
 import { type Key, shardKey } from '../table/keys.ts'
 import { LEDGER_SHARDS } from '../table/schema.ts'
 import {
-  absent,
-  any,
   atMost,
-  below,
   exists,
   guard,
   isNew,
@@ -33,7 +28,6 @@ const count = v.optional(v.pipe(v.number(), v.safeInteger()), 0)
 
 /** One of a client's ledger shards: credits, and the number of payments in each status. */
 export const ShardSchema = v.object({
-  /** Shards are numbered through all parts. */
   number: v.number(),
   /** Nets of the shard's entries, without re-credits, and of its open payments. */
   creditedMinor: v.optional(MinorSchema, ZERO),
@@ -44,26 +38,23 @@ export const ShardSchema = v.object({
 })
 export type LedgerShard = v.InferOutput<typeof ShardSchema>
 
-export function allShards(parts: number) {
-  return Array.from({ length: parts * LEDGER_SHARDS }, (_, at) => ({
-    part: Math.floor(at / LEDGER_SHARDS),
-    shard: at % LEDGER_SHARDS,
-  }))
+/** Writes the empty shards of a new client, with their fence. */
+export function putShards(
+  clientId: ClientId,
+  closedUntil: Timestamp,
+): Readonly<Record<string, Step>> {
+  return Object.fromEntries(
+    Array.from({ length: LEDGER_SHARDS }, (_, shard) => [
+      `shard ${shard}`,
+      put(shardKey(clientId, shard), { closedUntil }, isNew),
+    ]),
+  )
 }
 
-/** Writes an empty shard of a new client's first part, with its fence. */
-export function putShard(clientId: ClientId, shard: number, closedUntil: Timestamp): Step {
-  return put(shardKey(clientId, shard), { closedUntil }, isNew)
-}
+type PlacedPayment = { readonly clientId: ClientId; readonly paymentId: PaymentId }
 
-type PlacedPayment = {
-  readonly clientId: ClientId
-  readonly paymentId: PaymentId
-  readonly part?: number | undefined
-}
-
-export function shardOf({ clientId, paymentId, part }: PlacedPayment): Key {
-  return shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS), part)
+export function shardOf({ clientId, paymentId }: PlacedPayment): Key {
+  return shardKey(clientId, slotOf(paymentId, LEDGER_SHARDS))
 }
 
 type CountedPayment = PlacedPayment & {
@@ -123,24 +114,4 @@ function isOpenAt(postedAt: Timestamp) {
  */
 export function adjustCredit(clientId: ClientId, amountMinor: Minor, postedAt: Timestamp): Step {
   return update(shardKey(clientId, 0), creditChanges(amountMinor, postedAt), isOpenAt(postedAt))
-}
-
-/**
- * Writes the shards of new parts, with a fence, before the client has the parts. Never lowers a
- * fence. Safe to repeat.
- */
-export async function writeShards(
-  deps: TableDeps,
-  clientId: ClientId,
-  {
-    first,
-    parts,
-    closedUntil,
-  }: { readonly first: number; readonly parts: number; readonly closedUntil: Timestamp },
-): Promise<void> {
-  const newShards = allShards(parts).filter(({ part }) => part >= first)
-  const isLower = any(absent('closedUntil'), below('closedUntil', closedUntil))
-  await mapInChunks(newShards, 16, ({ part, shard }) =>
-    deps.table.write(update(shardKey(clientId, shard, part), { set: { closedUntil } }, isLower)),
-  )
 }

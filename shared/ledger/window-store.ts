@@ -21,11 +21,9 @@ export const WindowSchema = v.object({
   /** Nets of settlements recorded, or failed and not yet re-credited. */
   inSettlementMinor: MinorSchema,
   paidOutMinor: MinorSchema,
-  /** The part of the client's debt that the house wrote off. */
+  /** What the house wrote off of the client's debt. */
   writtenOffMinor: MinorSchema,
   lastSettlementId: v.optional(SettlementIdSchema),
-  /** The client's number of parts: every reader of the client's payments reads all parts. */
-  parts: v.number(),
   /** The progress of a sum (settlement/settlement-store.ts), and how often a run has stored it. */
   progress: v.optional(v.unknown()),
   progressNumber: v.optional(v.number()),
@@ -41,23 +39,12 @@ const NO_SUMS = {
   writtenOffMinor: ZERO,
 }
 
-export function putWindow(
-  clientId: ClientId,
-  { createdAt, parts }: { readonly createdAt: Timestamp; readonly parts: number },
-): Step {
+export function putWindow(clientId: ClientId, createdAt: Timestamp): Step {
   return put(
     windowKey(clientId),
-    { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS, parts },
+    { settledUntil: createdAt, closedUntil: createdAt, ...NO_SUMS },
     isNew,
   )
-}
-
-/**
- * Gives a client more parts. Refused when its journal was closed after the parts' shards were
- * written.
- */
-export function growWindow(clientId: ClientId, parts: number, closedUntil: Timestamp): Step {
-  return update(windowKey(clientId), { set: { parts } }, equals('closedUntil', closedUntil))
 }
 
 /** A client's window, read consistently. Throws when it is missing. */
@@ -65,14 +52,6 @@ export async function readWindow(deps: TableDeps, clientId: ClientId): Promise<W
   const item = await deps.table.get(windowKey(clientId))
   assertInvariant(item !== undefined, 'a client has no window')
   return v.parse(WindowSchema, item)
-}
-
-/**
- * A client's number of parts, read consistently: everything in the parts was written after the
- * number.
- */
-export async function readParts(deps: TableDeps, clientId: ClientId): Promise<number> {
-  return (await readWindow(deps, clientId)).parts
 }
 
 /**
@@ -121,7 +100,7 @@ export function payOutOfWindow(clientId: ClientId, netMinor: Minor, settledAt: T
 
 /**
  * Makes the net of a re-credit available. Refused when the journal is closed at `postedAt`.
- * `sweptMinor` is the part that the window counts as in settlement: zero for an entry outside its
+ * `sweptMinor` is what the window counts as in settlement: zero for an entry outside its
  * settlement.
  */
 export function recreditWindow(

@@ -9,7 +9,7 @@ import { auditHeadKey, auditRecordKey, auditRecordPk } from '../table/keys.ts'
 import { listItems, queryAll } from '../table/list-items.ts'
 import { isNew, put, unchanged } from '../table/step.ts'
 import type { Steps, TransactOutcome } from '../table/table.ts'
-import { type Timestamp, TimestampSchema } from '../time.ts'
+import { TimestampSchema } from '../time.ts'
 
 export const AuditRecordSchema = v.object({
   /** Id of the changed resource; its records are one partition, oldest first. */
@@ -49,14 +49,12 @@ export type AuditHead = v.InferOutput<typeof AuditHeadSchema>
 /**
  * Writes an operator's change and its audit record in one transaction (design section 7). The
  * records of a subject are a chain: each record names the digest of the previous record, and the
- * head names the last record. So concurrent changes of one subject retry. After `freshUntil`
- * nothing is written.
+ * head names the last record. So concurrent changes of one subject retry.
  */
 export async function recordChange<Name extends string>(
   deps: RecordDeps,
   record: NewRecord,
   steps: Steps<Name>,
-  freshUntil?: Timestamp,
 ): Promise<TransactOutcome<Name>> {
   const { clientId, ...fields } = record
   for (let tried = 0; tried < TRIES; tried++) {
@@ -85,10 +83,10 @@ export async function recordChange<Name extends string>(
         before ? unchanged('digest', before.digest) : isNew,
       ),
     }
-    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>(
-      { ...steps, ...chainSteps },
-      freshUntil,
-    )
+    const outcome = await deps.table.transact<Name | keyof typeof chainSteps>({
+      ...steps,
+      ...chainSteps,
+    })
     if (outcome.applied) {
       deps.invocation?.recorded({ operator: record.operator, at })
       return outcome
@@ -168,8 +166,8 @@ export async function findAuditRecordsOf(deps: TableDeps, subject: string, page:
 }
 
 export async function findAuditRecordsOfClient(deps: TableDeps, clientId: ClientId, page: Page) {
-  const partitions = [[clientId, AUDIT_RECORD_ENTITY]]
-  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partitions, page })
+  const partition = [clientId, AUDIT_RECORD_ENTITY]
+  const items = await listItems(deps, { kind: 'AUDIT', index: 'by-owner', partition, page })
   return items.flatMap((item) => ifValid(AuditRecordSchema, item) ?? [])
 }
 

@@ -4,7 +4,6 @@ import { envelopeBody, reversedEventName, STATUS_EVENT_TYPES, typeOfEvent } from
 import { putEvent } from '../event/event-store.ts'
 import { type ClientId, eventIdFor, subjectOfPayment } from '../ids.ts'
 import { loggedPayment } from '../log.ts'
-import { ownerOf } from '../table/keys.ts'
 import type { Steps } from '../table/table.ts'
 import { addMs, SECOND_MS, type Timestamp } from '../time.ts'
 import {
@@ -49,7 +48,7 @@ export async function announcementOf(deps: AnnounceDeps, payment: Payment): Prom
 async function announce(
   deps: AnnounceDeps,
   name: string,
-  { paymentId, clientId, part }: Payment,
+  { paymentId, clientId }: Payment,
   { data, firedAt }: { readonly data: object; readonly firedAt: Timestamp },
 ) {
   const type = typeOfEvent(name)
@@ -65,10 +64,7 @@ async function announce(
     }))
   const body = envelopeBody(type, eventId, firedAt, data)
   const endpointIds = deliveries.map(({ delivery }) => delivery.endpointId)
-  const event = putEvent(
-    { eventId, name, subject, firedAt, body, endpointIds },
-    ownerOf(clientId, part),
-  )
+  const event = putEvent({ eventId, name, subject, firedAt, body, endpointIds }, clientId)
   const puts = deliveries.map(
     ({ delivery }) => [delivery.deliveryId, putDelivery(delivery)] as const,
   )

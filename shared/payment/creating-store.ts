@@ -1,5 +1,5 @@
 import type { StoreDeps, TableDeps } from '../deps.ts'
-import { destinationKey, ownerOf, paymentKey, referenceKey } from '../table/keys.ts'
+import { destinationKey, paymentKey, referenceKey } from '../table/keys.ts'
 import {
   absent,
   all,
@@ -78,7 +78,7 @@ function toPaymentItem(payment: Payment) {
     providerAttempts: payment.providerAttempts.map((attempt) =>
       attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
     ),
-    owner: ownerOf(payment.clientId, payment.part),
+    owner: payment.clientId,
     entity: 'payment',
     listedAt: payment.createdAt,
     id: payment.paymentId,
@@ -102,7 +102,6 @@ export function putPointers(payment: Payment): readonly Step[] {
   const {
     paymentId,
     clientId,
-    part,
     createdAt,
     method,
     paymentDestination,
@@ -112,9 +111,7 @@ export function putPointers(payment: Payment): readonly Step[] {
     ...(method === 'virtual_account'
       ? [put(destinationKey(paymentDestination, createdAt, paymentId), { paymentId })]
       : []),
-    ...(reference
-      ? [put(referenceKey(ownerOf(clientId, part), reference, paymentId), { paymentId })]
-      : []),
+    ...(reference ? [put(referenceKey(clientId, reference, paymentId), { paymentId })] : []),
   ]
 }
 

@@ -3,11 +3,10 @@ import type { TableDeps } from '../deps.ts'
 import { invalid } from '../errors.ts'
 import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../ids.ts'
 import { countOf, readLedger } from '../ledger/ledger-store.ts'
-import { readParts } from '../ledger/window-store.ts'
 import { firstOfPage, itemsOfPage, type Page } from '../page.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../payment-status.ts'
 import type { Item } from '../table/attributes.ts'
-import { ownersOf, referencePk } from '../table/keys.ts'
+import { referencePk } from '../table/keys.ts'
 import { listItems, queryPages } from '../table/list-items.ts'
 import type { Payment } from './payment.ts'
 import { findPaymentsByKey, findStoredPayment, PaymentSchema } from './payment-store.ts'
@@ -34,12 +33,11 @@ export async function listPayments(
   const statuses: readonly PaymentStatus[] = status === undefined ? PAYMENT_STATUSES : [status]
   const total = statuses.reduce((sum, countedStatus) => sum + countOf(ledger, countedStatus), 0)
   if (firstOfPage(page) >= total) return { payments: [], total }
-  const owners = ownersOf(clientId, ledger.window.parts)
   const items = await listItems(deps, {
     kind: 'PAYMENT',
     ...(status === undefined
-      ? { index: 'by-owner', partitions: owners.map((owner) => [owner, 'payment']) }
-      : { index: 'by-status', partitions: owners.map((owner) => [owner, 'payment', status]) }),
+      ? { index: 'by-owner', partition: [clientId, 'payment'] }
+      : { index: 'by-status', partition: [clientId, 'payment', status] }),
     page,
     reads: 'eventual',
   })
@@ -91,12 +89,9 @@ export async function paymentsOfReference(
 
 /** A thousand pointers are less than one page of the table. */
 async function idsOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
-  const owners = ownersOf(clientId, await readParts(deps, clientId))
-  const limit = MAX_OF_REFERENCE + 1
-  const queries = owners.map((owner) =>
-    deps.table.query({ partition: [referencePk(owner, reference)], limit }),
-  )
-  return (await Promise.all(queries)).flatMap(({ items }) => idsIn(items))
+  const partition = [referencePk(clientId, reference)]
+  const { items } = await deps.table.query({ partition, limit: MAX_OF_REFERENCE + 1 })
+  return idsIn(items)
 }
 
 function idsIn(pointers: readonly Item[]) {
@@ -136,9 +131,7 @@ export async function paymentsByReference(deps: TableDeps, clientId: ClientId, r
 }
 
 export async function* pagesOfReference(deps: TableDeps, clientId: ClientId, reference: string) {
-  for (const owner of ownersOf(clientId, await readParts(deps, clientId))) {
-    const pages = queryPages(deps, { partition: [referencePk(owner, reference)], limit: 100 })
-    for await (const { items } of pages)
-      yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
-  }
+  const pages = queryPages(deps, { partition: [referencePk(clientId, reference)], limit: 100 })
+  for await (const { items } of pages)
+    yield await paymentsOf(deps, { clientId, reference, ids: idsIn(items) })
 }

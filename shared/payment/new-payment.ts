@@ -13,7 +13,6 @@ export function newPayment(
     paymentId: creating.paymentId,
     clientId: creating.clientId,
     provider: creating.provider,
-    part: creating.part,
     attempt: creating.attempt,
     providerAttempts: creating.providerAttempts,
     status: 'pending',

@@ -74,10 +74,8 @@ export type NewsSource = Transition['source']
 const identity = {
   paymentId: PaymentIdSchema,
   clientId: ClientIdSchema,
-  // The claim chooses provider and part, and they never change.
+  // The claim chooses the provider, and it never changes.
   provider: v.string(),
-  /** Absent for the first part. */
-  part: v.optional(v.number()),
   attempt: v.number(),
   /** At most twenty, oldest first (`withAttempt`). */
   providerAttempts: v.array(ProviderAttemptSchema),

@@ -107,7 +107,7 @@ async function findEarlierAdjustment(
       },
     )
   }
-  const entry = await findEntry(deps, { clientId }, adjustment)
+  const entry = await findEntry(deps, clientId, adjustment)
   if (entry) return { adjustment, entry }
   // A transaction becomes visible item by item.
   throw new GatewayError(
@@ -152,7 +152,7 @@ function planAdjustment(
       putHouseEntry(newHouseEntry({ ...houseRow, type: 'correction', postedAt, clientId }))),
     ledger: adjustCredit(clientId, amountMinor, postedAt),
     window: kind === 'written_off' ? writeOffInWindow(clientId, writeOff) : undefined,
-    entry: putEntry({ clientId }, entry),
+    entry: putEntry(clientId, entry),
   }
   const after = {
     kind,

@@ -5,8 +5,8 @@ import type { Payment } from '../payment/payment.ts'
 import { findStoredPayment } from '../payment/payment-store.ts'
 import { finding, reportSuspense } from '../suspense/record-suspense.ts'
 import { FromItem, toItem } from '../table/attributes.ts'
-import { ownersOf, paymentKey } from '../table/keys.ts'
-import { mergedPages } from '../table/list-items.ts'
+import { paymentKey } from '../table/keys.ts'
+import { queryPages } from '../table/list-items.ts'
 import { addMs, DAY_MS, MINUTE_MS, TimestampSchema } from '../time.ts'
 import { postPayments, settledRowOf } from './post-payments.ts'
 
@@ -18,7 +18,7 @@ export type AssumeDeps = Pick<
 /** How long a payment waits for its settled row before its fee is assumed. */
 export const FEE_WAIT_MS = 7 * DAY_MS
 
-/** The most payments of one part that one run asks about, within a minute. */
+/** The most payments that one run asks about, within a minute. */
 const MAX_AT_ONCE = 50
 /** After so many calls without an answer a run stops: the other payments wait for the next day. */
 const MAX_UNANSWERED = 5
@@ -38,21 +38,23 @@ export type OpenRow = v.InferOutput<typeof OpenRowSchema>
 export async function postOverduePayments(
   deps: AssumeDeps,
   clientId: ClientId,
-  parts: number,
   startAfter?: OpenRow,
 ) {
   const endsAtMs = deps.monotonicMs() + MINUTE_MS
-  const partitions = ownersOf(clientId, parts).map((owner) => [owner])
-  const range = { atMost: addMs(deps.now(), -FEE_WAIT_MS) }
-  const list = { index: 'by-open', partitions, range, limit: MAX_AT_ONCE } as const
+  const pages = queryPages(deps, {
+    index: 'by-open',
+    partition: [clientId],
+    range: { atMost: addMs(deps.now(), -FEE_WAIT_MS) },
+    limit: MAX_AT_ONCE,
+    cursor: startAfter && {
+      ...paymentKey(startAfter.id),
+      ...toItem({ ...startAfter, owner: clientId }),
+    },
+  })
   let askedCount = 0
   let unansweredCount = 0
   // The index only suggests: each payment is read again.
-  for await (const { items } of mergedPages(
-    deps,
-    list,
-    startAfter && { ...paymentKey(startAfter.id), ...toItem(startAfter) },
-  )) {
+  for await (const { items } of pages) {
     for (const item of items) {
       const row = v.parse(OpenRowSchema, item)
       const isAnswered = await postWaitingPayment(deps, row.id).catch((cause: unknown) => {
@@ -62,7 +64,7 @@ export async function postOverduePayments(
       // The provider does not answer now: the payments stay open, and the settlement continues
       // without them.
       if (!isAnswered && ++unansweredCount === MAX_UNANSWERED) return undefined
-      if (++askedCount === MAX_AT_ONCE * parts || deps.monotonicMs() >= endsAtMs) return row
+      if (++askedCount === MAX_AT_ONCE || deps.monotonicMs() >= endsAtMs) return row
     }
   }
   return undefined

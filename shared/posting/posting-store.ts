@@ -42,7 +42,7 @@ export function changeMoney(before: Payment, after: Payment): Steps<string> {
     ),
   )
   const entries = addedEntries(before, after).map(
-    (entry) => [entry.entryId, putEntry(before, entry)] as const,
+    (entry) => [entry.entryId, putEntry(before.clientId, entry)] as const,
   )
   return { [paymentId]: payment, ...Object.fromEntries(entries) }
 }

@@ -39,7 +39,7 @@ export async function completePayment(
   )
   const entries = entriesOf(payment).filter(({ entryId }) => lostItems.has(entryId))
   const steps: Steps<string> = Object.assign(
-    Object.fromEntries(entries.map((entry) => [entry.entryId, putEntry(payment, entry)])),
+    Object.fromEntries(entries.map((entry) => [entry.entryId, putEntry(payment.clientId, entry)])),
     ...eventSteps.filter((candidate) => Object.keys(candidate).some((name) => lostItems.has(name))),
   )
   const targets = Object.keys(steps).flatMap((name) => lostItems.get(name) ?? [])

@@ -65,9 +65,7 @@ export async function recreditLeftOut(
     return {
       settlement: noteLeftOutEntries(settlement, leftOut),
       window: recreditWindow(clientId, netsOf(entries), recreditedAt, ZERO),
-      ...Object.fromEntries(
-        recredits.map((entry) => [entry.entryId, putEntry({ clientId }, entry)]),
-      ),
+      ...Object.fromEntries(recredits.map((entry) => [entry.entryId, putEntry(clientId, entry)])),
     }
   }
   return [{ subject: settlementId, targets, steps, entries }]
@@ -88,10 +86,10 @@ async function findOutsideEntries(
   books: ClientBooks,
   settlement: Settlement,
 ): Promise<readonly Entry[]> {
-  const { clientId, parts } = books
+  const { clientId } = books
   const isKnown = isLeftOut(settlement)
   const entries: Entry[] = []
-  for await (const page of entryPages(deps, { clientId, parts, span: sweptSpan(settlement) })) {
+  for await (const page of entryPages(deps, { clientId, span: sweptSpan(settlement) })) {
     entries.push(...page.entries.filter((entry) => !isKnown(entry)))
     if (entries.length > MAX_ENTRIES) return []
   }

@@ -138,7 +138,7 @@ export async function recreditSettlement(
     const { applied } = await recordChange(deps, changeRecord(settlement, recredited, action), {
       settlement: markRecredited(settlement.settlementId, postedAt),
       window: recreditWindow(settlement.clientId, settlement.netMinor, postedAt),
-      entry: putEntry({ clientId: settlement.clientId }, recreditEntry(settlement, postedAt)),
+      entry: putEntry(settlement.clientId, recreditEntry(settlement, postedAt)),
     })
     if (applied) return recredited
   }

@@ -53,8 +53,8 @@ export async function settleClient(
   clientId: ClientId,
   { after, ...trigger }: SettleTrigger & { readonly after?: OpenRow | undefined },
 ) {
-  const { parts } = await readWindow(deps, (await requireClient(deps, clientId)).clientId)
-  const overdue = await postOverduePayments(deps, clientId, parts, after)
+  await requireClient(deps, clientId)
+  const overdue = await postOverduePayments(deps, clientId, after)
   for (let tried = 0; tried < MAX_TRIES; tried++) {
     const result = await settleOnce(deps, clientId, trigger)
     if (result === undefined) continue
@@ -89,13 +89,13 @@ async function settleOnce(
     deps.log.info('settlement.waiting', { client_id: clientId })
     return { settlement: undefined, isContinuing: false, waiting: { eligibleMinor, floorMinor } }
   }
-  const pageMinor = await sumFirstPage(deps, { clientId, parts: window.parts, span })
+  const pageMinor = await sumFirstPage(deps, { clientId, span })
   if (pageMinor !== undefined && pageMinor <= floorMinor) return waiting(pageMinor)
 
-  const { parts } = await raiseFence(deps, clientId, end)
+  await raiseFence(deps, clientId, end)
   const { sums, position, isWhole } = await sumEntries(
     deps,
-    { clientId, parts, span },
+    { clientId, span },
     progress ?? { sums: emptySums(await previousDigest(deps, window)) },
   )
   if (!isWhole) {

@@ -52,11 +52,11 @@ export async function findSettlement(
 
 /** A client's settlements, newest period first (spec 4.6). */
 export async function listSettlements(deps: TableDeps, clientId: ClientId, page: Page) {
-  const partitions = [[clientId, ENTITY]]
+  const partition = [clientId, ENTITY]
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
     index: 'by-owner',
-    partitions,
+    partition,
     page,
     reads: 'eventual',
   })
@@ -122,7 +122,7 @@ export async function listPayouts(deps: TableDeps, page: Page): Promise<readonly
   const items = await listItems(deps, {
     kind: 'SETTLEMENT',
     index: 'by-due',
-    partitions: [['payout', 0]],
+    partition: ['payout', 0],
     page,
   })
   return items.map((item) => v.parse(SettlementSchema, item))

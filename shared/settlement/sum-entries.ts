@@ -33,7 +33,7 @@ const MAX_LOOKS = 6
  */
 type SumProgress = { readonly sums: EntrySums; readonly position?: EntryPosition | undefined }
 
-type SummedWindow = { readonly clientId: ClientId; readonly parts: number; readonly span: Span }
+type SummedWindow = { readonly clientId: ClientId; readonly span: Span }
 
 /**
  * Sums the entries of a closed window in one pass of consistent queries (design section 4, "Sweep
@@ -140,7 +140,7 @@ export function addBlock(sums: EntrySums, entries: readonly Entry[], start: Time
 }
 
 /**
- * The part of an entry that no settled row proves. A late row removes its payment's part in the
+ * What no settled row proves of an entry. A late row removes what its payment has of it in the
  * same window.
  */
 export function unprovenIn(entry: Entry, start: Timestamp): Minor {
@@ -173,8 +173,8 @@ async function sumTail(deps: SumDeps, window: SummedWindow, body: Sum): Promise<
 }
 
 /** The net of a window that fits one page, read without a fence; undefined for a longer window. */
-export async function sumFirstPage(deps: SumDeps, { clientId, parts, span }: SummedWindow) {
-  const { value: page } = await entryPages(deps, { clientId, parts, span }).next()
+export async function sumFirstPage(deps: SumDeps, window: SummedWindow) {
+  const { value: page } = await entryPages(deps, window).next()
   return page?.more ? undefined : netsOf(page?.entries ?? [])
 }
 

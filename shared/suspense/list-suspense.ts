@@ -14,11 +14,8 @@ export async function listSuspense(
   status: Suspense['status'] | undefined,
   page: Page,
 ) {
-  const byOwner = { index: 'by-owner', partitions: [[GATEWAY_OWNER, 'suspense']] } as const
-  const byStatus = {
-    index: 'by-status',
-    partitions: [[GATEWAY_OWNER, 'suspense', status]],
-  } as const
+  const byOwner = { index: 'by-owner', partition: [GATEWAY_OWNER, 'suspense'] } as const
+  const byStatus = { index: 'by-status', partition: [GATEWAY_OWNER, 'suspense', status] } as const
   const items = await listItems(deps, {
     kind: 'SUSPENSE',
     ...(status === undefined ? byOwner : byStatus),
@@ -28,8 +25,8 @@ export async function listSuspense(
 }
 
 export async function listOpenSuspense(deps: TableDeps): Promise<readonly Suspense[]> {
-  const partitions = [[GATEWAY_OWNER, 'suspense', 'open']]
-  const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partitions, limit: PAGE })
+  const partition = [GATEWAY_OWNER, 'suspense', 'open']
+  const pages = itemPages(deps, { kind: 'SUSPENSE', index: 'by-status', partition, limit: PAGE })
   return (await Array.fromAsync(pages, parseItems)).flat().filter(({ status }) => status === 'open')
 }
 
@@ -57,7 +54,7 @@ export async function listSuspenseAbout(
   for await (const page of itemPages(deps, {
     kind: 'SUSPENSE',
     index: 'by-owner',
-    partitions: [[GATEWAY_OWNER, 'suspense']],
+    partition: [GATEWAY_OWNER, 'suspense'],
     ...(since !== undefined && { range: { between: [since, END_OF_TIME] } }),
     newestFirst: true,
     limit: PAGE,

@@ -59,7 +59,7 @@ function keyOf(pk: string, sk: string): Key {
   return { pk, sk }
 }
 
-/** The partition key of a kind: `#` also separates the parts of its id. */
+/** The partition key of a kind: `#` also separates the members of its id. */
 function pkOf(partition: Partition, ...id: readonly (string | number)[]): string {
   return pkPrefix(partition) + id.join('#')
 }
@@ -98,13 +98,13 @@ export function destinationKey(destination: string, createdAt: string, paymentId
   return keyOf(destinationPk(destination), `${createdAt}#${paymentId}`)
 }
 
-/** Hashed, because a reference may be longer than a key. `owner` includes the client's part. */
-export function referencePk(owner: string, reference: string) {
-  return pkOf('REFERENCE', derivedUuid('reference', owner, reference))
+/** Hashed, because a reference may be longer than a key. */
+export function referencePk(clientId: ClientId, reference: string) {
+  return pkOf('REFERENCE', derivedUuid('reference', clientId, reference))
 }
 
-export function referenceKey(owner: string, reference: string, paymentId: PaymentId) {
-  return keyOf(referencePk(owner, reference), paymentId)
+export function referenceKey(clientId: ClientId, reference: string, paymentId: PaymentId) {
+  return keyOf(referencePk(clientId, reference), paymentId)
 }
 
 /** The partition of a subject's events, apart from the subject itself, whose row holds money. */
@@ -135,29 +135,13 @@ export function attemptKey(deliveryId: DeliveryId, attempt: number) {
   )
 }
 
-/**
- * The index owner of a client's payments and events in one part: for the first part the client's
- * own id.
- */
-export function ownerOf(clientId: ClientId, part = 0): string {
-  return part === 0 ? clientId : `${clientId}#${part}`
-}
-
-export function ownersOf(clientId: ClientId, parts: number): readonly string[] {
-  return Array.from({ length: parts }, (_, part) => ownerOf(clientId, part))
-}
-
-export function clientOfOwner(owner: string): string {
-  return owner.split('#', 1)[0] ?? owner
-}
-
-export function ledgerPk(clientId: ClientId, part = 0) {
-  return pkOf('LEDGER', ownerOf(clientId, part))
+export function ledgerPk(clientId: ClientId) {
+  return pkOf('LEDGER', clientId)
 }
 const SHARD_SK_PREFIX = 'SHARD#'
 
-export function shardKey(clientId: ClientId, shard: number, part = 0) {
-  return keyOf(ledgerPk(clientId, part), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
+export function shardKey(clientId: ClientId, shard: number) {
+  return keyOf(ledgerPk(clientId), `${SHARD_SK_PREFIX}${String(shard).padStart(2, '0')}`)
 }
 
 export function shardNumberOf(sk: string): number {
@@ -169,19 +153,15 @@ export function windowKey(clientId: ClientId): Key {
   return { pk: ledgerPk(clientId), sk: WINDOW_SK }
 }
 
-export function journalPk(clientId: ClientId, part = 0) {
-  return pkOf('JOURNAL', ownerOf(clientId, part))
-}
-
-export function journalPks(clientId: ClientId, parts: number): readonly string[] {
-  return Array.from({ length: parts }, (_, part) => journalPk(clientId, part))
+export function journalPk(clientId: ClientId) {
+  return pkOf('JOURNAL', clientId)
 }
 
 export function entryKey(
-  { clientId, part }: { readonly clientId: ClientId; readonly part?: number | undefined },
+  clientId: ClientId,
   { eligibleAt, entryId }: { readonly eligibleAt: string; readonly entryId: string },
 ): Key {
-  return { pk: journalPk(clientId, part), sk: `${eligibleAt}#${entryId}` }
+  return { pk: journalPk(clientId), sk: `${eligibleAt}#${entryId}` }
 }
 
 /** Entries of the house, by the day of the provider's row. Each row has one entry of each type. */

@@ -52,11 +52,8 @@ export const WORK_SLOTS = {
 } as const
 export type Work = keyof typeof WORK_SLOTS
 
-/** Ledger shards in each part of a client: a payment's shard is a hash of its id. */
+/** Ledger shards of a client: a payment's shard is a hash of its id. */
 export const LEDGER_SHARDS = 16
-
-/** The maximum number of a client's parts, because every list and balance queries all of them. */
-export const MAX_LEDGER_PARTS = 16
 
 /** The owner of items that belong to no client: clients themselves and suspense. */
 export const GATEWAY_OWNER = 'gateway'

@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import type { Client } from '../../shared/client/client.ts'
-import { changeClient } from '../../shared/client/client-store.ts'
 import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import { minor } from '../../shared/money.ts'
 import type { Payment } from '../../shared/payment/payment.ts'
@@ -185,10 +184,6 @@ export function pay({ settlementId }: Settlement): Act {
       confirm,
     })
   }
-}
-
-export function grow({ clientId }: Client, ledgerParts: number): Act {
-  return (deps) => changeClient(deps, { clientId, operator: 'sari', changes: { ledgerParts } })
 }
 
 /** The payment's own row, settled. Its fee differs from the tariff's 4,000. */

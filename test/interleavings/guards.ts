@@ -37,24 +37,6 @@ const withoutOneRaise = border((requests) => ({
       : requests.write(step),
 }))
 
-/** The answer to the write that closes the window names the parts of an earlier read. */
-const partsAsRead = border((requests) => {
-  let parts: unknown
-  return {
-    get: async (key, some) => {
-      const item = await requests.get(key, some)
-      if (key.sk === 'WINDOW') parts = item?.['parts']
-      return item
-    },
-    write: async (step) => {
-      const outcome = await requests.write(step)
-      return isWindow(step) && outcome.item
-        ? { ...outcome, item: { ...outcome.item, parts } }
-        : outcome
-    },
-  }
-})
-
 /** A sum that was stored for another window counts for the window that is read. */
 const anyStart = border((requests) => ({
   get: async (key, some) => {
@@ -97,19 +79,6 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   },
   'two sweeps settle one client, by clocks that differ': {
     'a fence is never lowered': withoutClauses(isRaise, 'closedUntil'),
-  },
-  'two operators let a client grow while it is settled': {
-    'the fence of a shard that is put again is never lowered': withoutClauses(
-      isRaise,
-      'closedUntil',
-    ),
-  },
-  'a client grows while it is settled': {
-    'the parts as the write that closes the window finds them': partsAsRead,
-    'a client grows on condition of the fence that its new shards have': withoutClauses(
-      changing(isWindow, 'parts'),
-      'closedUntil',
-    ),
   },
   'the sweep and an operator settle one client': {
     'the start of the window at the record': withoutClauses(

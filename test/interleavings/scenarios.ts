@@ -3,7 +3,6 @@ import { fail, recredit, trigger } from '../support/settlement-builders.ts'
 import {
   adjust,
   type BusyClient,
-  grow,
   ownRow,
   pay,
   reconcile,
@@ -63,15 +62,12 @@ const PAIRS: readonly Meeting[] = [
   ['two adjustments of one client are written', 'recover', 'recover more'],
   ['an adjustment is written while its client is settled', 'recover', 'settle'],
   ['a write-off is written while its client is settled', 'write off', 'settle'],
-  ['a client grows while it is settled', 'grow', 'settle'],
-  ['a client grows while a payment is posted', 'grow', 'post'],
   ['the sweep and an operator settle one client', 'settle', 'trigger'],
   ['two sweeps settle one client, by clocks that differ', 'settle', 'settle ahead'],
 ]
 
 const TRIPLES: readonly Meeting[] = [
   ['a frozen poster writes after two settlements', 'frozen post', 'settle', 'trigger'],
-  ['a client grows while a payment is posted and a settlement made', 'grow', 'post', 'settle'],
   ['two operators re-credit while a settlement is made', 're-credit', 're-credit too', 'settle'],
   [
     'a payment is posted and another settlement re-credited while one is made',
@@ -105,18 +101,9 @@ const TRIPLES: readonly Meeting[] = [
     'refund assumed',
     'settle',
   ],
-  ['two operators let a client grow while it is settled', 'grow', 'grow too', 'settle'],
-  ['a client grows between two settlements', 'grow', 'settle', 'trigger'],
 ]
 
 const FOURS: readonly Meeting[] = [
-  [
-    'a payment is posted and one refunded while a growing client is settled',
-    'post',
-    'refund paid',
-    'grow',
-    'settle',
-  ],
   [
     'a sweep, a trigger, a re-credit and an adjustment meet',
     'settle',
@@ -150,7 +137,6 @@ const IN_RUNS: readonly Meeting[] = [
   ],
   ['a frozen poster writes while a window is summed over several runs', 'frozen post', 'settle'],
   ['a settlement is re-credited while a window is summed over several runs', 're-credit', 'settle'],
-  ['a client grows while its window is summed over several runs', 'grow', 'settle'],
   [
     'two sweeps sum one window over several runs, beside a frozen poster',
     'frozen post',
@@ -209,7 +195,5 @@ function actionsOn(busy: BusyClient) {
     'recover more': adjust(client, 'recovered', 9_000, 'by bank, more'),
     'write off': adjust(client, 'written_off', 3_000, 'given up too'),
     'take a write-off back': adjust(client, 'written_off', -15_000, 'not given up'),
-    grow: grow(client, 2),
-    'grow too': grow(client, 2),
   } satisfies Record<string, Act>
 }

@@ -34,10 +34,8 @@ const DELIVER: Sizes = {
 const SETTLE: Sizes = {
   Settlers: '{a}',
   Workers: '{v}',
-  Growers: '{}',
   Operators: '{}',
-  FirstShards: '{1}',
-  MoreShards: '{}',
+  Payments: '{1}',
   Refunded: '{1}',
   LastTime: 2,
 }
@@ -62,14 +60,10 @@ const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
     invariants: 'RoundIsBounded AlertIsDue',
   },
   settle: {
-    sizes: { ...SETTLE, Settlers: '{a, b}', FirstShards: '{1, 2}' },
+    sizes: { ...SETTLE, Settlers: '{a, b}', Payments: '{1, 2}' },
     invariants: 'SumIsItsEntries InOneSettlement',
   },
   'settle-money': { sizes: { ...SETTLE, Workers: '{v, w}' }, invariants: 'EntriesAddUp' },
-  'settle-parts': {
-    sizes: { ...SETTLE, Growers: '{g, h}', MoreShards: '{2}', Refunded: '{2}' },
-    invariants: 'NoPartIsMissed',
-  },
   'settle-payouts': {
     sizes: { ...SETTLE, Operators: '{x, y}', LastTime: 3 },
     invariants: 'CarriedOnce MoneyAddsUp',

@@ -1,7 +1,7 @@
 ------------------------------- MODULE settle -------------------------------
 (*
 The journal of one client. Workers post payments and take them back, while a sweep and a trigger sum and record
-settlements. Operators pay out, fail and re-credit, and give the client a second part.
+settlements. Operators pay out, fail and re-credit.
 
 A transaction checks its conditions at one moment and commits item by item. Other writes, and reads of one item, come
 before that moment or after it. A query does not: it sees the entries of a transaction one after another, in any order.
@@ -23,8 +23,8 @@ they are open are left to the random histories in test/simulation.
 EXTENDS Integers, FiniteSets, TLC
 
 CONSTANTS
-  Settlers, Workers, Growers, Operators,
-  FirstShards, MoreShards, Refunded, LastTime,
+  Settlers, Workers, Operators,
+  Payments, Refunded, LastTime,
   FenceIsRaised,       \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
   FenceBeforeSum,      \* settleOnce in shared/settlement/settle-client.ts, or SumIsItsEntries breaks
   EveryShardIsClosed,  \* raiseFence in shared/ledger/fence-store.ts, or SumIsItsEntries breaks
@@ -38,10 +38,6 @@ CONSTANTS
   SweepIsOneWrite,     \* recordSettlement in shared/settlement/settle-client.ts, or InOneSettlement breaks
   MoneyVersion,        \* changeMoney in shared/posting/posting-store.ts, or EntriesAddUp breaks
   RowMovesOnce,        \* hasMoved in shared/journal/payment-money.ts, or EntriesAddUp breaks
-  PartsOfTheRaise,     \* raiseFence in shared/ledger/fence-store.ts, or NoPartIsMissed breaks
-  GrowthSeesFence,     \* growWindow in shared/ledger/window-store.ts, or NoPartIsMissed breaks
-  NewShardIsRaised,    \* writeShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
-  NewShardNeverFalls,  \* writeShards in shared/ledger/shard-store.ts, or NoPartIsMissed breaks
   RecreditIsOpen,      \* recreditWindow in shared/ledger/window-store.ts, or CarriedOnce breaks
   RecreditedOnce,      \* markRecredited in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
   ClosedOnce           \* markClosed in shared/settlement/settlement-store.ts, or MoneyAddsUp breaks
@@ -53,16 +49,14 @@ VARIABLES
   entries,      \* the journal
   hidden,       \* entries that are committed, and that no query sees yet
   settlements,
-  worker, settler, grower, operator
+  worker, settler, operator
 
-vars == <<payment, closed, window, entries, hidden, settlements, worker, settler, grower, operator>>
-actors == <<worker, settler, grower, operator>>
+vars == <<payment, closed, window, entries, hidden, settlements, worker, settler, operator>>
+actors == <<worker, settler, operator>>
 journal == <<payment, entries, hidden>>
 
 Symmetry ==
-  Permutations(Settlers) \union Permutations(Workers) \union Permutations(Growers) \union Permutations(Operators)
-Payments == FirstShards \union MoreShards
-ShardsOf(parts) == IF parts = 1 THEN FirstShards ELSE Payments
+  Permutations(Settlers) \union Permutations(Workers) \union Permutations(Operators)
 Times == 1..LastTime
 Ids == Times
 Max(a, b) == IF a > b THEN a ELSE b
@@ -71,20 +65,18 @@ NoProgress == [start |-> 0, end |-> 0, at |-> 0, of |-> {}]
 NoSettlement == [status |-> "none", from |-> 0, until |-> 0, of |-> {}, recredited |-> FALSE]
 IdleWorker == [pc |-> "idle", id |-> 0, read |-> [open |-> FALSE, back |-> FALSE, version |-> 0], at |-> 0]
 IdleSettler ==
-  [pc |-> "idle", start |-> 0, end |-> 0, parts |-> 0, left |-> {}, waits |-> {}, from |-> 0, at |-> 0, of |-> {}]
-IdleGrower == [pc |-> "idle", closed |-> 0]
+  [pc |-> "idle", start |-> 0, end |-> 0, left |-> {}, waits |-> {}, from |-> 0, at |-> 0, of |-> {}]
 IdleOperator == [pc |-> "idle", id |-> 0, at |-> 0]
 
 Init ==
   /\ payment = [p \in Payments |-> [open |-> TRUE, back |-> FALSE, version |-> 0]]
-  /\ closed = [s \in Payments |-> IF s \in FirstShards THEN 1 ELSE 0]
-  /\ window = [until |-> 1, closed |-> 1, parts |-> 1, progress |-> NoProgress,
+  /\ closed = [s \in Payments |-> 1]
+  /\ window = [until |-> 1, closed |-> 1, progress |-> NoProgress,
                available |-> 0, inSettlement |-> 0, paidOut |-> 0]
   /\ entries = {} /\ hidden = {}
   /\ settlements = [s \in Ids |-> NoSettlement]
   /\ worker = [w \in Workers |-> IdleWorker]
   /\ settler = [w \in Settlers |-> IdleSettler]
-  /\ grower = [g \in Growers |-> IdleGrower]
   /\ operator = [o \in Operators |-> IdleOperator]
 
 Entry(type, of, at, net) == [type |-> type, of |-> of, at |-> at, net |-> net]
@@ -93,7 +85,6 @@ RECURSIVE Net(_)
 Net(set) == IF set = {} THEN 0 ELSE LET e == CHOOSE e \in set : TRUE IN e.net + Net(set \ {e})
 
 Recredits(set) == {e \in set : e.type = "recredit"}
-PartOf(e) == IF e.type # "recredit" /\ e.of \in MoreShards THEN 2 ELSE 1
 
 (* A transaction puts its entries. A query sees them later. *)
 Put(new) ==
@@ -104,7 +95,7 @@ Show ==
   /\ \E e \in hidden :
        /\ hidden' = hidden \ {e}
        /\ settler' = [w \in Settlers |-> [settler[w] EXCEPT !.waits = @ \ {e}]]
-  /\ UNCHANGED <<payment, closed, window, entries, settlements, worker, grower, operator>>
+  /\ UNCHANGED <<payment, closed, window, entries, settlements, worker, operator>>
 
 -----------------------------------------------------------------------------
 (* Workers: postPayments and movePayment *)
@@ -113,12 +104,12 @@ Work(w, to) == worker' = [worker EXCEPT ![w] = to]
 
 ReadPayment(w) ==
   /\ worker[w].pc = "idle"
-  /\ \E p \in ShardsOf(window.parts), t \in Times :
+  /\ \E p \in Payments, t \in Times :
        LET read == payment[p] IN
        \E pc \in {"post", "refund"} :
          /\ IF pc = "post" THEN read.open ELSE p \in Refunded /\ (RowMovesOnce => ~read.back)
          /\ Work(w, [pc |-> pc, id |-> p, read |-> read, at |-> t])
-  /\ UNCHANGED <<closed, window, settlements, settler, grower, operator, journal>>
+  /\ UNCHANGED <<closed, window, settlements, settler, operator, journal>>
 
 EligibleAt(p, postedAt) == IF EligibleIfPosted THEN Max(postedAt, p) ELSE p
 
@@ -144,7 +135,7 @@ ChangeMoney(w) ==
              /\ Put(added)
         ELSE UNCHANGED journal
   /\ Work(w, IdleWorker)
-  /\ UNCHANGED <<closed, window, settlements, settler, grower, operator>>
+  /\ UNCHANGED <<closed, window, settlements, settler, operator>>
 
 -----------------------------------------------------------------------------
 (* A sweep, or an operator's trigger: settleClient *)
@@ -158,39 +149,38 @@ ReadWindow(w) ==
          from == IF isKept THEN progress ELSE [NoProgress EXCEPT !.at = window.until]
      IN \E end \in window.until + 1 .. LastTime + 1 :
           /\ SumHasItsEnd => end >= from.end
-          /\ Settle(w, [IdleSettler EXCEPT !.pc = "window", !.start = window.until, !.end = end, !.parts = window.parts,
+          /\ Settle(w, [IdleSettler EXCEPT !.pc = "window", !.start = window.until, !.end = end,
                                            !.from = from.at, !.at = from.at, !.of = from.of])
-  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, window, settlements, worker, operator, journal>>
 
 Raised(fence, end) == IF FenceNeverFalls THEN Max(fence, end) ELSE end
 
 CloseWindow(w) ==
   /\ settler[w].pc = "window"
-  /\ LET parts == IF PartsOfTheRaise THEN window.parts ELSE settler[w].parts IN
-     IF FenceIsRaised
+  /\ IF FenceIsRaised
      THEN /\ window' = [window EXCEPT !.closed = Raised(@, settler[w].end)]
-          /\ Settle(w, [settler[w] EXCEPT !.pc = "shards", !.parts = parts, !.left = ShardsOf(parts)])
-     ELSE UNCHANGED window /\ Settle(w, [settler[w] EXCEPT !.pc = "shards", !.parts = parts])
-  /\ UNCHANGED <<closed, settlements, worker, grower, operator, journal>>
+          /\ Settle(w, [settler[w] EXCEPT !.pc = "shards", !.left = Payments])
+     ELSE UNCHANGED window /\ Settle(w, [settler[w] EXCEPT !.pc = "shards"])
+  /\ UNCHANGED <<closed, settlements, worker, operator, journal>>
 
 CloseShard(w) ==
   /\ \E s \in settler[w].left :
        /\ \/ closed' = [closed EXCEPT ![s] = Raised(@, settler[w].end)]
           \/ ~EveryShardIsClosed /\ UNCHANGED closed
        /\ Settle(w, [settler[w] EXCEPT !.left = @ \ {s}])
-  /\ UNCHANGED <<window, settlements, worker, grower, operator, journal>>
+  /\ UNCHANGED <<window, settlements, worker, operator, journal>>
 
 Wait(w) ==
   /\ settler[w].pc = "shards" /\ (FenceBeforeSum => settler[w].left = {})
   /\ Settle(w, [settler[w] EXCEPT !.pc = "sum", !.waits = IF SumWaits THEN hidden ELSE {}])
-  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, window, settlements, worker, operator, journal>>
 
 SumPage(w) ==
   /\ settler[w].pc = "sum" /\ settler[w].waits = {} /\ settler[w].at < settler[w].end
   /\ LET run == settler[w]
-         page == {e \in entries \ hidden : e.at = run.at /\ PartOf(e) <= run.parts}
+         page == {e \in entries \ hidden : e.at = run.at}
      IN Settle(w, [run EXCEPT !.at = @ + 1, !.of = @ \union page])
-  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, window, settlements, worker, operator, journal>>
 
 KeepSum(w) ==
   /\ settler[w].pc = "sum" /\ settler[w].at > settler[w].from /\ settler[w].at < settler[w].end
@@ -199,7 +189,7 @@ KeepSum(w) ==
                THEN [window EXCEPT !.progress = [start |-> run.start, end |-> run.end, at |-> run.at, of |-> run.of]]
                ELSE window
   /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<closed, settlements, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, settlements, worker, operator, journal>>
 
 IsNext(id) == settlements[id].status = "none" /\ \A before \in 1..(id - 1) : settlements[before].status # "none"
 
@@ -217,46 +207,19 @@ Record(w) ==
                   /\ Settle(w, IdleSettler)
              ELSE UNCHANGED settlements /\ Settle(w, [run EXCEPT !.pc = "put"])
      ELSE UNCHANGED <<window, settlements>> /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<closed, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, worker, operator, journal>>
 
 PutSettlement(w) ==
   /\ settler[w].pc = "put"
   /\ \E id \in Ids : IsNext(id) /\ settlements' = [settlements EXCEPT ![id] = Recorded(settler[w])]
   /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<closed, window, worker, grower, operator, journal>>
+  /\ UNCHANGED <<closed, window, worker, operator, journal>>
 
 (* The run dies, or its sum is not above the floor. *)
 Stop(w) ==
   /\ settler[w].pc # "idle"
   /\ Settle(w, IdleSettler)
-  /\ UNCHANGED <<closed, window, settlements, worker, grower, operator, journal>>
-
------------------------------------------------------------------------------
-(* An operator gives the client more parts: writeShards, growWindow *)
-
-Grow(g, to) == grower' = [grower EXCEPT ![g] = to]
-
-ReadFence(g) ==
-  /\ grower[g].pc = "idle" /\ window.parts = 1
-  /\ Grow(g, [pc |-> "put", closed |-> window.closed])
-  /\ UNCHANGED <<closed, window, settlements, worker, settler, operator, journal>>
-
-Ensured(fence, read) ==
-  CASE fence = 0 -> read
-    [] fence > read -> IF NewShardNeverFalls THEN fence ELSE read
-    [] OTHER -> IF NewShardIsRaised THEN read ELSE fence
-
-PutShards(g) ==
-  /\ grower[g].pc = "put"
-  /\ closed' = [s \in Payments |-> IF s \in MoreShards THEN Ensured(closed[s], grower[g].closed) ELSE closed[s]]
-  /\ Grow(g, [grower[g] EXCEPT !.pc = "grow"])
-  /\ UNCHANGED <<window, settlements, worker, settler, operator, journal>>
-
-GrowWindow(g) ==
-  /\ grower[g].pc = "grow"
-  /\ window' = IF GrowthSeesFence => window.closed = grower[g].closed THEN [window EXCEPT !.parts = 2] ELSE window
-  /\ Grow(g, IdleGrower)
-  /\ UNCHANGED <<closed, settlements, worker, settler, operator, journal>>
+  /\ UNCHANGED <<closed, window, settlements, worker, operator, journal>>
 
 -----------------------------------------------------------------------------
 (* Operators: markSettlementPaid, markSettlementFailed, recreditSettlement *)
@@ -271,7 +234,7 @@ ReadSettlement(o) ==
           t \in Times :
          /\ pc # "recredit" => t = 1
          /\ operator' = [operator EXCEPT ![o] = [pc |-> pc, id |-> id, at |-> t]]
-  /\ UNCHANGED <<closed, window, settlements, worker, settler, grower, journal>>
+  /\ UNCHANGED <<closed, window, settlements, worker, settler, journal>>
 
 Done(o) == operator' = [operator EXCEPT ![o] = IdleOperator]
 
@@ -285,7 +248,7 @@ Close(o) ==
                /\ window' = [window EXCEPT !.inSettlement = @ - net, !.paidOut = @ + net]
           [] OTHER -> settlements' = [settlements EXCEPT ![id].status = "failed"] /\ UNCHANGED window
   /\ Done(o)
-  /\ UNCHANGED <<closed, worker, settler, grower, journal>>
+  /\ UNCHANGED <<closed, worker, settler, journal>>
 
 Recredit(o) ==
   /\ operator[o].pc = "recredit"
@@ -301,7 +264,7 @@ Recredit(o) ==
              /\ UNCHANGED payment
         ELSE UNCHANGED <<window, settlements, journal>>
   /\ Done(o)
-  /\ UNCHANGED <<closed, worker, settler, grower>>
+  /\ UNCHANGED <<closed, worker, settler>>
 
 Next ==
   \/ Show
@@ -309,7 +272,6 @@ Next ==
   \/ \E w \in Settlers :
        ReadWindow(w) \/ CloseWindow(w) \/ CloseShard(w) \/ Wait(w) \/ SumPage(w) \/ KeepSum(w) \/ Record(w)
          \/ PutSettlement(w) \/ Stop(w)
-  \/ \E g \in Growers : ReadFence(g) \/ PutShards(g) \/ GrowWindow(g)
   \/ \E o \in Operators : ReadSettlement(o) \/ Close(o) \/ Recredit(o)
 
 Spec == Init /\ [][Next]_vars
@@ -329,9 +291,6 @@ InOneSettlement ==
 
 (* The same where one sum takes several runs. *)
 RunsAddUp == SumIsItsEntries /\ InOneSettlement
-
-(* The same where the client gets a second part. *)
-NoPartIsMissed == SumIsItsEntries /\ InOneSettlement
 
 (* The same where settlements fail and are carried into the next one. *)
 CarriedOnce == SumIsItsEntries /\ InOneSettlement

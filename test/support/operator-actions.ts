@@ -1,7 +1,5 @@
 import type { Context } from 'aws-lambda'
-import { handler as updateClient } from '../../functions/admin/update-client.ts'
 import type { Client } from '../../shared/client/client.ts'
-import { findClient } from '../../shared/client/client-store.ts'
 import type { Deps } from '../../shared/deps.ts'
 import type { AdminHandler, AdminReply } from '../../shared/runtime/admin-handler.ts'
 import type { Settlement } from '../../shared/settlement/settlement.ts'
@@ -102,21 +100,4 @@ export function shownSettlement(
 
 export function refusedWith(message: string, fields: Readonly<Record<string, unknown>>) {
   return { status: 422, body: { message, code: 'validation', ...fields } }
-}
-
-/** Raises a client's parts, and returns the client as creates read it. */
-export async function growParts(
-  deps: TestDeps,
-  { clientId }: Client,
-  parts: number,
-): Promise<Client> {
-  const answer = await invokeAdmin(updateClient, deps, {
-    operator: 'ana',
-    client_id: clientId,
-    ledger_parts: parts,
-  })
-  if (answer.status !== 200) throw new Error('the client did not grow')
-  const client = await findClient(deps, clientId)
-  if (!client) throw new Error('a client is never deleted')
-  return client
 }

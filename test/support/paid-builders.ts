@@ -5,7 +5,6 @@ import { type PaymentId, PaymentIdSchema, slotOf } from '../../shared/ids.ts'
 import type { Entry } from '../../shared/journal/entry.ts'
 import { entryPages } from '../../shared/journal/read-entries.ts'
 import { creditShard } from '../../shared/ledger/shard-store.ts'
-import { readParts } from '../../shared/ledger/window-store.ts'
 import { minor, netOf, ZERO } from '../../shared/money.ts'
 import { announcementOf } from '../../shared/payment/announcement.ts'
 import { commitSucceeded, putPointers } from '../../shared/payment/creating-store.ts'
@@ -242,6 +241,6 @@ export async function entriesIn(
   { clientId }: Pick<Client, 'clientId'>,
 ): Promise<readonly Entry[]> {
   const span = { start: timestampOf(0), end: timestampOf(Date.UTC(2100, 0)) }
-  const range = { clientId, parts: await readParts(deps, clientId), span }
+  const range = { clientId, span }
   return (await Array.fromAsync(entryPages(deps, range))).flatMap(({ entries }) => entries)
 }

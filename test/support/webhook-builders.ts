@@ -48,7 +48,7 @@ export async function storedEndpoint(
   // Every client has a row and a window. Existing ones are kept.
   const client = aClient({ clientId: endpoint.clientId, createdAt: deps.now() })
   await deps.table.write(put(clientKey(client.clientId), client, isNew))
-  await deps.table.write(putWindow(endpoint.clientId, { createdAt: deps.now(), parts: 1 }))
+  await deps.table.write(putWindow(endpoint.clientId, deps.now()))
   return endpoint
 }
 

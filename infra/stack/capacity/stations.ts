@@ -88,7 +88,7 @@ function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedSta
   }))
   const ledgerPerSecond = KEY_WRITES / KEY_UNITS.ledgerOfClient
   const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
-  const remedy = `lower clientCreateLimit to ${Math.floor(ledgerPerSecond)}; update-client gives a larger client ledger_parts and a limit of its own`
+  const remedy = `lower clientCreateLimit to ${Math.floor(ledgerPerSecond)}; a larger merchant takes several clients`
   if (clientCreateLimit > ledgerPerSecond)
     keys.push({ name: 'the ledger of a client', perSecond: ledgerPerSecond, remedy })
   const hottest = lowestOf(keys)

@@ -140,7 +140,7 @@ export async function auditAdjustments(
         !references.has(adjustment.reference),
         compare('adjustment', adjustment.reference, 'recorded', 'not recorded'),
       ),
-      ...compareAdjustment(adjustment, await findEntry(deps, { clientId }, adjustment)),
+      ...compareAdjustment(adjustment, await findEntry(deps, clientId, adjustment)),
     ]),
   )
   return [
@@ -166,7 +166,7 @@ export async function auditLeftOut(
         ...compare('settlement.left_out.net_minor', entryId, entry.netMinor, netMinor),
         ...compareEntries(
           expected,
-          await findEntry(deps, { clientId }, expected),
+          await findEntry(deps, clientId, expected),
           `that of entry ${entryId}`,
         ),
       ]

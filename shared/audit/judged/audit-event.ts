@@ -14,7 +14,7 @@ import { toReversedData, toWebhookData } from '../../payment/payment-dto.ts'
 import { PaymentSchema } from '../../payment/payment-store.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import type { Item } from '../../table/attributes.ts'
-import { ownerOf, paymentKey } from '../../table/keys.ts'
+import { paymentKey } from '../../table/keys.ts'
 import { addMs, DAY_MS, type Timestamp } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue, tryToMake } from '../../verdict/difference.ts'
 import { estimateOf } from './audit-payment.ts'
@@ -26,7 +26,7 @@ export function auditEvent(
   { name, item }: { readonly name: string; readonly item: Item | undefined },
   now: Timestamp,
 ): readonly Difference[] {
-  const { paymentId: id, clientId, part, transitions } = payment
+  const { paymentId: id, clientId, transitions } = payment
   const end = transitions.at(-1)
   if (item === undefined) {
     // Events outlive their deliveries, which are kept for ninety days.
@@ -46,7 +46,7 @@ export function auditEvent(
       movementOf(payment, event) === undefined,
       compare('event.fired_at', id, end?.at, event.firedAt),
     ),
-    ...compare('event.owner', id, ownerOf(clientId, part), toValue(item['owner'])),
+    ...compare('event.owner', id, clientId, toValue(item['owner'])),
     ...compare('event.entity', id, 'event', toValue(item['entity'])),
     ...onlyIf(!isBodyOfPayment, compare('event.body', id, 'as in the payment', 'different')),
   ]
@@ -105,11 +105,11 @@ export const STRAY_EVENT = 'only events that the payment explains'
  */
 export async function auditStrayEvents(
   deps: StoreDeps,
-  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+  { clientId }: Pick<ClientBooks, 'clientId'>,
   between: readonly [string, string],
 ): Promise<readonly Difference[]> {
   const differences: Difference[] = []
-  for await (const positions of eventPositionPages(deps, { clientId, parts, between })) {
+  for await (const positions of eventPositionPages(deps, { clientId, between })) {
     const events = positions.flatMap(({ subject, name }) => {
       const paymentId = paymentOfSubject(subject)
       return paymentId === undefined ? [] : [{ paymentId, name }]

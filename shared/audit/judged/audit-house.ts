@@ -116,7 +116,7 @@ async function auditItems(
   const list = {
     kind: 'SUSPENSE',
     index: 'by-owner',
-    partitions: [[GATEWAY_OWNER, 'suspense']],
+    partition: [GATEWAY_OWNER, 'suspense'],
     limit: 100,
   } as const
   const judge = async (owned: readonly KeyedItem[]) => {

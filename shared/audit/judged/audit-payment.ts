@@ -5,7 +5,6 @@ import type { Payment } from '../../payment/payment.ts'
 import { moneyOf } from '../../posting/payment-entries.ts'
 import { replayMovements } from '../../posting/reversal-after.ts'
 import type { Item } from '../../table/attributes.ts'
-import { ownerOf } from '../../table/keys.ts'
 import { WORK_SLOTS } from '../../table/schema.ts'
 import {
   addMs,
@@ -40,7 +39,7 @@ export function auditPayment(
     ...compareAll('payment', id, [
       // A wrong owner or index attribute sends money to another ledger, or hides the payment.
       ['client_id', clientId, payment.clientId],
-      ['owner', ownerOf(clientId, payment.part), toValue(item['owner'])],
+      ['owner', clientId, toValue(item['owner'])],
       ['work', isDue ? 'payment' : undefined, toValue(item['work'])],
       ['slot', isDue ? slotOf(id, WORK_SLOTS.payment) : undefined, toValue(item['slot'])],
       ['status', last?.status, status],

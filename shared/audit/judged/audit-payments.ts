@@ -60,7 +60,7 @@ export async function judgePayments(
     paymentId: payment.paymentId,
     differences: auditEvent(payment, { name, item: events[at] }, now),
   }))
-  const parts = Map.groupBy(
+  const byPayment = Map.groupBy(
     [...judgedEvents, ...entries, ...deliveries],
     ({ paymentId }) => paymentId,
   )
@@ -72,7 +72,7 @@ export async function judgePayments(
         ? [
             ...auditPayment(payment, item, { clientId, now }),
             ...auditMoney(payment),
-            ...(parts.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
+            ...(byPayment.get(payment.paymentId) ?? []).flatMap(({ differences }) => differences),
           ]
         : compare('payment', idOf(key.pk), 'readable', 'unreadable'),
   }))
@@ -88,7 +88,7 @@ async function auditExpectedEntries(
     (tryToMake(() => entriesOf(payment)) ?? []).map((entry) => ({ payment, entry })),
   )
   const items = await deps.table.getMany(
-    expectedEntries.map(({ payment, entry }) => entryKey(payment, entry)),
+    expectedEntries.map(({ payment, entry }) => entryKey(payment.clientId, entry)),
   )
   return expectedEntries.map(({ payment: { paymentId }, entry }, at) => {
     const item = items[at]

@@ -83,7 +83,7 @@ export async function recountSettlement(
   from: Recount = { sums: emptySums(digestBefore(books, settlement)), differences: [] },
   isOver = () => false,
 ): Promise<Recount & { readonly isWhole: boolean }> {
-  const { clientId, parts } = books
+  const { clientId } = books
   const span = sweptSpan(settlement)
   const isOutside = isLeftOut(settlement)
   const differences = [...from.differences]
@@ -95,7 +95,7 @@ export async function recountSettlement(
     differences.push(...found.slice(0, MAX_DIFFERENCES - differences.length))
     return entries.filter((entry) => !isOutside(entry))
   }
-  const window = { clientId, parts, span }
+  const window = { clientId, span }
   const { carried, ...sum } = await sumPages(
     deps,
     window,

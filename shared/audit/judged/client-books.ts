@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import * as v from 'valibot'
 import { mapInChunks } from '../../chunks.ts'
-import { type Client, ledgerPartsOf } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import { toClientDto } from '../../client/client-dto.ts'
 import { findClient } from '../../client/client-store.ts'
 import type { Deps, StoreDeps, TableDeps } from '../../deps.ts'
@@ -21,14 +21,8 @@ import { PaymentSchema } from '../../payment/payment-store.ts'
 import { type Adjustment, listAdjustments } from '../../posting/adjustment-store.ts'
 import { type Settlement, SettlementSchema } from '../../settlement/settlement.ts'
 import type { Item } from '../../table/attributes.ts'
-import { idOf, ownersOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
-import {
-  itemPages,
-  type KeyedItem,
-  keyedItems,
-  queryPages,
-  shareOf,
-} from '../../table/list-items.ts'
+import { idOf, paymentKey, rowKeyOf, settlementKey } from '../../table/keys.ts'
+import { itemPages, type KeyedItem, keyedItems, queryPages } from '../../table/list-items.ts'
 import { addMs, DAY_MS, END_OF_TIME, TimestampSchema } from '../../time.ts'
 import { compare, type Difference, onlyIf, toValue } from '../../verdict/difference.ts'
 
@@ -40,13 +34,12 @@ export type StoredSettlement = { readonly settlement: Settlement; readonly item:
 export type ClientBooks = {
   readonly client: Client
   readonly clientId: ClientId
-  readonly parts: number
   /** Undefined if unreadable. */
   readonly ledger: Ledger | undefined
   /** Ordered by their windows. */
   readonly settlements: readonly StoredSettlement[]
   /** Where the entries after the last settlement are. */
-  readonly unsettled: Pick<ClientBooks, 'clientId' | 'parts'> & { readonly span: Span }
+  readonly unsettled: Pick<ClientBooks, 'clientId'> & { readonly span: Span }
   readonly adjustments: readonly Adjustment[]
   readonly clientRecords: readonly AuditRecord[]
   /** Unreadable items, and all differences of the client's fields and audit records. */
@@ -105,7 +98,7 @@ export async function* storedSettlements(
   const list = {
     kind: 'SETTLEMENT',
     index: 'by-owner',
-    partitions: [[clientId, 'settlement']],
+    partition: [clientId, 'settlement'],
     limit: PAGE,
   } as const
   for await (const page of itemPages(deps, list)) yield read(page)
@@ -135,15 +128,13 @@ export async function readClientBooks(deps: StoreDeps, clientBefore: Client): Pr
   const settlements = pages
     .flatMap((page) => page.stored)
     .toSorted((a, b) => (a.settlement.sweptFrom < b.settlement.sweptFrom ? -1 : 1))
-  const parts = ledger?.window.parts ?? ledgerPartsOf(client)
   const start = settlements.at(-1)?.settlement.sweptUntil ?? client.createdAt
   return {
     client,
     clientId,
-    parts,
     ledger,
     settlements,
-    unsettled: { clientId, parts, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
+    unsettled: { clientId, span: { start, end: v.parse(TimestampSchema, END_OF_TIME) } },
     adjustments,
     clientRecords: trail.records,
     differences: [
@@ -208,19 +199,14 @@ function auditClientRecord(client: Client, records: readonly AuditRecord[]): rea
  */
 export function ownedPayments(
   deps: TableDeps,
-  { clientId, parts }: Pick<ClientBooks, 'clientId' | 'parts'>,
+  { clientId }: Pick<ClientBooks, 'clientId'>,
   span: readonly [string, string] | 'open',
 ) {
-  const owners = ownersOf(clientId, parts)
   const list =
     span === 'open'
-      ? ({ index: 'by-open', partitions: owners.map((owner) => [owner]) } as const)
-      : ({
-          index: 'by-owner',
-          partitions: owners.map((owner) => [owner, 'payment']),
-          range: { between: span },
-        } as const)
-  return itemPages(deps, { kind: 'PAYMENT', ...list, limit: shareOf(PAGE, owners) })
+      ? ({ index: 'by-open', partition: [clientId] } as const)
+      : ({ index: 'by-owner', partition: [clientId, 'payment'], range: { between: span } } as const)
+  return itemPages(deps, { kind: 'PAYMENT', ...list, limit: PAGE })
 }
 
 /** An item's payment; undefined if the item cannot be read as the payment of its key. */

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
-import { type Client, partForClaim } from '../../client/client.ts'
+import type { Client } from '../../client/client.ts'
 import type { Deps } from '../../deps.ts'
 import { GatewayError } from '../../errors.ts'
-import { type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
+import { type ClientId, type PaymentId, PaymentIdSchema, paymentIdForKey } from '../../ids.ts'
 import { takeShare } from '../../provider/quota-store.ts'
 import { addMs } from '../../time.ts'
 import { cancelOrphan } from '../cancel-orphan.ts'
@@ -71,7 +71,7 @@ export async function createPayment(
     const message = 'provider capacity is limited; your share for this minute is used; retry later'
     throw new GatewayError('rate_limit', message, { retryAfterSeconds })
   }
-  const creating = newCreatingPayment(deps, client, paymentId, parsed.request)
+  const creating = newCreatingPayment(deps, client.clientId, paymentId, parsed.request)
   const outcome = await claimPayment(deps, creating)
   return outcome.applied
     ? runAttempt(deps, client, creating, deadline)
@@ -204,15 +204,14 @@ export function withAttempt(
 
 function newCreatingPayment(
   deps: CreateDeps,
-  client: Client,
+  clientId: ClientId,
   paymentId: PaymentId,
   request: PaymentRequest,
 ): CreatingPayment {
   const now = deps.now()
   return {
     paymentId,
-    clientId: client.clientId,
-    part: partForClaim(client, paymentId, now),
+    clientId,
     status: 'creating',
     request,
     provider: deps.provider.providerNameFor(request),

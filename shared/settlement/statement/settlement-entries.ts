@@ -54,17 +54,11 @@ async function pageOf(
     v.transform(({ eligible_at: eligibleAt, id: entryId }) => ({ eligibleAt, entryId })),
   )
   const after = readCursor(position, cursor, field)
-  const { parts, settledUntil } = await readWindow(deps, clientId)
   const isOutside = isLeftOut(journal)
   const isShown = (entry: Entry) => isWanted(entry) && !isOutside(entry)
-  const { entries, next } = await readEntries(
-    deps,
-    { clientId, parts, span, after, limit },
-    isShown,
-  )
+  const { entries, next } = await readEntries(deps, { clientId, span, after, limit }, isShown)
   return {
     entries,
-    settledUntil,
     next: next && encodeCursor({ of: ownerId, eligible_at: next.eligibleAt, id: next.entryId }),
   }
 }
@@ -105,12 +99,8 @@ export async function balanceEntries(
   // An entry of a payment that was just posted is eligible a day later.
   const span = { start: since, end: addMs(deps.now(), 2 * DAY_MS) }
   const journal = { ownerId: clientId, clientId, span }
-  const { entries, settledUntil, next } = await pageOf(
-    deps,
-    journal,
-    { ...asked, field: 'after' },
-    isForClient,
-  )
+  const { settledUntil } = await readWindow(deps, clientId)
+  const { entries, next } = await pageOf(deps, journal, { ...asked, field: 'after' }, isForClient)
   const [first, last] = [entries[0], entries.at(-1)]
   const settlements =
     first && last && first.eligibleAt < settledUntil

@@ -11,7 +11,7 @@ import {
 } from '../../ids.ts'
 import { firstOfPage, itemsOfPage, type Page } from '../../page.ts'
 import type { Item } from '../../table/attributes.ts'
-import { mergedPages, shareOf } from '../../table/list-items.ts'
+import { mergedPages, shareOf } from '../../table/merged-pages.ts'
 import { addMs, END_OF_TIME, MINUTE_MS } from '../../time.ts'
 import { findEndpointEver, listEndpoints } from '../endpoint/endpoint-store.ts'
 import type { Delivery, DeliveryAttempt, DeliveryStatus } from './delivery.ts'
@@ -160,13 +160,7 @@ async function searchByReading(
   const partitions = owners.map((owner) => [owner, DELIVERY_ENTITY])
   const range = { between: [since, END_OF_TIME] } as const
   const limit = Math.min(READ_PAGE, shareOf(maxRead, owners))
-  const pages = mergedPages(deps, {
-    index: 'by-owner',
-    partitions,
-    range,
-    newestFirst: true,
-    limit,
-  })
+  const pages = mergedPages(deps, { index: 'by-owner', partitions, range, limit })
   const keys: ListKey[] = []
   let readsLeft = maxRead
   for await (const { items, more } of pages) {
@@ -214,7 +208,7 @@ export async function listedKeys(
         } as const)
   const limit = Math.min(count, shareOf(count, owners) + READ_PAGE)
   const keys: ListKey[] = []
-  for await (const { items } of mergedPages(deps, { ...list, newestFirst: true, limit })) {
+  for await (const { items } of mergedPages(deps, { ...list, limit })) {
     keys.push(...items.map(toListKey))
     if (keys.length >= count) break
   }

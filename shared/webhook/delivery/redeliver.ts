@@ -4,7 +4,6 @@ import { RETENTION } from '../../event/event.ts'
 import { eventCursorOf, readEventCursor } from '../../event/event-cursor.ts'
 import { findEvents, listEventPositions } from '../../event/read-events.ts'
 import { type ClientId, deliveryIdFor, type EndpointIds } from '../../ids.ts'
-import { readParts } from '../../ledger/window-store.ts'
 import { recordChange } from '../../operator/audit-record-store.ts'
 import { addMs, END_OF_TIME, later } from '../../time.ts'
 import { type Endpoint, subscribes } from '../endpoint/endpoint.ts'
@@ -163,10 +162,8 @@ async function redeliverSince(
   // An older delivery may have expired although its event has not, so it would look like a missing
   // delivery.
   const earliest = later(since, addMs(deps.now(), -RETENTION.deliveryMs))
-  const parts = await readParts(deps, clientId)
   const positions = await listEventPositions(deps, {
     clientId,
-    parts,
     between: [earliest, END_OF_TIME],
     limit: EVENTS_PER_CALL + 1,
     after: cursorPosition && cursorPosition.firedAt >= earliest ? cursorPosition : undefined,

@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest'
 import { handler as createClient } from '../../../functions/admin/create-client.ts'
 import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as listClients } from '../../../functions/admin/list-clients.ts'
-import { findClient } from '../../../shared/client/client-store.ts'
 import { type ClientId, ClientIdSchema } from '../../../shared/ids.ts'
 import { auditRecordPk, clientKey, shardKey, windowKey } from '../../../shared/table/keys.ts'
 import { put } from '../../../shared/table/step.ts'
@@ -24,7 +23,6 @@ const DEFAULTS = {
   return_url: null,
   rate_limit_per_second: null,
   payout_hold: null,
-  ledger_parts: 1,
 }
 
 describe('create-client (design section 7)', () => {
@@ -48,7 +46,7 @@ describe('create-client (design section 7)', () => {
     )
   })
 
-  it('stores every field, uses the number of parts at once, and writes the window and the audit record', async () => {
+  it('stores every field, and writes the window and the audit record', async () => {
     const deps = testDeps()
     const fields = {
       name: '😀'.repeat(255),
@@ -57,7 +55,6 @@ describe('create-client (design section 7)', () => {
       bank: TYPED_BANK,
       return_url: 'https://toko.example/thanks',
       rate_limit_per_second: 50,
-      ledger_parts: 4,
     }
 
     const { body } = await invokeAdmin(createClient, deps, { operator: 'ana', ...fields })
@@ -70,20 +67,9 @@ describe('create-client (design section 7)', () => {
       bank_since: now,
       created_at: now,
     })
-    const sums = {
-      availableMinor: 0,
-      inSettlementMinor: 0,
-      paidOutMinor: 0,
-      writtenOffMinor: 0,
-      parts: 4,
-    }
+    const sums = { availableMinor: 0, inSettlementMinor: 0, paidOutMinor: 0, writtenOffMinor: 0 }
     const window = { ...windowKey(clientId), ...sums, settledUntil: now, closedUntil: now }
     expect(await deps.table.get(windowKey(clientId))).toStrictEqual(window)
-    expect((await findClient(deps, clientId))?.ledgerParts).toStrictEqual({
-      number: 4,
-      before: 4,
-      from: deps.now(),
-    })
     const { items } = await deps.table.query({ partition: [auditRecordPk(clientId)], limit: 100 })
     expect(items).toMatchObject([
       { operator: 'ana', action: 'create-client', after: body, at: deps.now() },

@@ -6,7 +6,7 @@ import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { addMs, timestampOf } from '../../../shared/time.ts'
-import { growParts, invokeAdmin } from '../../support/operator-actions.ts'
+import { invokeAdmin } from '../../support/operator-actions.ts'
 import { aPendingPayment, aStoredClient, create } from '../../support/payment-builders.ts'
 import { recordTable, type TestDeps, testDeps, withRequests } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
@@ -160,7 +160,7 @@ describe('find-payments by amount and day', () => {
   it('finds a merchant’s payments of a day in Jakarta, newest first, by status and method', async ({
     deps,
   }) => {
-    const client = await growParts(deps, await aStoredClient(deps), 2)
+    const client = await aStoredClient(deps)
     const at = async (time: string, notionalMinor = 70_000, method?: 'qris') => {
       deps.clock.set(timestampOf(Date.parse(time)))
       const fields = {

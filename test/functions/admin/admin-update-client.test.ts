@@ -3,16 +3,9 @@ import { handler as getClient } from '../../../functions/admin/get-client.ts'
 import { handler as updateClient } from '../../../functions/admin/update-client.ts'
 import type { Client } from '../../../shared/client/client.ts'
 import { findClient } from '../../../shared/client/client-store.ts'
-import { windowKey } from '../../../shared/table/keys.ts'
 import { addMs } from '../../../shared/time.ts'
 import { invokeAdmin, TYPED_BANK, withClient } from '../../support/operator-actions.ts'
-import {
-  beforeFirst,
-  failingOn,
-  interceptTable,
-  type TableCall,
-  type TestDeps,
-} from '../../support/test-deps.ts'
+import { beforeFirst, failingOn, type TestDeps } from '../../support/test-deps.ts'
 
 async function aMerchant(fields?: Partial<Client>) {
   const world = await withClient({}, fields)
@@ -49,81 +42,22 @@ describe('update-client (design section 7)', () => {
     expect(await storedClient()).toStrictEqual(remaining)
   })
 
-  it('adds parts to a client: readers see them at once, and payments use them a minute later', async () => {
-    const { deps, client, change, trail, show, storedClient } = await aMerchant()
-    const before = await show()
-    deps.clock.advance(1)
-
-    const answer = await change({ ledger_parts: 4 })
-    deps.clock.advance(59)
-    await change({ ledger_parts: 8 })
-
-    expect(answer).toStrictEqual({ status: 200, body: { ...before, ledger_parts: 4 } })
-    expect(before).toMatchObject({ ledger_parts: 1 })
-    expect((await trail()).map(({ after }) => Object(after).ledger_parts)).toStrictEqual([1, 4, 8])
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({
-      parts: 8,
-      paidOutMinor: 0,
-    })
-    // The eight parts replace the four parts, which were not in force yet.
-    expect((await storedClient())?.ledgerParts).toStrictEqual({
-      number: 8,
-      before: 1,
-      from: addMs(deps.now(), 60_000),
-    })
-    deps.clock.advance(60)
-    expect(await change({ ledger_parts: 8 })).toMatchObject({
-      status: 200,
-      body: { ledger_parts: 8 },
-    })
-    expect(await trail()).toHaveLength(3)
-    await change({ ledger_parts: 16 })
-    expect((await storedClient())?.ledgerParts).toMatchObject({ number: 16, before: 8 })
-  })
-
-  it.each([
-    [5, 55],
-    [5.001, 60],
-  ])(
-    'computes the start of new parts again only when the change took more than 5 s, here %d s',
-    async (tookSeconds, startsInSeconds) => {
-      const { deps, change, storedClient } = await aMerchant()
-      const late = addMs(deps.now(), tookSeconds * 1_000)
-      const before = (call: TableCall) => {
-        // The last read before the transaction.
-        if (call.name === 'get' && call.keys[0]?.sk === 'HEAD') deps.clock.set(late)
-      }
-
-      expect(await change({ ledger_parts: 4 }, interceptTable(deps, { before }))).toMatchObject({
-        status: 200,
-      })
-      expect((await storedClient())?.ledgerParts?.from).toBe(
-        addMs(deps.now(), startsInSeconds * 1_000),
-      )
-    },
-  )
-
   it.each([
     [{}, { message: 'body: name a field to change' }],
     [
-      { name: 'Other', ledger_parts: 4 },
-      { field_errors: { ledger_parts: ['can only grow; it is 8'] } },
+      { name: 'Other', rate_limit_per_second: 0 },
+      { field_errors: { rate_limit_per_second: ['must be at least 1'] } },
     ],
     [
-      { name: 'Other', ledger_parts: 0 },
-      { field_errors: { ledger_parts: ['must be at least 1'] } },
+      { name: 'Other', rate_limit_per_second: 10_001 },
+      { field_errors: { rate_limit_per_second: ['must be at most 10000'] } },
     ],
     [
-      { name: 'Other', ledger_parts: 17 },
-      { field_errors: { ledger_parts: ['must be at most 16'] } },
-    ],
-    [
-      { name: 'Other', ledger_parts: 8.5 },
-      { field_errors: { ledger_parts: ['must be an integer'] } },
+      { name: 'Other', rate_limit_per_second: 8.5 },
+      { field_errors: { rate_limit_per_second: ['must be an integer'] } },
     ],
   ])('refuses %j and changes nothing', async (changes, body) => {
-    const { deps, change, show, client } = await aMerchant()
-    await change({ ledger_parts: 8 })
+    const { change, show } = await aMerchant()
     const before = await show()
 
     expect(await change(changes)).toMatchObject({
@@ -131,20 +65,15 @@ describe('update-client (design section 7)', () => {
       body: { code: 'validation', ...body },
     })
     expect(await show()).toStrictEqual(before)
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
   })
 
-  it('refuses fewer parts than another operator has set meanwhile', async () => {
-    const { deps, client, change } = await aMerchant()
-    const overtaken = beforeFirst(deps, 'transact', () => change({ ledger_parts: 8 }))
+  it('changes a client on top of what another operator has changed meanwhile', async () => {
+    const { deps, change, show } = await aMerchant()
+    const overtaken = beforeFirst(deps, 'transact', () => change({ rate_limit_per_second: 8 }))
 
-    const answer = await change({ ledger_parts: 2 }, overtaken)
+    expect(await change({ name: 'Other' }, overtaken)).toMatchObject({ status: 200 })
 
-    expect(answer).toMatchObject({
-      status: 422,
-      body: { message: 'ledger_parts can only grow; it is 8' },
-    })
-    expect(await deps.table.get(windowKey(client.clientId))).toMatchObject({ parts: 8 })
+    expect(await show()).toMatchObject({ name: 'Other', rate_limit_per_second: 8 })
   })
 
   const OTHER_BANK = { bank_name: 'BNI', bank_account_no: '99887766', bank_account_name: 'PT Lain' }

@@ -1,36 +1,24 @@
 import * as fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { changeClient } from '../../../shared/client/client-store.ts'
 import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
-import { eventKey, ownerOf } from '../../../shared/table/keys.ts'
+import { eventKey } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { runs } from '../../support/runs.ts'
-import {
-  depsWithLateIndexes,
-  memoryDeps,
-  queriesIn,
-  recordTable,
-  type TestDeps,
-} from '../../support/test-deps.ts'
+import { depsWithLateIndexes, memoryDeps, type TestDeps } from '../../support/test-deps.ts'
 import { anEvent } from '../../support/webhook-builders.ts'
 
 async function eventRow(
   deps: TestDeps,
   clientId: ClientId,
   firedAt: Timestamp,
-  { part = 0, ...fields }: Partial<Event> & { readonly part?: number } = {},
+  fields: Partial<Event> = {},
 ): Promise<Event> {
   const event = anEvent(firedAt, { clientId, ...fields })
-  const index = {
-    owner: ownerOf(clientId, part),
-    entity: 'event',
-    listedAt: firedAt,
-    id: event.eventId,
-  }
+  const index = { owner: clientId, entity: 'event', listedAt: firedAt, id: event.eventId }
   await deps.table.write(put(eventKey(event.subject, event.name), { ...event, ...index }, isNew))
   return event
 }
@@ -109,37 +97,6 @@ describe('GET /v1/events (design section 8)', () => {
       [nextEvent.eventId],
       [],
     ])
-  })
-
-  it('continues in new parts pageAfter a cursor that is older than these parts', async () => {
-    const { deps, caller, ask } = await anApi({}, memoryDeps())
-    const old = await eventRow(deps, caller.clientId, deps.now())
-    deps.clock.advance(600)
-    const first = await ask('listEvents')
-    await changeClient(deps, {
-      clientId: caller.clientId,
-      operator: 'ana',
-      changes: { ledgerParts: 16 },
-    })
-    deps.clock.advance(60)
-    const events = []
-    for (let at = 0; at < 24; at++) {
-      events.push(
-        await eventRow(deps, caller.clientId, addMs(deps.now(), at), { part: Math.min(at, 15) }),
-      )
-    }
-    const { deps: recorded, calls } = recordTable(deps)
-
-    const second = await call(recorded, API.listEvents, {
-      caller,
-      query: { ...nextOf(first), limit: '19' },
-    })
-
-    expect(idsIn(first)).toStrictEqual([old.eventId])
-    expect(second.text).toBe(page(events.slice(0, 19), second, true))
-    // One query of each part, and two more queries of the part with more events than its share of
-    // the page.
-    expect(queriesIn(calls)).toHaveLength(18)
   })
 
   it('shows events of at most 90 days, even after older cursors', async () => {

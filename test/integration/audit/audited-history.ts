@@ -239,7 +239,7 @@ export function entryRow(name: string, type: string): Place {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })
     const entry = entriesOf(payment).find((candidate) => candidate.type === type)
     if (entry === undefined) throw new Error(`${name} has no entry ${type}`)
-    return entryKey(payment, entry)
+    return entryKey(payment.clientId, entry)
   }
 }
 

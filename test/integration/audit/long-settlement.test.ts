@@ -42,11 +42,11 @@ async function aLongSettlement(block = 3, pages = 1) {
   )
   const { settlementId, clientId, sweptFrom: start, sweptUntil: end } = settlement
   const journalPages = await Array.fromAsync(
-    entryPages(deps, { clientId, parts: 1, span: { start, end }, limit: 7 }),
+    entryPages(deps, { clientId, span: { start, end }, limit: 7 }),
   )
   const [firstKey, , , fourthKey] = journalPages
     .flatMap(({ entries }) => entries)
-    .map((entry) => entryKey(client, entry))
+    .map((entry) => entryKey(clientId, entry))
   if (!firstKey || !fourthKey) throw new Error('a settlement has its entries')
   const verdict = () => readSettlementVerdict(deps, settlementId)
   const standing = async () =>

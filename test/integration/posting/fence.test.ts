@@ -5,18 +5,14 @@
  */
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
-import { changeClient } from '../../../shared/client/client-store.ts'
 import { raiseFence } from '../../../shared/ledger/fence-store.ts'
-import { adjustCredit, allShards, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
-import {
-  readWindow,
-  recreditWindow,
-  writeOffInWindow,
-} from '../../../shared/ledger/window-store.ts'
+import { adjustCredit, moveCredit, shardOf } from '../../../shared/ledger/shard-store.ts'
+import { recreditWindow, writeOffInWindow } from '../../../shared/ledger/window-store.ts'
 import { minor, ZERO } from '../../../shared/money.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import { bookLateRow } from '../../../shared/posting/post-payments.ts'
 import { shardKey, windowKey } from '../../../shared/table/keys.ts'
+import { LEDGER_SHARDS } from '../../../shared/table/schema.ts'
 import { exists, remove, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { adjustBalance, aRefund, aVoid } from '../../support/money-rows.ts'
@@ -39,12 +35,10 @@ import {
 import { clientTest as it } from '../settlement/client-test.ts'
 
 async function fencesOf(deps: TestDeps, { clientId }: Client) {
-  const { parts } = await readWindow(deps, clientId)
-  const keys = [
-    windowKey(clientId),
-    ...allShards(parts).map(({ part, shard }) => shardKey(clientId, shard, part)),
-  ]
-  return new Set((await deps.table.getMany(keys)).map((item) => item?.['closedUntil']))
+  const keys = Array.from({ length: LEDGER_SHARDS }, (_, shard) => shardKey(clientId, shard))
+  return new Set(
+    (await deps.table.getMany([windowKey(clientId), ...keys])).map((item) => item?.['closedUntil']),
+  )
 }
 
 describe('raiseFence (design sections 4 and 12)', () => {
@@ -52,20 +46,15 @@ describe('raiseFence (design sections 4 and 12)', () => {
     deps,
     client,
   }) => {
-    await changeClient(deps, {
-      clientId: client.clientId,
-      operator: 'sari',
-      changes: { ledgerParts: 2 },
-    })
     const { deps: recorded, calls } = recordTable(deps)
     const startedAt = deps.now()
     const end = addMs(startedAt, 1)
 
-    expect(await raiseFence(recorded, client.clientId, end)).toStrictEqual({ parts: 2 })
+    await raiseFence(recorded, client.clientId, end)
 
     const [first, ...shards] = writtenKeys(calls)
     expect(first).toStrictEqual(windowKey(client.clientId))
-    expect(new Set(shards.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(32)
+    expect(new Set(shards.map(({ pk, sk }) => `${pk} ${sk}`)).size).toBe(16)
     expect(await fencesOf(deps, client)).toStrictEqual(new Set([end]))
     expect(deps.now()).toBe(addMs(startedAt, 1_000))
     await raiseFence(deps, client.clientId, startedAt)
@@ -102,8 +91,8 @@ describe('a write with an entry before the fence', () => {
     await raiseFence(deps, clientId, end)
     const earlyAt = addMs(end, -1)
 
-    for (const place of allShards(1)) {
-      const payment = { clientId, paymentId: anIdOfShard(place.shard) }
+    for (let shard = 0; shard < LEDGER_SHARDS; shard++) {
+      const payment = { clientId, paymentId: anIdOfShard(shard) }
       for (const net of [ZERO, minor(5)]) {
         expect(
           await deps.table.transact({ shard: moveCredit(payment, net, earlyAt) }),

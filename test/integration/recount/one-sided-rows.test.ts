@@ -46,7 +46,7 @@ async function settleWithoutLate(deps: TestDeps, client: Client) {
 }
 
 function keysOf(payment: Payment): readonly Key[] {
-  return entriesOf(payment).map((entry) => entryKey(payment, entry))
+  return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
 }
 
 /** Settles all entries except those of `keys`, which become visible after the settlement. */
@@ -128,7 +128,7 @@ describe('recount-ledger: an entry outside its settlement', () => {
   it('that is a write-off counts once among the write-offs', async ({ deps, client }) => {
     await aSucceededPayment(deps, client)
     const { entry } = await adjustBalance(deps, client, 'written_off', 10_000)
-    const { items } = await sweepWithout(deps, client, [entryKey(client, entry)])
+    const { items } = await sweepWithout(deps, client, [entryKey(client.clientId, entry)])
     for (const item of items) await putRaw(deps, item)
 
     await recount(deps, client)

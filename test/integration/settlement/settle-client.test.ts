@@ -134,7 +134,7 @@ describe('settleClient (spec 3.2)', () => {
   it('settles no entries whose figures do not add up', async ({ deps, client }) => {
     const payment = await aSucceededPayment(deps, client)
     const [entry] = await Promise.all(
-      entriesOf(payment).map((posted) => rawItem(deps, entryKey(payment, posted))),
+      entriesOf(payment).map((posted) => rawItem(deps, entryKey(payment.clientId, posted))),
     )
     await putRaw(deps, { ...entry, net_minor: 95_901 })
     aDayLater(deps)

@@ -22,7 +22,7 @@ import { clientTest as it } from './client-test.ts'
 /** A stored settlement with `count` entries of payments of 20,000, a millisecond apart. */
 async function aSettlementWithEntries(deps: TestDeps, count: number) {
   const clientId = aClientId()
-  await deps.table.write(putWindow(clientId, { createdAt: deps.now(), parts: 1 }))
+  await deps.table.write(putWindow(clientId, deps.now()))
   const settlement = await storedSettlement(deps, { clientId, entryCount: count })
   const figures = {
     ...figuresOf(minor(20_000), minor(4_000), minor(20)),
@@ -41,7 +41,7 @@ async function aSettlementWithEntries(deps: TestDeps, count: number) {
     } as const
     return newEntry({ ...about, ...figures, entryId, eligibleAt: at, postedAt: at })
   })
-  await Promise.all(entries.map((entry) => deps.table.write(putEntry({ clientId }, entry))))
+  await Promise.all(entries.map((entry) => deps.table.write(putEntry(clientId, entry))))
   return { clientId, entries, settlement, settlementId: settlement.settlementId }
 }
 

@@ -5,10 +5,9 @@ import type { Faults } from '../world/faults.ts'
 import { type InvokeOptions, invoke, operate, requestAs } from '../world/lambda.ts'
 import { rowsOf } from '../world/rows.ts'
 import { type ReceivedMessage, sqsEvent } from '../world/sim-queue.ts'
-import { runUntil, waitFor } from '../world/world.ts'
+import { runUntil } from '../world/world.ts'
 import {
   callback,
-  create,
   createPayment,
   creditPayment,
   type Flow,
@@ -62,7 +61,6 @@ const sync = scheduledRun('sync-provider-transactions')
 const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
 const trigger = run('trigger-settlement', forClient)
 const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
-const grow = run('update-client', (play) => ({ ...forClient(play), ledger_parts: 2 }))
 
 /** Flows from a settled row to a payout. */
 const MONEY_FLOWS: readonly Flow[] = [
@@ -83,7 +81,6 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['sync, of money that went back', 15, syncThen(thenWait(voidPayment, 3_600_000)), sync],
   ['sync, of a dispute that was won', 16, syncThen(thenWait(winDispute, 3_600_000)), sync],
   ['sync, by a worker that is woken', 15, syncThen(thenWait(payUpstream, 300_000)), wakeSync],
-  ['grow', 20, createPayment, grow, createGrown],
   ['refresh', 15, (play) => payUpstream(play), refresh],
 ]
 
@@ -257,11 +254,4 @@ async function winDispute(play: Play): Promise<void> {
   await passTime(play, HOUR_MS)
   await syncNow(play)
   take('chargeback_reversal')
-}
-
-/** Creates payments a minute after the client grew, or did not: every reader must find them. */
-async function createGrown(play: Play, prepared: unknown): Promise<void> {
-  await grow(play, prepared, {})
-  await waitFor(play.world, 61_000)
-  for (const key of ['grown-1', 'grown-2', 'grown-3']) await create(play, undefined, {}, key)
 }

@@ -8,7 +8,7 @@ import { payOut } from '../scenes/money-operations.ts'
 import { reverseRandomPayment } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { arrangeRounds, breakAlertTopic } from '../scenes/redeliveries.ts'
-import { growClient, sellMany } from '../scenes/sell-many.ts'
+import { sellMany } from '../scenes/sell-many.ts'
 import { watchSituations } from '../sometimes/situations.ts'
 import { createObservations } from '../watching/observations.ts'
 import { readBackProblems } from '../watching/read-back.ts'
@@ -44,11 +44,8 @@ export function operationsOf(seed: number): number {
   return seed % LONG_EVERY === 0 ? LONG_OPERATIONS : USUAL_OPERATIONS
 }
 
-/**
- * Connects a world with two merchants and no faults. `parts`: the number of parts of the second
- * merchant's ledger.
- */
-export async function startPlay(options: WorldOptions, parts = 1): Promise<Play> {
+/** Connects a world with two merchants and no faults. */
+export async function startPlay(options: WorldOptions): Promise<Play> {
   const world = createWorld(options)
   connectSources(world)
   connectCallbacks(world)
@@ -57,8 +54,8 @@ export async function startPlay(options: WorldOptions, parts = 1): Promise<Play>
   watchSituations(world)
   const restProblems = [watchPromises(world), watchAlerts(world)]
   const tenants: Tenant[] = []
-  for (const [number, ownParts] of [1, parts].entries())
-    tenants.push(await runUntil(world, addTenant(world, number, number + 1, ownParts)))
+  for (const number of [0, 1])
+    tenants.push(await runUntil(world, addTenant(world, number, number + 1)))
   return {
     ...world,
     world,
@@ -144,8 +141,7 @@ export async function runHistory(options: HistoryOptions) {
   const { seed, operations = operationsOf(seed) } = options
   // In every third history the provider bills its fees after the month.
   const providerFees = seed % 3 === 0 ? 'invoiced' : 'deducted'
-  // In most histories the second client's ledger has several parts from the beginning.
-  const play = await startPlay({ ...options, providerFees }, seed % 5 < 3 ? 3 : 1)
+  const play = await startPlay({ ...options, providerFees })
   options.began?.(play)
   const { world } = play
   const faults = drawFaults(world.prng.fork())
@@ -157,9 +153,7 @@ export async function runHistory(options: HistoryOptions) {
   world.faults = faults
   world.apartMs = 2 * Math.ceil(faults.clockSkewMs)
   const problems: string[] = []
-  // The first customers of the second merchant pay at once. Sometimes an operator first gives a
-  // merchant more parts.
-  if (world.scenePrng.chance(0.3)) await runUntil(world, growClient(play))
+  // The first customers of the second merchant pay at once.
   const newest = play.tenants.at(-1)
   if (newest) void sellMany(play, newest, true)
   await world.scheduler.runFor(world.scenePrng.int(0, 60_000))

@@ -13,7 +13,7 @@ import {
 import { overlappingReversals } from '../scenes/odd-rows.ts'
 import { requestOtherTenantsData } from '../scenes/other-tenants.ts'
 import { redeliverRepeatedly } from '../scenes/redeliveries.ts'
-import { growClient, reverseTogether, sellMany } from '../scenes/sell-many.ts'
+import { reverseTogether, sellMany } from '../scenes/sell-many.ts'
 import { differences } from '../watching/read-back.ts'
 import { operate } from '../world/lambda.ts'
 import { paymentRow } from '../world/rows.ts'
@@ -43,7 +43,6 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [4, settle],
   [4, payOut],
   [3, refresh],
-  [2, growClient],
   [11, changeEndpoints],
   [5, changeKeys],
   [3, resolveSuspense],
@@ -59,7 +58,7 @@ const OPERATIONS: readonly (readonly [number, Operation])[] = [
   [8, actNearExpiry],
   [6, impairEndpoint],
   [9, redeliverRepeatedly],
-  [3, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
+  [5, (play) => sellMany(play, play.world.prng.pick(play.tenants))],
   [3, concurrentOperators],
   [2, resumeLate],
   [2, payUnasked],

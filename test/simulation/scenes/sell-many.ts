@@ -89,20 +89,3 @@ export async function reverseTogether(scene: Scene): Promise<void> {
     }),
   ])
 }
-
-/** An operator gives a client more parts during all other work. A client never loses one. */
-export async function growClient(scene: Scene): Promise<void> {
-  const { world, tenants } = scene
-  const parts = world.prng.int(1, 5)
-  const tenant = world.prng.pick(tenants)
-  const client_id = tenant.clientId
-  const reply = await operate(world, 'update-client', { client_id, ledger_parts: parts })
-  if (reply?.status === 200) count(world.tally, `client has ${parts} parts`)
-  // 409: other operators changed the same client during each try.
-  const isRight = [409, 422].includes(reply?.status ?? 0) || reply?.body['ledger_parts'] === parts
-  if (reply && reply.status !== 500 && !isRight)
-    world.problems.push(`a client that grows was answered ${JSON.stringify(reply)}`)
-  // Before or just after the parts are in force.
-  await waitFor(world, world.prng.pick([0, 20_000, 80_000]))
-  await sellMany(scene, tenant)
-}

@@ -2,15 +2,7 @@ import { pausesKey } from '../../../shared/table/keys.ts'
 import { amount, clientOf, type RawItem, text } from '../../support/recount/books.ts'
 import { sweptBy } from '../../support/recount/journal-books.ts'
 import { type Faults, NO_FAULTS } from '../world/faults.ts'
-import {
-  deliveryStatus,
-  entriesOf,
-  onCancel,
-  paymentRow,
-  rowsOf,
-  STAGES,
-  stageOf,
-} from '../world/rows.ts'
+import { deliveryStatus, entriesOf, onCancel, paymentRow, STAGES, stageOf } from '../world/rows.ts'
 import { DAY_MS, isChanged, isGiven, ms, onWrite, type Write } from '../world/rules.ts'
 import { count, type Tally } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
@@ -113,10 +105,6 @@ const OF_PAYMENTS: Situations<Write> = {
     1_000,
     (write) => isGiven(write, 'late_row_at'),
   ],
-  'a payment is in a later part of its client': [
-    250,
-    ({ isNew, after }) => isNew && after['part'] !== undefined,
-  ],
 }
 
 const OF_SUSPENSE: Situations<Write> = {
@@ -152,14 +140,6 @@ const OF_OTHERS: Situations<Write> = {
       key.pk.startsWith('JOURNAL#') &&
       after['type'] === 'written_off' &&
       after['payment_id'] !== undefined,
-  ],
-  'a client grows while it has payments': [
-    250,
-    (write) =>
-      write.key.sk === 'CLIENT' &&
-      !write.isNew &&
-      isChanged(write, 'ledger_parts') &&
-      rowsOf(write.world, 'PAYMENT', { client_id: write.after['client_id'] }).length > 0,
   ],
 }
 

@@ -1,6 +1,5 @@
-import { amount, type RawItem, text } from '../../support/recount/books.ts'
+import { amount, text } from '../../support/recount/books.ts'
 import type { Process } from '../world/process.ts'
-import { clientRow } from '../world/rows.ts'
 import {
   APART_MS,
   DAY_MS,
@@ -44,32 +43,6 @@ const rowRules: Rules = {
   // An abandoned delivery may be due for its alert.
   'expires although it is due': ({ after }) =>
     after['ttl'] !== undefined && ![undefined, 'alert'].includes(after['work'] as never),
-}
-
-type Parts = { readonly number: number; readonly before: number; readonly from: string }
-
-/** No part is used before its readers know of it. */
-const clientRules: Rules = {
-  'has fewer parts until its new ones are in force': (write) => {
-    const slowestClock = new Date(write.nowMs - APART_MS).toISOString()
-    const untilThen = partsOf(write.after)?.before ?? 1
-    return isGrown(write) && untilThen < numberAt(write.before, slowestClock)
-  },
-  'uses new parts before every reader knows of them': (write) =>
-    isGrown(write) && Date.parse(partsOf(write.after)?.from ?? '') < write.nowMs + 30_000,
-}
-
-/** A payment, when its create is claimed. */
-const claimRules: Rules = {
-  'is put in a part that a reader who has begun does not read': ({
-    world,
-    after,
-    isNew,
-    nowMs,
-  }) => {
-    const at = new Date(nowMs + APART_MS).toISOString()
-    return isNew && amount(after, 'part') >= numberAt(clientRow(world, after['client_id']), at)
-  },
 }
 
 const OVERLAP_MS = 2 * 60_000
@@ -120,21 +93,12 @@ export function watchRows(world: World): void {
 }
 
 /**
- * Checked at every write: what is final stays, parts and the sync's head move in order, nothing is
- * deleted too early.
+ * Checked at every write: what is final stays, the sync's head moves in order, nothing is deleted too
+ * early.
  */
 function watchTransitions(world: World): void {
   const storedMs = new Map<string, number>()
-  watchRules(world, ({ pk, sk }) => ({
-    ...rowRules,
-    ...(sk === 'CLIENT'
-      ? clientRules
-      : sk === 'PAYMENT'
-        ? claimRules
-        : pk === 'SYNC#head'
-          ? headRules
-          : {}),
-  }))
+  watchRules(world, ({ pk }) => ({ ...rowRules, ...(pk === 'SYNC#head' && headRules) }))
   world.onChange.push(({ key, before, after }) => {
     const [name, nowMs] = [`${key.pk} ${key.sk}`, world.scheduler.nowMs()]
     if (before === undefined) return void storedMs.set(name, storedMs.get(name) ?? nowMs)
@@ -208,19 +172,6 @@ function isUnforeseen(error: Error): boolean {
     UNFORESEEN.includes(error.name) ||
     error.message.startsWith('InvalidParameter')
   )
-}
-
-function isGrown({ before, after, isNew }: Write) {
-  return !isNew && numberAt(before) !== numberAt(after)
-}
-
-function numberAt(item: RawItem, at?: string): number {
-  const { number, before, from } = partsOf(item) ?? { number: 1, before: 1, from: '' }
-  return at !== undefined && at < from ? before : number
-}
-
-function partsOf(item: RawItem): Parts | undefined {
-  return item['ledger_parts'] as Parts | undefined
 }
 
 /** From one time to another, without a gap. */

@@ -64,7 +64,7 @@ export function deliveryStatus(row: StoredItem = {}): string {
   return text(row, 'status') || text(row, 'state')
 }
 
-/** The journal of a client, in all its parts. */
+/** The journal of a client. */
 export function entriesOf({ table }: WithTable, clientId: unknown): readonly RawItem[] {
   return booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
 }

@@ -43,15 +43,8 @@ export async function addEndpoint(
   return { endpointId, url, secret: String(registered.body['signing_secret']) }
 }
 
-/**
- * Registers a merchant through the operator actions, with this number of endpoints and of parts.
- */
-export async function addTenant(
-  world: World,
-  number: number,
-  endpoints: number,
-  parts = 1,
-): Promise<Tenant> {
+/** Registers a merchant through the operator actions, with this number of endpoints. */
+export async function addTenant(world: World, number: number, endpoints: number): Promise<Tenant> {
   // The second tenant's own retries sometimes reach its limit. The third tenant is for floods.
   const rateLimit = [undefined, 3, 4][number]
   const client = okBody(
@@ -59,7 +52,6 @@ export async function addTenant(
       name: `Toko Nomor ${'ABCDEFGH'[number] ?? 'X'}`,
       // A rate limit makes counters, which expire.
       ...(rateLimit !== undefined && { rate_limit_per_second: rateLimit }),
-      ...(parts > 1 && { ledger_parts: parts }),
       settlement_floor_minor: world.prng.pick([0, 10_000, 250_000]),
       bank: {
         bank_name: 'BCA',

@@ -65,14 +65,9 @@ export function text(item: RawItem, attribute: string): string {
 /** A payment or an event of one, with the fields that only its keys and index attributes have. */
 export function whole(item: RawItem): RawItem {
   const { pk, sk, id, owner, listed_at: listedAt } = item
-  const event = { event_id: id, type: sk, client_id: clientIn(String(owner)), fired_at: listedAt }
+  const event = { event_id: id, type: sk, client_id: owner, fired_at: listedAt }
   const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
   return { payment_id: String(pk).replace(/^(EVENT#payment|PAYMENT)#/, ''), ...said, ...item }
-}
-
-/** The client of a part: `<client>` is its first part, `<client>#<number>` are the others. */
-function clientIn(part: string): string {
-  return part.split('#', 1)[0] ?? ''
 }
 
 export function amount(item: RawItem, attribute: string): number {
@@ -83,19 +78,9 @@ export function sum(items: readonly RawItem[], attribute: string): number {
   return items.reduce((total, item) => total + amount(item, attribute), 0)
 }
 
-/** The client's part with this item of the ledger or journal. */
-export function partIn(item: RawItem): string {
-  return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
-}
-
+/** The client with this item of its ledger or journal. */
 export function clientOf(item: RawItem): string {
-  return clientIn(partIn(item))
-}
-
-/** The client's part with this payment. */
-export function partOf(payment: RawItem): string {
-  const part = amount(payment, 'part')
-  return part === 0 ? text(payment, 'client_id') : `${text(payment, 'client_id')}#${part}`
+  return text(item, 'pk').replace(/^(LEDGER|JOURNAL)#/, '')
 }
 
 /** Succeeded payments that are not posted yet. */
@@ -130,38 +115,30 @@ export function movingEntries(entries: readonly RawItem[]): readonly RawItem[] {
 
 export type Books = Readonly<Record<keyof ReturnType<typeof booksOf>, readonly RawItem[]>>
 
-/**
- * Payments stay in the part for which they were claimed: only its shards count and credit them, and
- * its lists have them and their events.
- */
-export function partProblems({ payments, events, shards, windows, entries }: Books): string[] {
-  const partsOf = new Map(windows.map((window) => [clientOf(window), amount(window, 'parts') || 1]))
-  const byPart = Map.groupBy(payments, partOf)
-  const partById = new Map(payments.map((payment) => [payment['payment_id'], partOf(payment)]))
-  const names = new Set([...byPart.keys(), ...[...shards, ...entries].map(partIn)])
+/** Payments and their events are in their client's lists, and its shards count the payments. */
+export function countProblems({ payments, events, shards }: Books): string[] {
+  const byClient = Map.groupBy(payments, (payment) => text(payment, 'client_id'))
+  const clientById = new Map(
+    payments.map((payment) => [payment['payment_id'], text(payment, 'client_id')]),
+  )
+  const clients = new Set([...byClient.keys(), ...shards.map(clientOf)])
   return [
-    ...payments
-      .filter(
-        (payment) => amount(payment, 'part') >= (partsOf.get(text(payment, 'client_id')) ?? 0),
-      )
-      .map((payment) => `payment ${text(payment, 'payment_id')} is in a part that no reader asks`),
     ...[...payments, ...events].flatMap(({ pk, sk, owner, payment_id: id }) =>
       differences(`${String(pk)} ${String(sk)}`, [
-        ['owner', partById.get(id) ?? 'that of a payment', owner],
+        ['owner', clientById.get(id) ?? 'that of a payment', owner],
       ]),
     ),
-    ...[...names].flatMap((part) => {
-      const own = byPart.get(part) ?? []
-      const ownShards = shards.filter((shard) => partIn(shard) === part)
-      const ownEntries = movingEntries(entries.filter((entry) => partIn(entry) === part))
-      const countOf = (status: string) =>
-        own.filter((payment) => payment['status'] === status).length
-      return differences(`part ${part}`, [
-        ['credited', sum(ownEntries, 'net_minor') + openNet(own), sum(ownShards, 'credited_minor')],
-        ...['pending', 'succeeded', 'failed', 'expired', 'cancelled'].map(
-          (status) => [status, countOf(status), sum(ownShards, `count_${status}`)] as const,
-        ),
-      ])
+    ...[...clients].flatMap((client) => {
+      const own = byClient.get(client) ?? []
+      const ownShards = shards.filter((shard) => clientOf(shard) === client)
+      return differences(
+        client,
+        ['pending', 'succeeded', 'failed', 'expired', 'cancelled'].map((status) => [
+          status,
+          own.filter((payment) => payment['status'] === status).length,
+          sum(ownShards, `count_${status}`),
+        ]),
+      )
     }),
   ]
 }

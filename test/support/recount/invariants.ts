@@ -6,7 +6,7 @@ import {
   amount,
   type Books,
   booksOf,
-  partProblems,
+  countProblems,
   type RawItem,
   type Seen,
   text,
@@ -25,7 +25,7 @@ export function moneyProblemsOf(items: readonly RawItem[], block = 1_000): reado
     ...entryProblems(books),
     ...ledgerProblems(books, block),
     ...paymentEntryProblems(books),
-    ...partProblems(books),
+    ...countProblems(books),
   ]
 }
 

@@ -11,16 +11,12 @@ import {
   isRecredit,
   movingEntries,
   openNet,
-  partIn,
   type RawItem,
   sum,
   text,
 } from './books.ts'
 
-/**
- * A settlement's entries in the order of the journal, over all parts, without the entries that it
- * excludes.
- */
+/** A settlement's entries in the order of the journal, without the entries that it excludes. */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
@@ -138,14 +134,7 @@ function spanProblems({ window, shards, settlements }: OwnBooks): string[] {
         ['settlement before', before['settlement_id'], settlement['previous_id']],
       ])
     }),
-    // A shard of a part that the client does not have yet is raised again when the client gets the
-    // part.
-    ...[
-      window,
-      ...shards.filter(
-        (shard) => Number(partIn(shard).split('#')[1] ?? 0) < amount(window, 'parts'),
-      ),
-    ]
+    ...[window, ...shards]
       .filter((item) => text(item, 'closed_until') < text(window, 'settled_until'))
       .map((item) => `${text(item, 'pk')} ${text(item, 'sk')} lets entries into a swept window`),
   ]

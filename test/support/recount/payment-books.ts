@@ -8,10 +8,9 @@ import { modelOf } from '../money-model.ts'
 import {
   amount,
   type Books,
+  clientOf,
   differences,
   isOpen,
-  partIn,
-  partOf,
   type RawItem,
   sum,
   text,
@@ -68,7 +67,9 @@ function ownProblems(payment: RawItem, entries: readonly RawItem[]): string[] {
     ['net of its entries', net, sum(entries, 'net_minor')],
     ['gain by its entries', gain, sum(entries, 'provider_minor')],
     ['entries', expected.toSorted().join(), found.toSorted().join()],
-    ...entries.map((entry) => ['part of an entry', partOf(payment), partIn(entry)] as const),
+    ...entries.map(
+      (entry) => ['client of an entry', payment['client_id'], clientOf(entry)] as const,
+    ),
   ])
 }
 

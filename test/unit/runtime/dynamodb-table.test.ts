@@ -54,9 +54,7 @@ it('reads of the table that decide are consistent (style guide); reads of an ind
   await deps.table.query({ partition: ['x'], limit: 1 })
   await deps.table.query({ index: 'by-owner', partition: ['x', 'payment'], limit: 1 })
 
-  const gets = client
-    .commandCalls(GetCommand)
-    .map(({ args: [{ input }] }) => input.ConsistentRead)
+  const gets = client.commandCalls(GetCommand).map(({ args: [{ input }] }) => input.ConsistentRead)
   // Fields that never change are read consistently only where they seem to be missing.
   expect(gets).toStrictEqual([true, false, true])
   const batches = client
