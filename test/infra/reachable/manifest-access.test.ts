@@ -119,7 +119,7 @@ describe('what the code of a function can write of events and payments', () => {
   const writersBy = (action: TableAction) =>
     MANIFEST.flatMap(({ name }) => (writesOf(name, 'EVENT').includes(action) ? [name] : []))
 
-  it('whoever keeps an event that is sent again changes its ttl alone, and nothing of its payment', () => {
+  it('whoever keeps an event changes its ttl alone, and nothing of its payment', () => {
     const keepers = writersBy('UpdateFields')
 
     expect(OPEN_FIELDS.UpdateFields.EVENT).toStrictEqual(['ttl'])
@@ -145,12 +145,12 @@ describe('what the code of a function can write of events and payments', () => {
     ])
   })
 
-  it('the bytes of an event are changed by an erasure alone, whose work is on the payment too', () => {
+  it('only an erasure changes the bytes of an event; its work is on the payment too', () => {
     expect(writersBy('UpdateItem')).toStrictEqual(['erase-customer'])
     expect(writersBy('DeleteItem')).toStrictEqual([])
   })
 
-  it('an event is put by the functions that end a payment or move its money, and by the recount', () => {
+  it('who puts an event ends a payment or moves its money, or recounts', () => {
     const announcers = writersBy('PutItem')
 
     expect(announcers).toStrictEqual([
