@@ -53,15 +53,13 @@ const TO_THE_PAYMENT = {
   cancel: { operationId: 'cancelPayment', parameters: ID_OF_ANSWER },
 }
 
-const REPLAYED = {
-  'Idempotency-Replayed': { schema: { type: 'string', const: 'true' }, required: true },
-}
-
+const TRUE: Json = { type: 'string', const: 'true' }
+const REPLAYED = { 'Idempotency-Replayed': { schema: TRUE, required: true } }
 const MAY_BE_RESUMED = {
   'Idempotency-Replayed': {
     description:
       'Present if the payment was created from an earlier request with this `Idempotency-Key`.',
-    schema: { type: 'string', const: 'true' },
+    schema: TRUE,
   },
 }
 

@@ -31,7 +31,7 @@ import {
   COMMIT_FAILED,
   type CreateResult,
   createError,
-  endedBeforeCall,
+  NO_TIME_LEFT,
   retryError,
   runAttempt,
 } from './run-attempt.ts'
@@ -131,12 +131,16 @@ export async function waitForAttempt(
     const stored = await findStoredPayment(deps, creating.paymentId)
     if (stored && stored.status !== 'creating') return stored
     if (stored && isUnderLease(stored, deps.now())) continue
-    if (stored && endedBeforeCall(stored) && createTimeoutMs(deadline) !== undefined) return stored
+    if (stored && mayTakeOver(stored, deadline)) return stored
     throw stored?.failure
       ? createError(stored.failure)
       : retryError('the payment could not be created')
   }
   throw retryError('the payment is still being created')
+}
+
+function mayTakeOver({ providerAttempts }: CreatingPayment, deadline: Deadline): boolean {
+  return providerAttempts.at(-1)?.code === NO_TIME_LEFT && createTimeoutMs(deadline) !== undefined
 }
 
 /**

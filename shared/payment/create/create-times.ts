@@ -52,7 +52,7 @@ export function startDeadline(deps: Pick<Deps, 'monotonicMs'>): Deadline {
   return { remainingMs: () => Math.max(0, end - deps.monotonicMs()) }
 }
 
-/** The timeout of a create call that begins now. Undefined: the request has too little time left. */
+/** The timeout of a create call that begins now; undefined if too little time is left for one. */
 export function createTimeoutMs(deadline: Deadline): number | undefined {
   const budgetMs = deadline.remainingMs() - COMMIT_RESERVE_MS
   return budgetMs < MIN_CREATE_MS ? undefined : Math.min(PROVIDER_CREATE_TIMEOUT_MS, budgetMs)

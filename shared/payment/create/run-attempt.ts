@@ -41,7 +41,7 @@ export async function runAttempt(
   const timeoutMs = createTimeoutMs(deadline)
   // If the lease expired while the process was frozen, another attempt may have sent a push.
   if (timeoutMs === undefined || (isPush && !isUnderLease(creating, deps.now()))) {
-    return failAttempt(deps, creating, ourFailure('no_time_left'))
+    return failAttempt(deps, creating, ourFailure(NO_TIME_LEFT))
   }
   const { expiresAt, sentUpstream } = timesOfAttempt(creating)
   const input = createInput(deps.stage, client, creating, sentUpstream)
@@ -135,19 +135,16 @@ function endAttempt(
 /** The provider created the attempt's request, but the table refused the payment. */
 export const COMMIT_FAILED = 'commit_failed'
 
+/** The attempt ended before it called the provider. */
+export const NO_TIME_LEFT = 'no_time_left'
+
 /** Our failures. After all but the first failure, the provider has a request. */
 const FAILURES = {
-  no_time_left: ['not_executed', 'the request took too long before the provider was asked'],
+  [NO_TIME_LEFT]: ['not_executed', 'the request took too long before the provider was asked'],
   no_destination: ['unknown', 'the provider gave no payment destination'],
   expired_before_commit: ['unknown', 'the payment expired before it could be shown'],
   [COMMIT_FAILED]: ['unknown', 'the payment could not be stored'],
 } as const
-
-/** True if the attempt ended before it called the provider, so the next attempt repeats nothing. */
-export function endedBeforeCall({ providerAttempts }: CreatingPayment): boolean {
-  const code: keyof typeof FAILURES = 'no_time_left'
-  return providerAttempts.at(-1)?.code === code
-}
 
 function ourFailure(code: keyof typeof FAILURES, paymentRequestId?: string): Failure {
   const [outcome, message] = FAILURES[code]

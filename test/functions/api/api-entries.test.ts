@@ -1,11 +1,9 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ZERO } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
-import { addMs, DAY_MS, TimestampSchema } from '../../../shared/time.ts'
+import { addMs, DAY_MS } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, call } from '../../support/api-event.ts'
-import { adjustBalance } from '../../support/money-rows.ts'
 import {
   anOpenPayment,
   aSucceededPayment,
@@ -247,40 +245,6 @@ it('GET /v1/balance/entries (design section 8) shows the journal with each entry
     has_more: false,
   })
   expect((await entries({ since: 'yesterday' })).status).toBe(422)
-})
-
-it('a row’s eligible_at less 24 hours lies in the period of its settlement alone, and is the paid_at of a payment that was posted within a day', async () => {
-  const { deps, caller, entries } = await aMerchant()
-  const paidLong = await anOpenPayment(deps, caller)
-  const paid = await aSucceededPayment(deps, caller)
-  await sweptADayLater(deps, caller)
-  await postAssumed(deps, paidLong)
-  deps.clock.advance(1)
-  await adjustBalance(deps, caller, 'recovered', 10_000)
-  await sweptADayLater(deps, caller)
-  await aSucceededPayment(deps, caller)
-
-  const rows = rowsIn(await entries())
-  const settlements = (await call(deps, API.listSettlements, { caller })).body['data']
-
-  const periods = settlements as readonly Readonly<Record<string, string>>[]
-  expect(periods).toHaveLength(2)
-  const dayBefore = ({ eligible_at: at }: EntryDto) => addMs(v.parse(TimestampSchema, at), -DAY_MS)
-  const settlementsOf = (row: EntryDto) =>
-    periods.flatMap(({ id, period_start: start = '', period_end: end = '' }) =>
-      start <= dayBefore(row) && dayBefore(row) < end ? [id] : [],
-    )
-  expect(rows.map(({ settlement_id: id }) => [id].filter((known) => known !== null))).toStrictEqual(
-    rows.map(settlementsOf),
-  )
-  expect(rows.map(({ type, settlement_id: id }) => [type, id !== null])).toStrictEqual([
-    ['payment', true],
-    ['payment', true],
-    ['recovered', true],
-    ['payment', false],
-  ])
-  const row = rows.find(({ payment_id: id }) => id === paid.paymentId)
-  expect(row && dayBefore(row)).toBe(paid.paidAt)
 })
 
 it('GET /v1/settlements/{id}/payments (design section 8) names the failed settlement of a re-credit, and shows no row with zeros for the merchant', async () => {

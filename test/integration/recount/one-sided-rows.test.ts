@@ -56,23 +56,6 @@ async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]
   return { settlement: await sweptADayLater(deps, client), items }
 }
 
-it('recount-ledger counts a payout that the window has lost, at the time of the payout', async ({
-  deps,
-  client,
-}) => {
-  await aSucceededPayment(deps, client)
-  const settlement = await sweptADayLater(deps, client)
-  const lostWindow = await rawItem(deps, windowKey(client.clientId))
-  const { settledAt } = await payOut(deps, settlement)
-  const windowAfter = await readWindow(deps, client.clientId)
-  await putRaw(deps, lostWindow)
-
-  await recount(deps, client)
-
-  expect(await readWindow(deps, client.clientId)).toStrictEqual(windowAfter)
-  expect(windowAfter).toMatchObject({ paidOutMinor: settlement.netMinor, changedAt: settledAt })
-})
-
 describe('recount-ledger: an entry outside its settlement', () => {
   it('is re-credited alone, and paid out by the next settlement', async ({ deps, client }) => {
     const { settlement, latePayment } = await settleWithoutLate(deps, client)
