@@ -150,3 +150,9 @@ export function aPaymentBody(
     ...fields,
   }
 }
+
+/** A valid body of each endpoint that reads a body. */
+export const BODIES: Readonly<Partial<Record<keyof typeof API, object>>> = {
+  createPayment: aPaymentBody(),
+  redeliverToEndpoint: { since: '2026-11-20T00:00:00Z' },
+}

@@ -202,8 +202,8 @@ export async function redeliverOwnSince(
     rawBody,
   }: { readonly clientId: ClientId; readonly id: string; readonly rawBody: Buffer },
 ): Promise<Redelivered> {
-  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   const request = parseRedeliverBody(rawBody)
+  const endpoint = await requireEndpoint(deps, { clientId, endpointId: parseEndpointId(id) })
   if (!endpoint.enabled) throw ownEndpointDisabledError()
   const result = await redeliverSince(deps, endpoint, request, (_, steps) =>
     deps.table.transact(steps),

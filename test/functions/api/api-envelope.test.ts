@@ -12,6 +12,7 @@ import {
   anApi,
   anApiClient,
   aPaymentBody,
+  BODIES,
   CALLBACK,
   call,
   UNKNOWN_PATH,
@@ -80,10 +81,7 @@ describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
       ]
       await call(deps, API.getBalance, { caller: limitedCaller })
       const hasId = API[name].route.includes('{id}')
-      const request = {
-        ...(hasId && { id: deps.newId() }),
-        ...(name === 'createPayment' && { body: aPaymentBody() }),
-      }
+      const request = { ...(hasId && { id: deps.newId() }), body: BODIES[name] }
       const failingDeps = interceptTable(deps, {
         before: ({ name: command }) => {
           if (command !== 'batchGet')

@@ -9,6 +9,7 @@ import {
   anApi,
   anApiClient,
   aPaymentBody,
+  BODIES,
   call,
 } from '../../support/api-event.ts'
 import { storedSettlement } from '../../support/settlement-builders.ts'
@@ -84,10 +85,11 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
       const { deps, caller } = await anApi()
       const foreignId = await makeOwned(deps, await anApiClient(deps))
       const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
+      const request = { caller, body: BODIES[name] }
 
-      const answer = await call(watched.deps, API[name], { caller, id: foreignId })
+      const answer = await call(watched.deps, API[name], { ...request, id: foreignId })
       const commands = watched.calls.map((request) => request.name)
-      const absentAnswer = await call(watched.deps, API[name], { caller, id: deps.newId() })
+      const absentAnswer = await call(watched.deps, API[name], { ...request, id: deps.newId() })
 
       const headers = { ...absentAnswer.headers, 'x-request-id': answer.requestId }
       expect(answer).toStrictEqual({ ...absentAnswer, headers, requestId: answer.requestId })
@@ -153,7 +155,7 @@ describe('an id of a wrong shape (design section 5: 404 without a read)', () => 
       const { deps, caller } = await anApi()
       const watched = recordTable(deps)
 
-      const { status } = await call(watched.deps, API[name], { caller, id })
+      const { status } = await call(watched.deps, API[name], { caller, id, body: BODIES[name] })
 
       expect([status, watched.calls.map((request) => request.name)]).toStrictEqual([
         404,

@@ -1,0 +1,171 @@
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { API_FUNCTIONS } from '../../../functions/api-functions.ts'
+import {
+  ApiKeySchema,
+  apiKeyText,
+  issueApiKey,
+  revokeApiKey,
+} from '../../../shared/client/api-key-store.ts'
+import { API, anApiClient, aPaymentBody, BODIES, call } from '../../support/api-event.ts'
+import { testDeps } from '../../support/test-deps.ts'
+
+/*
+ * One order for every endpoint: authentication, points, key, query, body, rules. A request with
+ * several faults gets the answer of the first. This file states the order apart from the code, and
+ * asks every endpoint with every combination of an API key, an Idempotency-Key, a query and a body.
+ */
+type Name = keyof typeof API
+
+/** Lists refuse unknown parameters. `wrong`: a known parameter with a wrong value. */
+const QUERIES: Readonly<Partial<Record<Name, { isList: boolean; known?: Query; wrong?: Query }>>> =
+  {
+    listPayments: { isList: true, known: { status: 'pending' }, wrong: { page: 'x' } },
+    listSettlements: { isList: true, known: { per_page: '5' }, wrong: { per_page: 'x' } },
+    listBalanceEntries: { isList: true, known: { limit: '5' }, wrong: { since: 'x' } },
+    listSettlementPayments: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },
+    listWebhookEndpoints: { isList: true },
+    listWebhookDeliveries: { isList: true, known: { status: 'skipped' }, wrong: { status: 'x' } },
+    listEvents: { isList: true, known: { limit: '5' }, wrong: { limit: 'x' } },
+    getBalance: { isList: false, known: { include: 'settlements' }, wrong: { currency: 'USD' } },
+  }
+type Query = Readonly<Record<string, string>>
+
+const API_KEYS = [
+  'missing',
+  'malformed',
+  'unknown',
+  'expired',
+  'revoked',
+  'read_only',
+  'used up',
+  'valid',
+] as const
+const IDEMPOTENCY_KEYS = ['absent', 'fresh', 'of a visible payment', 'too long'] as const
+
+type Case = {
+  readonly name: Name
+  readonly apiKey: (typeof API_KEYS)[number]
+  readonly key: (typeof IDEMPOTENCY_KEYS)[number]
+  readonly query: 'none' | 'known' | 'unknown' | 'wrong'
+  readonly body: 'none' | 'no JSON' | 'unknown field' | 'valid'
+}
+
+/** The answer of the first fault. */
+function allowedAnswer({ name, apiKey, key, query, body }: Case): string {
+  const changes = API[name].route.startsWith('POST ')
+  // Authentication.
+  if (['missing', 'malformed', 'unknown', 'expired', 'revoked'].includes(apiKey)) return '401 auth'
+  if (apiKey === 'read_only' && changes) return '403 forbidden'
+  // Points.
+  if (apiKey === 'used up') return '429 rate_limit'
+  // The Idempotency-Key, which the create alone reads.
+  if (name === 'createPayment' && key === 'too long') return '422 validation'
+  if (name === 'createPayment' && key === 'of a visible payment') return '200 replayed'
+  // Query.
+  if (query === 'wrong' || (query === 'unknown' && QUERIES[name]?.isList)) return '422 validation'
+  // Body.
+  if (BODIES[name] && body !== 'valid') return '422 validation'
+  // Rules. No id of these requests exists.
+  if (API[name].route.includes('{id}')) return '404 not_found'
+  return name === 'createPayment' ? '201' : '200'
+}
+
+function casesOf(name: Name, apiKey: Case['apiKey']): readonly Case[] {
+  const { known, wrong } = QUERIES[name] ?? {}
+  const queries = ['none', 'unknown', ...(known ? ['known'] : []), ...(wrong ? ['wrong'] : [])]
+  const bodies = BODIES[name] ? ['none', 'no JSON', 'unknown field', 'valid'] : ['none']
+  const keys = name === 'createPayment' ? IDEMPOTENCY_KEYS : (['absent'] as const)
+  return keys.flatMap((key) =>
+    queries.flatMap((query) => bodies.map((body) => ({ name, apiKey, key, query, body }) as Case)),
+  )
+}
+
+const NAMES = Object.keys(API) as Name[]
+const NO_ID = '2f1d3c1c-5b7e-4f6f-8f37-1f0a6f8b9c2d'
+
+it('covers every endpoint of the manifest', () => {
+  const routes = API_FUNCTIONS.flatMap(({ trigger }) =>
+    trigger.kind === 'http' ? [`${trigger.method} ${trigger.path}`] : [],
+  )
+
+  expect(NAMES.map((name) => API[name].route).toSorted()).toStrictEqual(routes.toSorted())
+})
+
+it.each(NAMES.flatMap((name) => API_KEYS.map((apiKey) => [name, apiKey] as const)))(
+  '%s has one answer to each request with the API key %s',
+  async (name, apiKey) => {
+    const world = await aWorld(name, apiKey)
+    const cases = casesOf(name, apiKey)
+
+    const answers = []
+    for (const asked of cases) answers.push({ ...asked, answer: await world.ask(asked) })
+
+    expect(answers).toStrictEqual(
+      cases.map((asked) => ({ ...asked, answer: allowedAnswer(asked) })),
+    )
+  },
+)
+
+/** A client with the API key in this state, and a payment under an Idempotency-Key. */
+async function aWorld(name: Name, apiKey: Case['apiKey']) {
+  const deps = testDeps()
+  const client = await anApiClient(deps)
+  const visible = { 'idempotency-key': 'visible' }
+  await call(deps, API.createPayment, { caller: client, headers: visible, body: aPaymentBody() })
+  const authorization = await authorizationOf(deps, client.clientId, apiKey)
+  const limited = { ...deps, stage: { ...deps.stage, clientRateLimit: 1 } }
+  const own = apiKey === 'used up' ? limited : deps
+  let fresh = 0
+  const headersOf = ({ key }: Case): Record<string, string> => {
+    const text = { absent: '', fresh: `fresh-${fresh++}`, 'too long': 'k'.repeat(256) }
+    return key === 'of a visible payment' ? visible : { 'idempotency-key': text[key] }
+  }
+  const send = (asked: Case) =>
+    call(own, API[name], {
+      headers: { ...headersOf(asked), ...(authorization !== undefined && { authorization }) },
+      id: NO_ID,
+      query: queryOf(asked),
+      body: bodyOf(asked),
+    })
+  const first: Case = { name, apiKey, key: 'absent', query: 'none', body: 'none' }
+  if (apiKey === 'used up') for (let at = 0; at < 3; at++) await send(first)
+  const ask = async (asked: Case) => {
+    const { status, body, headers } = await send(asked)
+    const replayed = headers['idempotency-replayed'] === 'true' ? 'replayed' : undefined
+    return [status, body['code'] ?? replayed].filter((part) => part !== undefined).join(' ')
+  }
+  return { ask }
+}
+
+async function authorizationOf(
+  deps: ReturnType<typeof testDeps>,
+  clientId: Parameters<typeof apiKeyText>[1],
+  apiKey: Case['apiKey'],
+): Promise<string | undefined> {
+  if (apiKey === 'missing') return undefined
+  if (apiKey === 'malformed') return 'Bearer gk_test_x'
+  if (apiKey === 'unknown') return `Bearer ${apiKeyText('test', clientId, Buffer.alloc(32, 7))}`
+  const { text, key } = await issueApiKey(deps, {
+    clientId,
+    operator: 'ayu',
+    permissions: apiKey === 'read_only' ? 'read_only' : 'full',
+    expiresInSeconds: apiKey === 'expired' ? 1 : null,
+  })
+  if (apiKey === 'expired') deps.clock.advance(1)
+  const { keyId } = v.parse(ApiKeySchema, key)
+  if (apiKey === 'revoked') await revokeApiKey(deps, { clientId, keyId, operator: 'ayu' })
+  return `Bearer ${text}`
+}
+
+function queryOf({ name, query }: Case): Query {
+  const { known = {}, wrong = {} } = QUERIES[name] ?? {}
+  return { none: {}, known, unknown: { filter: 'x' }, wrong }[query]
+}
+
+function bodyOf({ name, body }: Case): unknown {
+  const valid = BODIES[name]
+  return { none: undefined, 'no JSON': '{"amount":', 'unknown field': { ...valid, x: 1 }, valid }[
+    body
+  ]
+}
