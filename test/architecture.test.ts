@@ -58,6 +58,17 @@ describe('the source tree', () => {
     )
   })
 
+  it.each([
+    [['functions/', 'shared/'], 960],
+    [['infra/'], 775],
+    [['test/'], 2_350],
+  ])('has in %j at most %i KB of code, white space counted as one byte', (folders, limit) => {
+    const sources = SOURCES.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
+
+    const sizes = sources.map(({ text }) => Buffer.byteLength(text.replaceAll(/\s+/g, ' ')))
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(limit * 1_000)
+  })
+
   it('has exactly the folders of shared that shared/README.md lists, with the runtime last', () => {
     const folders = new Set(
       SOURCES.map(({ path }) => dirname(path)).filter((folder) => folder.startsWith('shared/')),
