@@ -2,14 +2,14 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 const requests = new AsyncLocalStorage<{ units: number }>()
 
-/** Runs one request and counts the request units that the table reports for it. */
-export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
-  return requests.run({ units: 0 }, run)
-}
-
 /** The units of the request so far. */
 export function usedUnits(): number {
   return requests.getStore()?.units ?? 0
+}
+
+/** Runs one request and counts the request units that the table reports for it. */
+export function withCountedUnits<Result>(run: () => Promise<Result>): Promise<Result> {
+  return requests.run({ units: 0 }, run)
 }
 
 /** False in background work, whose units are not counted. */

@@ -93,8 +93,8 @@ export function watchRows(world: World): void {
 }
 
 /**
- * Checked at every write: what is final stays, the sync's head moves in order, nothing is deleted too
- * early.
+ * Checked at every write: what is final stays, the sync's head moves in order, nothing is deleted
+ * too early.
  */
 function watchTransitions(world: World): void {
   const storedMs = new Map<string, number>()
