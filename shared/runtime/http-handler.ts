@@ -31,19 +31,21 @@ export type HttpReply = {
 /** Ends a request before the timeout, so that the caller gets our envelope, not the platform's. */
 export const TIMEOUT_EARLY_MS = 500
 
+type Run = { run(request: HttpRequest, deps: Deps): Promise<HttpReply> }['run']
+
 /**
  * Wraps an HTTP function. The outer list answers every request, also one that runs out of time. The
  * inner list refuses. A middleware cannot run around a handler; `scope` does.
  */
-export function httpHandler<Asked extends HttpRequest>(
-  run: (request: Asked, deps: Deps) => Promise<HttpReply>,
+export function httpHandler(
+  run: Run,
   checks: (deps: Deps) => readonly Middleware[] = () => [],
   scope: typeof logInOneLine = (inside) => inside(),
 ): InjectableHandler<APIGatewayProxyEventV2, Answer> {
   return injectable((deps) => {
     const inside = pipeline<HttpRequest, HttpReply>(
       [closedStage(deps), frontOrigin(deps), ...checks(deps)],
-      async (request: Asked) => run(request, deps),
+      async (request) => run(request, deps),
     )
     const answer = pipeline<APIGatewayProxyEventV2, Answer>(
       [requestLine(deps), envelope(deps)],

@@ -57,14 +57,6 @@ type Walk = {
   readonly addAnswer: (answer: Answer, name: string, summary: string) => void
 }
 
-/** For these operations, an unknown parameter is the only 422. */
-const WITHOUT_PARAMETERS = [
-  'api-get-payment',
-  'api-get-settlement',
-  'api-list-webhook-endpoints',
-  'api-get-webhook-delivery',
-]
-
 /** Creates a merchant and records every kind of answer that merchants can get. */
 export async function exampleWalk(caller: LocalCaller, inboxUrl: string): Promise<WalkResult> {
   const bank = {
@@ -193,13 +185,10 @@ async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
   await record('api-list-payments', 'unknown_parameter', 'A misspelt filter', {
     query: 'external_referense=order-1042',
   })
+  await record('api-list-webhook-endpoints', 'unknown_parameter', 'An unknown parameter', {
+    query: 'expand=all',
+  })
   const id = '00000000-0000-4000-8000-000000000000'
-  for (const operation of WITHOUT_PARAMETERS) {
-    await record(operation, 'unknown_parameter', 'An unknown parameter', {
-      id,
-      query: 'expand=all',
-    })
-  }
   await record('api-get-payment', 'not_found', 'An unknown payment', { id })
   await record('api-cancel-payment', 'not_found', 'An unknown payment', { id })
   await record('api-get-settlement', 'not_found', 'An unknown settlement', { id })
@@ -212,7 +201,10 @@ async function walkRefusals({ caller, clientId, record }: Walk): Promise<void> {
   })
   await record('api-get-webhook-delivery', 'not_found', 'An unknown delivery', { id })
   await record('api-redeliver-webhook', 'not_found', 'An unknown delivery', { id })
-  await record('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', { id })
+  await record('api-redeliver-to-endpoint', 'not_found', 'An unknown endpoint', {
+    id,
+    body: { since: '2026-11-20T00:00:00Z' },
+  })
   await record('api-get-balance', 'auth', 'An unknown key', { key: 'unknown' })
   const { api_key: readOnly } = await caller.act('issue-api-key', {
     client_id: clientId,

@@ -119,7 +119,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Fetch a payment',
     description: 'Wait for the webhook instead of polling.',
     success: okAnswer('The payment.', 'Payment', { links: { cancel: TO_THE_PAYMENT.cancel } }),
-    errors: [404, 422],
+    errors: [404],
   },
   'api-cancel-payment': {
     operationId: 'cancelPayment',
@@ -181,7 +181,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Fetch a settlement',
     description: 'Shows one payout.',
     success: okAnswer('The settlement.', 'Settlement'),
-    errors: [404, 422],
+    errors: [404],
   },
   'api-list-settlement-payments': {
     operationId: 'listSettlementPayments',
@@ -244,7 +244,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     success: okAnswer('The delivery.', 'WebhookDelivery', {
       links: { redeliver: { operationId: 'redeliverWebhook', parameters: ID_OF_ANSWER } },
     }),
-    errors: [404, 422],
+    errors: [404],
   },
   'api-redeliver-webhook': {
     operationId: 'redeliverWebhook',

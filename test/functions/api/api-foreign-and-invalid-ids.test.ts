@@ -85,11 +85,11 @@ describe('an id of another client (spec 1, 7: like an id that does not exist)', 
       const { deps, caller } = await anApi()
       const foreignId = await makeOwned(deps, await anApiClient(deps))
       const [callsBefore, watched] = [deps.provider.calls.length, recordTable(deps)]
-      const request = { caller, body: BODIES[name] }
+      const asked = { caller, body: BODIES[name] }
 
-      const answer = await call(watched.deps, API[name], { ...request, id: foreignId })
+      const answer = await call(watched.deps, API[name], { ...asked, id: foreignId })
       const commands = watched.calls.map((request) => request.name)
-      const absentAnswer = await call(watched.deps, API[name], { ...request, id: deps.newId() })
+      const absentAnswer = await call(watched.deps, API[name], { ...asked, id: deps.newId() })
 
       const headers = { ...absentAnswer.headers, 'x-request-id': answer.requestId }
       expect(answer).toStrictEqual({ ...absentAnswer, headers, requestId: answer.requestId })

@@ -132,8 +132,9 @@ async function aWorld(name: Name, apiKey: Case['apiKey']) {
   if (apiKey === 'used up') for (let at = 0; at < 3; at++) await send(first)
   const ask = async (asked: Case) => {
     const { status, body, headers } = await send(asked)
-    const replayed = headers['idempotency-replayed'] === 'true' ? 'replayed' : undefined
-    return [status, body['code'] ?? replayed].filter((part) => part !== undefined).join(' ')
+    const replayed = headers['idempotency-replayed'] === 'true' ? 'replayed' : ''
+    const code = typeof body['code'] === 'string' ? body['code'] : replayed
+    return `${status} ${code}`.trim()
   }
   return { ask }
 }
