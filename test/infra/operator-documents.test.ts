@@ -6,6 +6,7 @@ import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { describeAction } from '../../infra/operate/admin/action.ts'
 import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
+import { StageFileSchema } from '../../infra/stack/stage-file.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
 import { FEE_WAIT_MS } from '../../shared/posting/assume-fee.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
@@ -147,6 +148,17 @@ describe('docs/operations.md', () => {
       const ofDuty = actions.filter((action) => action.duty === duty).map(({ name }) => name)
       expect([duty, actionsIn(invoked).toSorted()]).toStrictEqual([duty, ofDuty.toSorted()])
     }
+  })
+
+  it('lists every option of a stage', () => {
+    const [options = ''] = matchesIn(operations, /^\| Option \| Value \|\n([^]*?)\n\n/gm)
+    const listed = matchesIn(options, /^\| ([^|]*) \|/gm).flatMap((cell) =>
+      matchesIn(cell, /`(\w+)[.\w]*`/g),
+    )
+
+    expect(Object.keys(StageFileSchema.entries).filter((name) => !listed.includes(name))).toEqual(
+      [],
+    )
   })
 
   it('names every schedule that can be invoked by hand', () => {
