@@ -103,17 +103,14 @@ export function mayInvoke(role: Role, { trigger }: FunctionSpec): boolean {
 export type TimeOfDay = { readonly hour: number; readonly minute: number }
 
 /**
- * The times of day, in UTC, at which schedules run. The stage sets them; the manifest names them.
+ * The times of day, in UTC, at which schedules run: those of the local gateway, and of a stage that
+ * sets no others. The manifest names them. Spec 3.2, rule 1 sets the sweep's time.
  */
-export type DailyTimes = { readonly sweepAtUtc: TimeOfDay; readonly auditAtUtc: TimeOfDay }
-
-/**
- * The defaults of every stage, and of the local gateway. Spec 3.2, rule 1 sets the sweep's time.
- */
-export const DAILY_TIMES: DailyTimes = {
+export const DAILY_TIMES = {
   sweepAtUtc: { hour: 2, minute: 0 },
   auditAtUtc: { hour: 4, minute: 0 },
-}
+} as const satisfies Record<string, TimeOfDay>
+export type DailyTimes = Readonly<Record<keyof typeof DAILY_TIMES, TimeOfDay>>
 
 export type ScheduleSpec =
   | { readonly everyMinutes: number; readonly maxEventAgeSeconds: number }

@@ -3,7 +3,7 @@ import { scheduleHandler } from '../../shared/runtime/worker-handlers.ts'
 import { alertUnpaidSettlements } from '../../shared/settlement/sweep-settlements.ts'
 
 const summary =
-  'Daily, two hours after the sweep: queues every client. The worker audits clients with new ' +
+  'Daily, at the stage’s `auditAtUtc`: queues every client. The worker audits clients with new ' +
   'movements, and compares all with the provider. Alerts about settlements that have waited ' +
   'three days for their payout. Safe to repeat.'
 

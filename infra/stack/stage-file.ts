@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { isIPv4 } from 'node:net'
 import { join } from 'node:path'
 import * as v from 'valibot'
+import { DAILY_TIMES } from '../../functions/function-spec.ts'
 import { PROVIDER_FEES } from '../../shared/stage-settings.ts'
 import { MAX_ENDPOINTS } from '../../shared/webhook/endpoint/endpoint-store.ts'
 import { PROJECT_ROOT } from './project-root.ts'
@@ -99,9 +100,9 @@ export const StageFileSchema = v.strictObject({
    * functions run.
    */
   role: v.picklist(['open', 'closed']),
-  /** Spec 3.2, rule 1. */
-  sweepAtUtc: TimeOfDay,
-  auditAtUtc: TimeOfDay,
+  /** Left out: the times of the local gateway. */
+  sweepAtUtc: v.optional(TimeOfDay, DAILY_TIMES.sweepAtUtc),
+  auditAtUtc: v.optional(TimeOfDay, DAILY_TIMES.auditAtUtc),
   /**
    * The return URL of clients without their own, and the name for payers of clients without a name.
    */

@@ -16,7 +16,7 @@ export const ENV = {
 } as const
 
 export function queueUrlVariable(name: QueueName): string {
-  return `GATEWAY_${name.replace('-', '_').toUpperCase()}_QUEUE_URL`
+  return `GATEWAY_${name.replaceAll('-', '_').toUpperCase()}_QUEUE_URL`
 }
 
 const FilledText = v.pipe(v.string(), v.minLength(1))

@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { functionName } from '../../functions/function-spec.ts'
+import { DAILY_TIMES, DUTIES, functionName, type TimeOfDay } from '../../functions/function-spec.ts'
 import { MANIFEST } from '../../functions/manifest.ts'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { describeAction } from '../../infra/operate/admin/action.ts'
 import { fieldsOf } from '../../infra/operate/admin/schema-fields.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
+import { StageFileSchema } from '../../infra/stack/stage-file.ts'
 import { hiddenSecondsOf, QUEUE_SETTINGS } from '../../infra/stack/triggers/queue-settings.ts'
 import { FEE_WAIT_MS } from '../../shared/posting/assume-fee.ts'
 import { CACHE_MS } from '../../shared/runtime/aws/kept-secrets.ts'
@@ -131,6 +132,44 @@ it.each([
 )
 
 describe('docs/operations.md', () => {
+  it('names every action once in the table of actions, and in the policy of its duty', () => {
+    const actions = MANIFEST.flatMap(({ name, trigger }) =>
+      trigger.kind === 'operator' ? [{ name, duty: trigger.duty }] : [],
+    )
+    const [actionTable = ''] = matchesIn(operations, /^\| For \| Actions \|\n([^]*?)\n\n/gm)
+    const listed = matchesIn(actionTable, /^\| [a-z ]+ \| (.*) \|$/gm).flatMap(actionsIn)
+
+    expect(listed.toSorted()).toStrictEqual(actions.map(({ name }) => name).toSorted())
+    for (const duty of Object.keys(DUTIES)) {
+      const [invoked = ''] = matchesIn(
+        operations,
+        new RegExp(`^\\| \`gateway-prod-${duty}\` \\|.*\\| (.*) \\|$`, 'gm'),
+      )
+      const ofDuty = actions.filter((action) => action.duty === duty).map(({ name }) => name)
+      expect([duty, actionsIn(invoked).toSorted()]).toStrictEqual([duty, ofDuty.toSorted()])
+    }
+  })
+
+  it('lists every option of a stage', () => {
+    const [options = ''] = matchesIn(operations, /^\| Option \| Value \|\n([^]*?)\n\n/gm)
+    const listed = matchesIn(options, /^\| ([^|]*) \|/gm).flatMap((cell) =>
+      matchesIn(cell, /`(\w+)[.\w]*`/g),
+    )
+
+    expect(Object.keys(StageFileSchema.entries).filter((name) => !listed.includes(name))).toEqual(
+      [],
+    )
+  })
+
+  it('names every schedule that can be invoked by hand', () => {
+    const schedules = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
+    const [listed = ''] = matchesIn(operations, /^- The schedules (.*) can be invoked by hand\.$/gm)
+
+    expect(listed.split(/, | and /).toSorted()).toStrictEqual(
+      schedules.map(({ name }) => name).toSorted(),
+    )
+  })
+
   it('gives shell that a shell can read', () => {
     const blocks = matchesIn(operations, /^ *```sh\n([\s\S]*?)^ *```$/gm)
     const broken = blocks.filter((block) => spawnSync('sh', ['-n'], { input: block }).status !== 0)
@@ -157,6 +196,12 @@ describe('docs/operations.md', () => {
   })
 })
 
+/** A cell lists actions before its semicolon. What an action shows stands in brackets. */
+function actionsIn(cell: string): readonly string[] {
+  const [names = ''] = cell.replaceAll(/ \([^)]*\)/g, '').split(';')
+  return names.split(', ')
+}
+
 const [retentionDays, ...otherRetentions] = new Set(
   template.each('AWS::Logs::LogGroup', 'RetentionInDays'),
 )
@@ -166,6 +211,8 @@ const [suppressedAfter] = template.each(
   'AWS::CloudWatch::CompositeAlarm',
   'ActionsSuppressorWaitPeriod',
 )
+const sweepTime = clockTime(DAILY_TIMES.sweepAtUtc)
+const auditTime = clockTime(DAILY_TIMES.auditAtUtc)
 const settlementTries = QUEUE_SETTINGS.settlements.maxReceives
 
 it.each([
@@ -190,6 +237,12 @@ it.each([
     `where the provider did not say within ${FEE_WAIT_MS / DAY_MS} days`,
   ],
   ['docs/merchants/settlements.md', `${ELIGIBLE_AGE_MS / HOUR_MS} hours after it was paid`],
+  ['README.md', `${sweepTime} UTC (stage setting \`sweepAtUtc\`)`],
+  ['docs/merchants/settlements.md', `every day at ${sweepTime} UTC`],
+  ['docs/operations.md', `the daily sweep, in UTC; left out: ${sweepTime}, as in \`prod\``],
+  ['docs/operations.md', `the daily audit, in UTC; left out: ${auditTime}, as in \`prod\``],
+  ['docs/operations.md', `The local gateway sweeps at ${sweepTime}.`],
+  ['docs/operations.md', `after the sweep, ${sweepTime} UTC unless \`sweepAtUtc\` says otherwise`],
   [
     'docs/merchants.md',
     `${deployedStage('prod').settings.keyLifetimeDays} days unless agreed otherwise`,
@@ -198,3 +251,11 @@ it.each([
   expect(otherRetentions).toStrictEqual([])
   expect(projectText(document)).toContain(sentence)
 })
+
+it('production sweeps and audits at the times that the documents state', () => {
+  expect(deployedStage('prod')).toMatchObject(DAILY_TIMES)
+})
+
+function clockTime({ hour, minute }: TimeOfDay): string {
+  return [hour, minute].map((part) => String(part).padStart(2, '0')).join(':')
+}

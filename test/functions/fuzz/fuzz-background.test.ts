@@ -7,6 +7,7 @@
 import { ConditionalCheckFailedException } from '@aws-sdk/client-dynamodb'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { MANIFEST } from '../../../functions/manifest.ts'
 import { handler as deliverWebhook } from '../../../functions/queue/deliver-webhook.ts'
 import { handler as auditClients } from '../../../functions/schedule/audit-clients.ts'
 import { handler as checkDueWork } from '../../../functions/schedule/check-due-work.ts'
@@ -191,7 +192,7 @@ it('a queue function fails only unreadable messages, and handles only the readab
 })
 
 /** What each function answers when nothing is due, and the fields of the messages that it sends. */
-const SCHEDULES = Object.entries({
+const SCHEDULES = {
   'check-due-work': {
     handler: checkDueWork,
     result: { alert: 0, delivery: 0, payment: 0, audit: 0 },
@@ -208,51 +209,64 @@ const SCHEDULES = Object.entries({
     result: { transactions: 0, unanswered: 0, until: expect.any(String), complete: true },
     sent: [],
   },
+}
+
+it('every scheduled function of the manifest is called here', () => {
+  const scheduled = MANIFEST.filter(({ trigger }) => trigger.kind === 'schedule')
+
+  expect(Object.keys(SCHEDULES).toSorted()).toStrictEqual(
+    scheduled.map(({ name }) => name).toSorted(),
+  )
 })
 
-describe.each(SCHEDULES)('the scheduled function %s', (functionName, { handler, result, sent }) => {
-  it('answers its summary for any payload, and changes no payment', async () => {
-    const deps = memoryDeps()
-    await aPendingPayment(deps, await aStoredClient(deps))
-    const changesBefore = deps.changes.length
+describe.each(Object.entries(SCHEDULES))(
+  'the scheduled function %s',
+  (functionName, { handler, result, sent }) => {
+    it('answers its summary for any payload, and changes no payment', async () => {
+      const deps = memoryDeps()
+      await aPendingPayment(deps, await aStoredClient(deps))
+      const changesBefore = deps.changes.length
 
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(hostileJson, fc.constant(undefined)), async (payload) => {
-        deps.sent.length = 0
-        expect(await handler.withDeps(deps)(payload, {} as never)).toStrictEqual(result)
-        expect(deps.sent.flatMap(({ message }) => Object.keys(message.body))).toStrictEqual(sent)
-        expect(
-          deps.changes.slice(changesBefore).every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk)),
-        ).toBe(true)
-      }),
-      RUNS,
-    )
-  })
+      await fc.assert(
+        fc.asyncProperty(fc.oneof(hostileJson, fc.constant(undefined)), async (payload) => {
+          deps.sent.length = 0
+          expect(await handler.withDeps(deps)(payload, {} as never)).toStrictEqual(result)
+          expect(deps.sent.flatMap(({ message }) => Object.keys(message.body))).toStrictEqual(sent)
+          expect(
+            deps.changes
+              .slice(changesBefore)
+              .every(({ key }) => ['SYNC', 'QUOTA'].includes(key.sk)),
+          ).toBe(true)
+        }),
+        RUNS,
+      )
+    })
 
-  it('does nothing in a closed stage', async () => {
-    const { deps, calls } = recordTable(
-      memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }),
-    )
+    it('does nothing in a closed stage', async () => {
+      const { deps, calls } = recordTable(
+        memoryDeps({ stage: { ...testDeps().stage, isClosed: true } }),
+      )
 
-    await expect(handler.withDeps(deps)({}, {} as never)).rejects.toThrow('the stage is closed')
-    expect(calls).toStrictEqual([])
-  })
+      await expect(handler.withDeps(deps)({}, {} as never)).rejects.toThrow('the stage is closed')
+      expect(calls).toStrictEqual([])
+    })
 
-  it('logs a failed run, and throws an error without its cause, because Lambda logs the whole error', async () => {
-    const quoting = {
-      message: 'the item of budi@example.org',
-      Item: { email: { S: 'budi@example.org' } },
-    }
-    const before = () =>
-      Promise.reject(new ConditionalCheckFailedException({ ...quoting, $metadata: {} }))
-    const deps = interceptTable(memoryDeps(), { before })
+    it('logs a failed run, and throws an error without its cause, because Lambda logs the whole error', async () => {
+      const quoting = {
+        message: 'the item of budi@example.org',
+        Item: { email: { S: 'budi@example.org' } },
+      }
+      const before = () =>
+        Promise.reject(new ConditionalCheckFailedException({ ...quoting, $metadata: {} }))
+      const deps = interceptTable(memoryDeps(), { before })
 
-    const run = handler.withDeps(deps)({}, { functionName } as never)
-    const error: unknown = await run.catch((thrown) => thrown)
+      const run = handler.withDeps(deps)({}, { functionName } as never)
+      const error: unknown = await run.catch((thrown) => thrown)
 
-    expect(error).toStrictEqual(new Error('the run failed; see its log for the cause'))
-    expect(error).not.toHaveProperty('cause')
-    const fields = { function: functionName }
-    expect(deps.lines).toContainEqual({ level: 'error', code: 'invocation.failed', fields })
-  })
-})
+      expect(error).toStrictEqual(new Error('the run failed; see its log for the cause'))
+      expect(error).not.toHaveProperty('cause')
+      const fields = { function: functionName }
+      expect(deps.lines).toContainEqual({ level: 'error', code: 'invocation.failed', fields })
+    })
+  },
+)

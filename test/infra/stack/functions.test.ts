@@ -6,8 +6,16 @@ import {
   reservedConcurrency,
 } from '../../../infra/stack/functions/reserved-concurrency.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
+import { ENV } from '../../../shared/runtime/config.ts'
+import { DeployedSettings } from '../../../shared/stage-settings.ts'
 import { synthesised } from '../../support/stack-template.ts'
-import { OTHER_FIGURES, QUOTA_STAGES, RESTORED, stageWith } from '../../support/stage-options.ts'
+import {
+  EVERYTHING,
+  OTHER_FIGURES,
+  QUOTA_STAGES,
+  RESTORED,
+  stageWith,
+} from '../../support/stage-options.ts'
 
 it('function names are within Lambda’s limit, even with the longest stage name', () => {
   const longest = MANIFEST.map((spec) => functionName('a'.repeat(20), spec).length)
@@ -28,6 +36,26 @@ describe('environment of the functions', () => {
 
     expect(environments.filter((environment) => environment.includes(setting))).toHaveLength(
       MANIFEST.length,
+    )
+  })
+
+  it('hands every setting of shared/stage-settings.ts to a function, in a stage that sets it', () => {
+    const everySetting = stageWith(
+      {
+        ...EVERYTHING,
+        role: 'closed',
+        settings: { ...OTHER_FIGURES.settings, keyLifetimeDays: 90 },
+      },
+      'prod',
+    )
+    const settings = synthesised(everySetting)
+      .each('AWS::Lambda::Function', 'Environment')
+      .flatMap((environment) =>
+        Object.keys(JSON.parse(Object(environment).Variables[ENV.settings])),
+      )
+
+    expect([...new Set(settings)].toSorted()).toStrictEqual(
+      Object.keys(DeployedSettings.entries).toSorted(),
     )
   })
 

@@ -12,7 +12,7 @@ import {
   type WebhookRefused,
 } from '../../../docs/examples/receive-webhooks.ts'
 import { forNode } from '../../../docs/examples/webhook-servers.ts'
-import { envelopeBody } from '../../../shared/event/event.ts'
+import { EVENT_TYPES, envelopeBody } from '../../../shared/event/event.ts'
 import { DeliveryIdSchema, EventIdSchema } from '../../../shared/ids.ts'
 import { timestampOf } from '../../../shared/time.ts'
 import { signatureOf, webhookHeaders } from '../../../shared/webhook/send/webhook-headers.ts'
@@ -33,6 +33,18 @@ const BODY = envelopeBody('payment.succeeded', EVENT_ID, timestampOf(Date.UTC(20
   id: '01989f6e-0000-8000-8000-000000000002',
   description: 'kopi — ☕ / "teh"',
   metadata: { b: 1, a: [2] },
+})
+
+/** The compiler compares these names with the type that merchants copy. */
+const TYPED_EVENTS: Readonly<Record<PaymentEvent['event'], true>> = {
+  'payment.succeeded': true,
+  'payment.failed': true,
+  'payment.expired': true,
+  'payment.reversed': true,
+}
+
+it('the type of events has every event of a payment', () => {
+  expect(Object.keys(TYPED_EVENTS)).toStrictEqual([...EVENT_TYPES])
 })
 
 function standardOf(secret: string, body: string, seconds = NOW_SECONDS, id = EVENT_ID) {
