@@ -119,7 +119,7 @@ describe('what the code of a function can write of events and payments', () => {
   const writersBy = (action: TableAction) =>
     MANIFEST.flatMap(({ name }) => (writesOf(name, 'EVENT').includes(action) ? [name] : []))
 
-  it('whoever keeps an event changes its ttl alone, and nothing of its payment', () => {
+  it('a function that keeps an event changes its ttl alone, and nothing of its payment', () => {
     const keepers = writersBy('UpdateFields')
 
     expect(OPEN_FIELDS.UpdateFields.EVENT).toStrictEqual(['ttl'])
