@@ -96,7 +96,7 @@ export async function changeClient(
   deps: RecordDeps & Pick<Deps, 'alerts' | 'log'>,
   { clientId, operator, changes }: { clientId: ClientId; operator: string; changes: ClientChanges },
 ): Promise<Client> {
-  let isAlerted = false
+  let alertedOldBank: string | undefined
   for (let tried = 0; tried < 5; tried++) {
     const before = await requireClient(deps, clientId)
     const bank = changes.bank && (await bankToStore(deps, before, changes.bank))
@@ -110,9 +110,11 @@ export async function changeClient(
     const after = v.parse(ClientSchema, { ...before, ...filledFields })
     const fields = CHANGEABLE.filter((field) => !isDeepStrictEqual(before[field], after[field]))
     if (fields.length === 0) return before
-    if (fields.includes('bank') && after.bank?.isChange === true && !isAlerted) {
-      await alertBankChange(deps, before, after.bank, operator)
-      isAlerted = true
+    const oldBank = describeBank(before.bank)
+    // A change in between may have replaced the details that the alert named.
+    if (fields.includes('bank') && after.bank?.isChange === true && alertedOldBank !== oldBank) {
+      await alertBankChange(deps, { clientId, oldBank, newBank: after.bank, operator })
+      alertedOldBank = oldBank
     }
     const dtos = { before: toClientDto(before), after: toClientDto(after) }
     const record = { subject: clientId, clientId, operator, action: 'update-client', ...dtos }
@@ -146,9 +148,12 @@ async function bankToStore(
  */
 async function alertBankChange(
   deps: Pick<Deps, 'alerts' | 'log' | 'invocation'>,
-  { clientId, bank }: Client,
-  newBank: BankAccount,
-  operator: string,
+  {
+    clientId,
+    oldBank,
+    newBank,
+    operator,
+  }: { clientId: ClientId; oldBank: string; newBank: BankAccount; operator: string },
 ): Promise<void> {
   await deps.alerts.publish({
     kind: 'client.bank_changed',
@@ -157,7 +162,7 @@ async function alertBankChange(
       `Request ${deps.invocation?.requestId ?? 'unknown'} changes the bank details of client ${clientId}. ` +
       'Ask the merchant through a contact that you already had. list-audit shows whether the ' +
       'change was made. ' +
-      `Typed by the operator: from ${describeBank(bank)} to ${describeBank(newBank)}, as operator ${quote(operator)}.`,
+      `Typed by the operator: from ${oldBank} to ${describeBank(newBank)}, as operator ${quote(operator)}.`,
   })
   deps.log.info('client.bank_changed', { client_id: clientId })
 }

@@ -116,6 +116,21 @@ describe('update-client (design section 7)', () => {
     expect(deps.published).toHaveLength(2)
   })
 
+  it('alerts again if the bank details changed between the alert and the change', async () => {
+    const { deps, change } = await aMerchant({})
+    await change({ bank: TYPED_BANK })
+    const other = { ...OTHER_BANK, bank_name: 'BRI' }
+    const overtaken = beforeFirst(deps, 'transact', () => change({ bank: other }))
+
+    await change({ bank: OTHER_BANK }, overtaken)
+
+    expect(deps.published.map(({ message }) => /from .* to .*,/.exec(message)?.[0])).toStrictEqual([
+      'from "BCA …6789" to "BNI …7766",',
+      'from "BCA …6789" to "BRI …7766",',
+      'from "BRI …7766" to "BNI …7766",',
+    ])
+  })
+
   it('replaces nothing when the alert fails, and repeats the alert after a crash', async () => {
     const { deps, change, storedClient, trail } = await aMerchant({})
     await change({ bank: TYPED_BANK })
