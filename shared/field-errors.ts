@@ -41,6 +41,11 @@ function describeIssue(issue: v.BaseIssue<unknown>): string {
   return issue.expected ? `must be ${issue.expected}` : 'not valid'
 }
 
+/** An optional field of a body; null counts as absent (design section 5). */
+export function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
+  return v.nullish(schema, () => undefined)
+}
+
 /**
  * Parses an operator's or query input. Throws a 422 that names the invalid fields, at most twenty.
  */

@@ -1,6 +1,12 @@
 import * as v from 'valibot'
 import { assertInvariant, type GatewayError, invalid } from '../../errors.ts'
-import { errorOf, errorsByField, type FieldError, shownField } from '../../field-errors.ts'
+import {
+  errorOf,
+  errorsByField,
+  type FieldError,
+  optionalField,
+  shownField,
+} from '../../field-errors.ts'
 import {
   isJsonObject,
   isLosslessNumber,
@@ -241,9 +247,4 @@ export function parseIdempotencyKey(header = ''): string | undefined {
   if (header.length > MAX_KEY_LENGTH)
     throw invalid(`Idempotency-Key must have at most ${MAX_KEY_LENGTH} characters`)
   return header || undefined
-}
-
-/** An optional field; null counts as absent (design section 5). */
-function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
-  return v.nullish(schema, () => undefined)
 }

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { ActionRequest } from '../../action-request.ts'
 import { invalid } from '../../errors.ts'
-import { errorOf, shownField } from '../../field-errors.ts'
+import { errorOf, optionalField, shownField } from '../../field-errors.ts'
 import { readBody } from '../../json.ts'
 import { AnyTimeSchema } from '../../time.ts'
 import { DELIVERY_STATUSES } from './delivery.ts'
@@ -70,10 +70,6 @@ export function parseRedeliverBody(rawBody: Buffer): SinceRequest {
   const { field: path, message } = errorOf(body.issues[0])
   const field = shownField(path)
   throw invalid(`invalid JSON body: ${field}: ${message}`, { [field]: [message] })
-}
-
-function optionalField<const Schema extends v.GenericSchema>(schema: Schema) {
-  return v.nullish(schema, () => undefined)
 }
 
 export function toRedeliveredDto({ count, passedOver }: Redelivered): Omit<RedeliveredDto, 'next'> {
