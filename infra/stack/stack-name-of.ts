@@ -20,6 +20,9 @@ export function tableNameOf(
   return stackNameOf(stage, generation === 1 ? undefined : String(generation))
 }
 
+/** The region of CloudFront, its certificate and its firewall, for a gateway in any region. */
+export const FRONT_REGION = 'us-east-1'
+
 /** The function that proves a release: the only function of a stage that is not in the manifest. */
 export const PROVER = 'prove-release'
 

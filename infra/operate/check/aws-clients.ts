@@ -12,6 +12,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
 import { ServiceQuotasClient } from '@aws-sdk/client-service-quotas'
 import { SNSClient } from '@aws-sdk/client-sns'
 import { STSClient } from '@aws-sdk/client-sts'
+import { FRONT_REGION } from '../../stack/stack-name-of.ts'
 
 /** Two tries with a short deadline, because a person waits for a check. */
 const LIMITS = {
@@ -19,18 +20,15 @@ const LIMITS = {
   requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
 } as const
 
-/** The region of CloudFront, its certificate and its WAF, for a gateway in any region. */
-export const GLOBAL_REGION = 'us-east-1'
-
 export type AwsClients = ReturnType<typeof awsClients>
 
 /** Clients with the operator's credentials: profiles, SSO or the environment, as in the AWS CLI. */
 export function awsClients(region: string) {
   const config = { ...LIMITS, region }
   return {
-    acm: new ACMClient({ ...LIMITS, region: GLOBAL_REGION }),
+    acm: new ACMClient({ ...LIMITS, region: FRONT_REGION }),
     cloudFormation: new CloudFormationClient(config),
-    globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: GLOBAL_REGION }),
+    globalCloudFormation: new CloudFormationClient({ ...LIMITS, region: FRONT_REGION }),
     dynamodb: new DynamoDBClient(config),
     iam: new IAMClient(config),
     lambda: new LambdaClient(config),

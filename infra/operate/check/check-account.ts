@@ -8,9 +8,10 @@ import {
 } from '@aws-sdk/client-service-quotas'
 import { GetCallerIdentityCommand, type STSClient } from '@aws-sdk/client-sts'
 import { reservedRuns, UNRESERVED_MINIMUM } from '../../stack/functions/reserved-concurrency.ts'
+import { FRONT_REGION } from '../../stack/stack-name-of.ts'
 import { type DeployedStage, hasAlarms } from '../../stack/stage.ts'
 import type { StageDomain } from '../../stack/stage-file.ts'
-import { type AwsClients, describeStack, GLOBAL_REGION, outputOf } from './aws-clients.ts'
+import { type AwsClients, describeStack, outputOf } from './aws-clients.ts'
 import { errorName, type Finding, ok, remedyFor, runCheck, unlessAbsent, wrong } from './finding.ts'
 
 /**
@@ -43,10 +44,10 @@ export function bootstrapChecks(
   { front }: Pick<DeployedStage, 'front'>,
   region: string,
 ) {
-  const needsGlobal = front === 'cloudfront' && region !== GLOBAL_REGION
+  const needsGlobal = front === 'cloudfront' && region !== FRONT_REGION
   const clients = {
     [region]: cloudFormation,
-    ...(needsGlobal && { [GLOBAL_REGION]: globalCloudFormation }),
+    ...(needsGlobal && { [FRONT_REGION]: globalCloudFormation }),
   }
   return Object.entries(clients).map(([place, client]) => {
     const what = `CDK bootstrap in ${place}`

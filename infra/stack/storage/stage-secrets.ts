@@ -7,6 +7,7 @@ import {
   originSecretName,
   providerSecretName,
 } from '../../../shared/secrets.ts'
+import { FRONT_REGION } from '../stack-name-of.ts'
 import { type DeployedStage, removalPolicyBesidesTable } from '../stage.ts'
 
 export type ProviderSecrets = { readonly key: Secret; readonly callbackTokens: Secret }
@@ -42,9 +43,6 @@ export function providerSecrets(
     }),
   }
 }
-
-/** The region of CloudFront and its firewall, for a gateway in any region. */
-export const FRONT_REGION = 'us-east-1'
 
 /**
  * The secret that CloudFront shows the gateway. Secrets Manager makes it and copies it to the
