@@ -129,6 +129,6 @@ function messagesGivenUp({ deadLetterQueues }: Watched): AlarmSpec {
     ),
     unit: 'messages',
     when: { above: 0, minutes: 5, periods: 1 },
-    because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a daily one after three tries.`,
+    because: `A message ends there after failed receives: webhooks after ${WEBHOOK_TRIES}, others after ${OTHER_TRIES}. A failed run of a schedule ends there at once, a failed daily run after three tries.`,
   }
 }

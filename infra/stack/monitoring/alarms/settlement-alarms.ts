@@ -90,7 +90,7 @@ function syncLate({ our }: Watched): AlarmSpec {
     },
     unit: 'signs',
     when: { atLeast: 1, minutes: 15, periods: 3 },
-    because: `The signs: no run, no complete run, or more than ${LAG_MINUTES} minutes between booking and reading. The next run continues an incomplete one.`,
+    because: `The signs: no run, no complete run, or more than ${LAG_MINUTES} minutes between booking and reading. The next run continues an incomplete run.`,
     whenMissing: 'breaching',
   }
 }
