@@ -22,7 +22,7 @@ const STEPS = new Map(
     remove: [ALWAYS, 1],
   } as const),
 )
-const KEYS = /(Key|Pk|^owners?Of|^shardOf)$/
+const KEYS = /(Key|Pk|^shardOf)$/
 
 export function breakCall(
   node: ESTree.CallExpression,

@@ -76,7 +76,7 @@ function hashOf(text: string): string {
  * Operators take turns, and so do declarations. A hash orders the rest, so a choice stays when
  * other code changes.
  */
-export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mutant[] {
+export function chosenFrom(mutants: readonly Mutant[]): readonly Mutant[] {
   const hashes = new Map(mutants.map((mutant) => [mutant, hashOf(mutant.id)]))
   const byHash = mutants.toSorted((a, b) =>
     (hashes.get(a) ?? '').localeCompare(hashes.get(b) ?? ''),
@@ -85,7 +85,7 @@ export function chosenFrom(mutants: readonly Mutant[], most = MOST): readonly Mu
     byHash,
     ({ operator, path, declaration }) => `${operator} ${path} ${declaration}`,
   )
-  return alternate(declared, ({ operator }) => operator).slice(0, most)
+  return alternate(declared, ({ operator }) => operator).slice(0, MOST)
 }
 
 /** The first mutant of each group, then the second of each, and so on. */
