@@ -1,6 +1,5 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { issueApiKey } from '../../../shared/client/api-key-store.ts'
 import { PaymentIdSchema } from '../../../shared/ids.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { paymentKey } from '../../../shared/table/keys.ts'
@@ -44,33 +43,6 @@ function headersOf(answer: ApiResponse) {
 }
 
 describe('every endpoint (spec 5, 7; design sections 4 and 8)', () => {
-  /*
-   * Requests without a key or with an unknown key: fuzz-requests.test.ts and
-   * before-a-handler.test.ts.
-   */
-  it.each(NAMES)('%s refuses a read-only key before any other check if it writes', async (name) => {
-    const deps = testDeps()
-    const { clientId } = await anApiClient(deps)
-    const keyFields = {
-      clientId,
-      operator: 'ayu',
-      permissions: 'read_only',
-      expiresInSeconds: null,
-    } as const
-    const caller = { authorization: `Bearer ${(await issueApiKey(deps, keyFields)).text}` }
-    const watched = recordTable(deps)
-
-    const { status, body } = await call(watched.deps, API[name], { ...hopeless, caller })
-
-    if (API[name].route.startsWith('POST ')) {
-      expect([status, body]).toStrictEqual([
-        403,
-        { message: 'this API key may only read', code: 'forbidden' },
-      ])
-      expect(watched.calls.map((request) => request.name)).toStrictEqual(['batchGet'])
-    } else expect([404, 422]).toContain(status)
-  })
-
   it.each(NAMES)(
     '%s answers JSON with the request id, and a 500 shows nothing of the table’s error',
     async (name) => {

@@ -2,10 +2,9 @@ import type { SQSEvent } from 'aws-lambda'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { issueApiKey } from '../../../shared/client/api-key-store.ts'
-import type { Deps } from '../../../shared/deps.ts'
 import { adminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { apiHandler, ok } from '../../../shared/runtime/api-handler.ts'
-import { queueHandler, scheduleHandler } from '../../../shared/runtime/worker-handlers.ts'
+import { queueHandler } from '../../../shared/runtime/worker-handlers.ts'
 import { originSecretName } from '../../../shared/secrets.ts'
 import { anApiClient, call } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
@@ -61,14 +60,6 @@ describe('the middlewares of an API endpoint', () => {
     return { answer: [status, body['message']], ran, lines: deps.lines.slice(before.length) }
   }
 
-  it.each(REFUSALS)('%s alone answers %i %s', async (name, status, message) => {
-    const { answer, ran, lines } = await ask(new Set([name]))
-
-    expect(answer).toStrictEqual([status, message])
-    expect(ran).toBe(name === 'the handler' ? 1 : 0)
-    expect(lines.map(({ fields }) => fields['status'])).toStrictEqual([status])
-  })
-
   it('refuse in the order of the list', async () => {
     const names = REFUSALS.map(([name]) => name)
 
@@ -117,41 +108,6 @@ describe('the middlewares of a queue', () => {
       failed.map((id) => ['message.failed', id]),
     )
   })
-
-  it('return nothing of a batch that succeeded', async () => {
-    expect(await handler.withDeps(testDeps())(eventOf('{"n":1}'), CONTEXT)).toStrictEqual({
-      batchItemFailures: [],
-    })
-  })
-})
-
-describe('the middlewares of a schedule', () => {
-  const closed = { ...testDeps().stage, isClosed: true }
-  const handlerOf = (run: (deps: Deps) => Promise<object>) =>
-    scheduleHandler({ summary: 'Runs.' }, run)
-
-  it('openStage refuses a closed stage before the run, without a line', async () => {
-    const deps = testDeps({ stage: closed })
-    const seen: unknown[] = []
-    const handler = handlerOf(async () => seen)
-
-    await expect(handler.withDeps(deps)({}, CONTEXT)).rejects.toThrow('the stage is closed')
-
-    expect([seen, deps.lines]).toStrictEqual([[], []])
-  })
-
-  it('failureLine logs a failure and hides its cause', async () => {
-    const deps = testDeps()
-    const handler = handlerOf(() => Promise.reject(new Error('quotes an item')))
-
-    const error: unknown = await handler
-      .withDeps(deps)({}, CONTEXT)
-      .catch((thrown) => thrown)
-
-    expect(error).toStrictEqual(new Error('the run failed; see its log for the cause'))
-    expect(Object.getOwnPropertyNames(error).toSorted()).toStrictEqual(['message', 'stack'])
-    expect(deps.lines).toMatchObject([{ code: 'invocation.failed' }])
-  })
 })
 
 describe('the middlewares of an operator action', () => {
@@ -160,28 +116,6 @@ describe('the middlewares of an operator action', () => {
     if (name === 'fails') throw new Error('quotes an item')
     if (name === 'records') invocation?.recorded({ subject: 'x' } as never)
     return { name }
-  })
-
-  it.each([
-    ['parsedPayload', ['a list'], 422, 'the payload must be a JSON object'],
-    ['parsedPayload', { nam: 'x' }, 422, 'nam: unknown field'],
-    ['shownText', { name: 'a\u202eb' }, 422, expect.stringMatching(/^name: /)],
-    ['envelope', { name: 'fails' }, 500, expect.stringMatching(/^internal error/)],
-    ['no middleware', { name: 'x', notes: 'two\nlines' }, 200, undefined],
-  ] as const)('%s alone refuses %j with %i, in one line', async (_, payload, status, message) => {
-    const deps = testDeps()
-
-    const answer = await handler.withDeps(deps)(payload, CONTEXT)
-
-    expect([answer.status, Object(answer.body).message]).toStrictEqual([status, message])
-    expect(deps.lines.map(({ fields }) => fields['status'])).toStrictEqual([status])
-  })
-
-  it('show the last audit record of the action, under the id of the request', async () => {
-    const { body } = await handler.withDeps(testDeps())({ name: 'records' }, CONTEXT)
-
-    const audit = { subject: 'x', request_id: CONTEXT.awsRequestId }
-    expect(body).toStrictEqual({ name: 'records', audit })
   })
 
   it('take a missing payload as an empty one', async () => {
