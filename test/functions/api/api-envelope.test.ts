@@ -104,7 +104,7 @@ const action_hint = 'Send the same request again later, with the same Idempotenc
 
 it.each([
   [
-    { isClosed: true },
+    { isClosed: true, behindFront: true },
     500,
     { message: 'the gateway is closed for maintenance', code: 'internal_error', action_hint },
   ],
