@@ -112,6 +112,16 @@ describe('the local gateway as a whole (design section 6)', () => {
     const bankChange = expect.objectContaining({ kind: 'client.bank_changed', subject: clientId })
     await expect.poll(alerts).toContainEqual(bankChange)
   })
+
+  it('keeps a log that names requests by their template and holds no key', async ({ world }) => {
+    const { key, get: ask } = await world.merchant()
+    await ask('/v1/payments/00000000-0000-4000-8000-000000000000')
+
+    const log = await (await fetch(`${world.urls.lambda}/_local/log`)).text()
+
+    expect(log).toContain('GET /v1/payments/{id}')
+    expect(log).not.toContain(key)
+  })
 })
 
 // Simultaneous callbacks, faults and crashes: test/integration and test/simulation.
