@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig, type Plugin } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { progressReporter } from './test/progress/progress-reporter.ts'
 import { PATIENCE_MS } from './test/support/patience.ts'
 
 /**
@@ -17,23 +16,9 @@ class LongFilesFirst extends BaseSequencer {
   }
 }
 
-/**
- * Beside the reporters of the configuration, or those of the command line. The mutants' processes
- * report by themselves.
- */
-const withProgress: Plugin = {
-  name: 'progress',
-  configureVitest: ({ vitest }) => {
-    if (process.env['TEST_PROGRESS'] !== undefined) vitest.config.reporters.push(progressReporter())
-  },
-}
-
 export default defineConfig({
-  plugins: [withProgress],
   test: {
     include: ['test/**/*.test.ts'],
-    // The progress line is in the place of the summary.
-    reporters: [['default', { summary: false }]],
     // One for each core and one more: end-to-end tests wait for other processes much of their time.
     maxWorkers: availableParallelism() + 1,
     // Files share their worker's modules, which took a third of the time to load: what a file

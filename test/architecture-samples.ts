@@ -18,11 +18,6 @@ export const SAMPLES: Readonly<
       from('../../shared/time.ts'),
       from('./webhook-servers.ts'),
     ],
-    [
-      'infra/local/demo.ts',
-      from('../../docs/examples/receive-webhooks.ts'),
-      from('./demo-walk.ts'),
-    ],
   ],
   'a folder of shared imports only from itself and earlier folders': [
     ['shared/payment/payment.ts', types('../runtime/config.ts'), types('../deps.ts')],
@@ -37,7 +32,6 @@ export const SAMPLES: Readonly<
       reExport('../endpoint/endpoint.ts'),
     ],
     ['shared/send-webhook.ts', types('./webhook/delivery/delivery.ts'), types('./time.ts')],
-    ['shared/deps.ts', types('./table/keys.ts'), types('./provider/provider.ts')],
     ['shared/audit/scan-books.ts', from('../unlisted/one.ts'), from('./audit-parts.ts')],
   ],
   'a folder of the simulation imports only from itself and earlier folders': [
@@ -51,7 +45,6 @@ export const SAMPLES: Readonly<
   ],
   'vendor packages stay in the runtime': [
     ['shared/payment/payment-store.ts', from('@aws-sdk/client-dynamodb'), from('../table/step.ts')],
-    ['shared/deps.ts', types('@aws-sdk/client-dynamodb'), types('./table/table.ts')],
     [
       'shared/runtime/aws/retrying-table.ts',
       from('@aws-sdk/client-dynamodb'),

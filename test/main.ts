@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../infra/local/terminal/command-line.ts'
 
 const USAGE = `npm test [-- [--table memory|dynamodb] [FILE…] [option of vitest…]]
 
-Runs all tests, or the named files. All of them take about four minutes on two idle cores; a line says how far they are.
+Runs all tests, or the named files. All of them take about four minutes on two idle cores.
 Some tests need DynamoDB Local; without Java 17 and Docker they are skipped.
   --table memory|dynamodb
                the table of integration, function and unit tests: in their own process (the default) or in DynamoDB Local
@@ -21,7 +21,6 @@ async function startTests(argv: readonly string[]): Promise<number> {
   const at = words.findIndex((word) => word === '--table' || word === '--table=')
   if (at !== -1) process.env['TEST_TABLE'] = tableFrom(words[at + 1] ?? '')
   const others = at === -1 ? words : words.toSpliced(at, 2)
-  process.env['TEST_PROGRESS'] = 'shown'
   process.argv.splice(2, argv.length, 'run', ...others)
   try {
     await import(new URL('./vitest.mjs', import.meta.resolve('vitest/package.json')).href)

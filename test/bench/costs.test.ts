@@ -2,9 +2,9 @@ import { beforeAll, expect, it } from 'vitest'
 import { withWritten } from '../../infra/local/terminal/with-written.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { projectText } from '../support/source-file.ts'
-import { type Resource, synthesised, synthesisedFront } from '../support/stack-template.ts'
+import { synthesised, synthesisedFront } from '../support/stack-template.ts'
 import { sumOf } from './cost-lines.ts'
-import { costReport, idleCosts, metricsOf, paymentCosts, type Templates } from './costs.ts'
+import { costReport, metricsOf, paymentCosts, type Templates } from './costs.ts'
 import { type Measured, measureFlows } from './measure-flows.ts'
 import { everyMetric, metricsByChannel } from './own-metrics.ts'
 
@@ -28,21 +28,6 @@ it('docs/operations.md has the costs that `npm run bench -- --write` writes', ()
 it('a million payments cost at most $50 if paid and $40 if unpaid, at the prices of us-east-1', () => {
   expect(sumOf(paymentCosts(measured.paid))).toBeLessThanOrEqual(50)
   expect(sumOf(paymentCosts(measured.unpaid))).toBeLessThanOrEqual(40)
-})
-
-it('the cost of an alarm depends on the number of its metrics', () => {
-  const stat = { MetricStat: {} }
-  const alarms = [{ MetricName: 'Payments' }, { Metrics: [stat, stat, { Expression: 'a' }] }]
-  const resources = alarms.map((properties) => ({ properties }) as unknown as Resource)
-  const ofType = (type: string) =>
-    type === 'AWS::CloudWatch::Alarm' ? resources : templates.gateway.ofType(type)
-
-  const lines = idleCosts({ ...templates, gateway: { ofType } }, measured)
-
-  expect(lines.find(({ component }) => component === 'CloudWatch alarms')).toMatchObject({
-    basis: '2 alarms, which refer to 3 metrics',
-    usage: { alarmMetricMonth: 3 },
-  })
 })
 
 it('the catalogue of metrics has every metric of the measured flows, and the metrics of failures', () => {

@@ -1,7 +1,6 @@
 import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { startMeteredWorld } from '../bench/metered-world.ts'
 import { markdownTable } from '../support/markdown-table.ts'
-import { parseSource, projectText } from '../support/source-file.ts'
 import { type ExecutedFile, executedFiles } from './executed-files.ts'
 import {
   type FlowFigures,
@@ -19,7 +18,7 @@ const USAGE = `npm run flows [-- FLOW]
 
 Runs each flow once under V8's precise coverage. Counts the files of which a function ran, and the lines of the functions
 that ran. Prints these figures, and the table of limits for docs/changing.md, whose limits are the figures rounded up.
-With the name of a flow it prints the flow's files, nearest to the handler first, each with its lines:
+With the name of a flow it prints the flow's files, those with the most lines first:
 ${NAMES.map((name) => `  ${name.padEnd(10)} ${FLOWS[name]}`).join('\n')}
   --json       prints the figures as JSON
   --help, -h   this text
@@ -55,34 +54,15 @@ async function measureFlows(): Promise<readonly Measured[]> {
   return measured
 }
 
-/** The files of each group, in the order of their distance from the handler. */
 function fileList(files: readonly ExecutedFile[]): string {
-  const distances = distancesFromHandler(files.map(({ path }) => path))
   const inGroup = (group: Group) =>
     files
       .filter(({ path }) => groupOf(path) === group)
-      .toSorted((a, b) => (distances.get(a.path) ?? Infinity) - (distances.get(b.path) ?? Infinity))
+      .toSorted((a, b) => b.lines - a.lines)
       .map(({ path, lines }) => `${String(lines).padStart(5)}  ${path}`)
   return Object.entries(GROUPS)
     .map(([group, title]) => [`${title}:`, ...inGroup(group as Group)].join('\n'))
     .join('\n\n')
-}
-
-/**
- * How many imports each file is away from the flow's handler. Files behind a port are not reached
- * by imports.
- */
-function distancesFromHandler(paths: readonly string[]): ReadonlyMap<string, number> {
-  const distances = new Map<string, number>()
-  let reached = paths.filter((path) => path.startsWith('functions/'))
-  for (let distance = 0; reached.length > 0; distance++) {
-    for (const path of reached) distances.set(path, distance)
-    const imported = reached.flatMap((path) =>
-      parseSource(path, projectText(path)).imports.map(({ path: to }) => to),
-    )
-    reached = paths.filter((path) => imported.includes(path) && !distances.has(path))
-  }
-  return distances
 }
 
 type NamedFigures = { readonly name: FlowName; readonly figures: FlowFigures }

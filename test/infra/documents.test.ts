@@ -20,6 +20,8 @@ const DOCUMENTS = [
   ...markdownIn('docs/merchants'),
   ...markdownIn('shared'),
 ]
+/** The forms for issues and pull requests name commands too. */
+const FORMS = ['.github/ISSUE_TEMPLATE/bug.yml', '.github/pull_request_template.md']
 const README = projectText('README.md')
 
 function isBroken(document: string, link: string): boolean {
@@ -51,7 +53,7 @@ describe('the documents of the project', () => {
 
   it('give only commands that exist', () => {
     const matchesOf = (pattern: RegExp) =>
-      DOCUMENTS.flatMap((document) => matchesIn(projectText(document), pattern))
+      [...DOCUMENTS, ...FORMS].flatMap((path) => matchesIn(projectText(path), pattern))
     const [named, actions] = [
       matchesOf(/npm run (?:-s )?([a-z][a-z:-]*)/g),
       matchesOf(/npm run -s admin -- ([a-z][a-z-]+)/g),

@@ -45,10 +45,6 @@ type Step = readonly [
  * Each step: who counts how many points in which second, the count that refuses, and the answer.
  */
 const HISTORIES: Readonly<Record<string, readonly Step[]>> = {
-  'is shared by an environment that did not know it': [
-    ['one', 3, 0, undefined, 'counted: 3 in second 0, by 1 requests'],
-    ['two', 4, 0, undefined, 'counted: 7 in second 0, by 2 requests'],
-  ],
   'refuses by the stored count, not by a cached count, and a known refusal costs no request': [
     ['one', 1, 0, LIMIT, 'counted: 1 in second 0, by 1 requests'],
     ['two', 9, 0, LIMIT, 'counted: 10 in second 0, by 2 requests'],

@@ -249,14 +249,4 @@ describe('metadata (spec 2.1: returned unchanged; design section 5: digit for di
     expect(metadataIn(JSON.stringify(shown))).toBe(JSON.stringify(parseOwnJson(metadata)))
     expect(Reflect.get({}, 'polluted')).toBeUndefined()
   })
-
-  it.each([
-    ['metadata', 'metadata is not JSON-serialisable: must be an object'],
-    ['customer', 'invalid JSON body: customer: must be an object'],
-  ])('refuses an empty array as %s (design section 5)', async (field, message) => {
-    const { status, body } = await create({ [field]: [] })
-
-    expect([status, body['message']]).toStrictEqual([422, message])
-    expect(Object.keys(Object(body['field_errors']))).toStrictEqual([field])
-  })
 })

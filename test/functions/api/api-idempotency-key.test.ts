@@ -33,9 +33,6 @@ describe('Idempotency-Key of POST /v1/payments (spec 4.1, rule 3)', () => {
 
   it.each([
     ['another amount', aPaymentBody({ amount: 5 })],
-    ['a value that is refused', aPaymentBody({ amount: 0 })],
-    ['an unknown field', aPaymentBody({ colour: 'red' })],
-    ['no JSON at all', 'nonsense'],
     ['more than 64 KB', 'x'.repeat(70_000)],
   ])('answers the original payment when the new body has %s', async (_, body) => {
     const { deps, create } = await aMerchant()

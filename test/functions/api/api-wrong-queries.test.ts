@@ -28,19 +28,6 @@ it.each<readonly [Name, Query, string]>([
   expect([status, body, deps.provider.calls]).toStrictEqual([422, refusal, []])
 })
 
-it.each<readonly [Name, Query, number]>([
-  ['getPayment', { expand: 'all' }, 200],
-  ['createPayment', { dry_run: 'true' }, 201],
-  ['getBalance', { includes: 'settlements' }, 200],
-])('%s is no list and ignores the unknown parameter in %j', async (name, query, answer) => {
-  const { ask } = await anApi()
-  const { body: created } = await ask('createPayment', { body: aPaymentBody() })
-
-  const { status } = await ask(name, { id: String(created['id']), query, body: aPaymentBody() })
-
-  expect(status).toBe(answer)
-})
-
 it.each<readonly [Name, Query]>([
   ['listPayments', { status: '', page: '', per_page: '' }],
   ['listSettlements', { page: '', per_page: '' }],

@@ -130,6 +130,7 @@ describe('every operator action with any payload', () => {
     const { status, audit } = await invokeWhole(handler, deps, { ...nulls, ...right })
 
     expect(status).toBe(200)
+    expect(deps.lines.filter(({ code }) => code === 'operator.action')).toHaveLength(1)
     // A change answers who made it, when and in which invocation, as its record says.
     const records = deps.changes.flatMap(({ key, after: item }) =>
       key.pk.startsWith('AUDIT#') && key.sk !== 'HEAD' ? [Object(item)] : [],
@@ -154,7 +155,7 @@ describe('every operator action with any payload', () => {
   it.each(ACTIONS)(
     '$name refuses a non-object, an unknown field and every wrong value',
     async (spec) => {
-      const { right, ask, expectUnchanged } = await arrange(spec)
+      const { deps, right, ask, expectUnchanged } = await arrange(spec)
       const faults = Object.entries({ ...WRONG, ...UNKNOWN })
         .filter(([field]) => field in right || Object.hasOwn(UNKNOWN, field))
         .flatMap(([field, values]) =>
@@ -174,6 +175,7 @@ describe('every operator action with any payload', () => {
         expect([field, payload, status]).toStrictEqual([field, payload, 422])
         const field_errors = { [field]: [reasons.get(field) ?? (expect.any(String) as unknown)] }
         expect(body).toMatchObject({ field_errors, action_hint: expect.any(String) })
+        expect(deps.lines.splice(0)).toMatchObject([{ code: 'operator.refused' }])
       }
       expectUnchanged()
     },

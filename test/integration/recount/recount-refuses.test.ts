@@ -21,8 +21,9 @@ import { type Difference, MAX_DIFFERENCES } from '../../../shared/verdict/differ
 import { adjustBalance, aRefund } from '../../support/money-rows.ts'
 import { aSucceededPayment, post } from '../../support/paid-builders.ts'
 import { expectBalanced } from '../../support/recount/expect-balanced.ts'
-import { withoutFloor } from '../../support/settlement-builders.ts'
+import { payOut, sweptADayLater, withoutFloor } from '../../support/settlement-builders.ts'
 import { creditedPayment } from '../../support/synced-payment.ts'
+import { putRaw, rawItem } from '../../support/tampering.ts'
 import {
   beforeFirst,
   depsWithLateIndexes,
@@ -30,6 +31,7 @@ import {
   memoryDeps,
 } from '../../support/test-deps.ts'
 import { testWith } from '../../support/test-with.ts'
+import { clientTest } from '../settlement/client-test.ts'
 import {
   clientWithEndpoints,
   differencesOf,
@@ -207,3 +209,20 @@ it('a recount repairs named differences even if the audit has more differences t
 
   expect((await recount(deps, client, namedDifferences)).written).toStrictEqual(namedDifferences)
 })
+
+clientTest(
+  'recount-ledger counts a payout that the window has lost, at the time of the payout',
+  async ({ deps, client }) => {
+    await aSucceededPayment(deps, client)
+    const settlement = await sweptADayLater(deps, client)
+    const lostWindow = await rawItem(deps, windowKey(client.clientId))
+    const { settledAt } = await payOut(deps, settlement)
+    const windowAfter = await readWindow(deps, client.clientId)
+    await putRaw(deps, lostWindow)
+
+    await recount(deps, client)
+
+    expect(await readWindow(deps, client.clientId)).toStrictEqual(windowAfter)
+    expect(windowAfter).toMatchObject({ paidOutMinor: settlement.netMinor, changedAt: settledAt })
+  },
+)

@@ -193,18 +193,6 @@ describe('alerts about one endpoint', () => {
     )
     expect(dueAlertRows()).toStrictEqual([])
   })
-
-  it('are sent again when the worker died after the message, before it marked the rows', async () => {
-    const { deps, deliveries, namedIds, dueAlertRows, check } = await world()
-    await expect(check(withFailingTopic(deps, deps.alerts.publish))).rejects.toThrow('no topic')
-
-    // The next try does not wait for a quarter of an hour.
-    deps.clock.advance(60)
-    await runDueAlerts(deps)
-
-    expect(namedIds()).toStrictEqual([idsOf(deliveries), idsOf(deliveries)])
-    expect(dueAlertRows()).toStrictEqual([])
-  })
 })
 
 it('the end of an alert changes neither the due work of a new round nor the alert of a later round', async () => {

@@ -7,7 +7,6 @@ import {
   CHANNELS,
   type ChannelChoice,
   channelOf,
-  isPushChannel,
   isSupportedBank,
   MARKUPS,
 } from '../../../shared/payment/channel/channels.ts'
@@ -21,7 +20,7 @@ import {
   SECOND_MS,
   type Timestamp,
 } from '../../../shared/time.ts'
-import { BANKS, CHANNEL_FACTS, fitsChannel } from '../../support/provider-facts.ts'
+import { BANKS, CHANNEL_FACTS } from '../../support/provider-facts.ts'
 
 /** A time after every dated entry: the facts are those of the latest terms. */
 const NOW = '2099-12-31T00:00:00.000Z' as Timestamp
@@ -137,18 +136,6 @@ it.each([
         },
       ),
     )
-  },
-)
-
-it.each(CHANNEL_FACTS)(
-  'isPushChannel of $providerCode is whether it takes a phone',
-  ({ providerCode, ...channel }) => {
-    const properties = {
-      channel_code: providerCode,
-      channel_properties: { account_mobile_number: '+6281234567890' },
-    }
-
-    expect(isPushChannel(channel)).toBe(fitsChannel(properties))
   },
 )
 

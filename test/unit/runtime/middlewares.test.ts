@@ -1,12 +1,9 @@
 import type { SQSEvent } from 'aws-lambda'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { issueApiKey } from '../../../shared/client/api-key-store.ts'
-import type { Deps } from '../../../shared/deps.ts'
 import { adminHandler } from '../../../shared/runtime/admin-handler.ts'
 import { apiHandler, ok } from '../../../shared/runtime/api-handler.ts'
-import { queueHandler, scheduleHandler } from '../../../shared/runtime/worker-handlers.ts'
-import { originSecretName } from '../../../shared/secrets.ts'
+import { queueHandler } from '../../../shared/runtime/worker-handlers.ts'
 import { anApiClient, call } from '../../support/api-event.ts'
 import { lambdaContext } from '../../support/operator-actions.ts'
 import { testDeps } from '../../support/test-deps.ts'
@@ -14,70 +11,6 @@ import { testDeps } from '../../support/test-deps.ts'
 const CONTEXT = lambdaContext('gateway-test-any')
 
 describe('the middlewares of an API endpoint', () => {
-  const SECRET = 'the-secret-of-the-front-'.padEnd(40, 'x')
-
-  /** In the order in which they run. The last is the handler itself. */
-  const REFUSALS = [
-    ['closedStage', 500, 'the gateway is closed for maintenance'],
-    ['frontOrigin', 403, 'requests must go to the public address of this API'],
-    ['authentication, of a key', 401, 'invalid credentials'],
-    ['authentication, of a change', 403, 'this API key may only read'],
-    ['points', 429, 'the limit of 1 points a second is used up'],
-    ['parsedQuery', 422, 'unknown query parameter: filter'],
-    ['the handler', 200, undefined],
-  ] as const
-  type Name = (typeof REFUSALS)[number][0]
-
-  /** Sends a change that has these faults and no other. */
-  async function ask(faults: ReadonlySet<Name>) {
-    const deps = testDeps({
-      stage: { ...testDeps().stage, isClosed: faults.has('closedStage'), behindFront: true },
-    })
-    deps.secretValues.set(originSecretName('test'), JSON.stringify({ current: SECRET }))
-    const { clientId } = await anApiClient(deps, { rateLimitPerSecond: 1 })
-    const isReadOnly = faults.has('authentication, of a change')
-    const key = await issueApiKey(deps, {
-      clientId,
-      operator: 'ayu',
-      permissions: isReadOnly ? 'read_only' : 'full',
-      expiresInSeconds: null,
-    })
-    let ran = 0
-    const handler = apiHandler({ query: v.strictObject({}) }, async () => {
-      ran++
-      return ok({})
-    })
-    const authorization = faults.has('authentication, of a key') ? 'none' : `Bearer ${key.text}`
-    const request = {
-      caller: { authorization },
-      headers: { 'x-gateway-origin': faults.has('frontOrigin') ? 'another' : SECRET },
-      ...(faults.has('parsedQuery') && { query: { filter: 'x' } }),
-    }
-    const send = () => call(deps, { route: 'POST /v1/anything', handler }, request)
-    const before = []
-    if (faults.has('points')) before.push(await send(), await send(), await send())
-    ran = 0
-    const { status, body } = await send()
-    return { answer: [status, body['message']], ran, lines: deps.lines.slice(before.length) }
-  }
-
-  it.each(REFUSALS)('%s alone answers %i %s', async (name, status, message) => {
-    const { answer, ran, lines } = await ask(new Set([name]))
-
-    expect(answer).toStrictEqual([status, message])
-    expect(ran).toBe(name === 'the handler' ? 1 : 0)
-    expect(lines.map(({ fields }) => fields['status'])).toStrictEqual([status])
-  })
-
-  it('refuse in the order of the list', async () => {
-    const names = REFUSALS.map(([name]) => name)
-
-    const answers = []
-    for (const at of names.keys()) answers.push((await ask(new Set(names.slice(at)))).answer)
-
-    expect(answers).toStrictEqual(REFUSALS.map(([, status, message]) => [status, message]))
-  })
-
   it('charge the units of a request that its query refused, and none of a refused key', async () => {
     const deps = testDeps()
     const caller = await anApiClient(deps, { rateLimitPerSecond: 1_000 })
@@ -117,75 +50,10 @@ describe('the middlewares of a queue', () => {
       failed.map((id) => ['message.failed', id]),
     )
   })
-
-  it('return nothing of a batch that succeeded', async () => {
-    expect(await handler.withDeps(testDeps())(eventOf('{"n":1}'), CONTEXT)).toStrictEqual({
-      batchItemFailures: [],
-    })
-  })
 })
 
-describe('the middlewares of a schedule', () => {
-  const closed = { ...testDeps().stage, isClosed: true }
-  const handlerOf = (run: (deps: Deps) => Promise<object>) =>
-    scheduleHandler({ summary: 'Runs.' }, run)
+it('an operator action takes a missing payload as an empty one', async () => {
+  const handler = adminHandler({ summary: 'Acts.', input: v.strictObject({}) }, async () => ({}))
 
-  it('openStage refuses a closed stage before the run, without a line', async () => {
-    const deps = testDeps({ stage: closed })
-    const seen: unknown[] = []
-    const handler = handlerOf(async () => seen)
-
-    await expect(handler.withDeps(deps)({}, CONTEXT)).rejects.toThrow('the stage is closed')
-
-    expect([seen, deps.lines]).toStrictEqual([[], []])
-  })
-
-  it('failureLine logs a failure and hides its cause', async () => {
-    const deps = testDeps()
-    const handler = handlerOf(() => Promise.reject(new Error('quotes an item')))
-
-    const error: unknown = await handler
-      .withDeps(deps)({}, CONTEXT)
-      .catch((thrown) => thrown)
-
-    expect(error).toStrictEqual(new Error('the run failed; see its log for the cause'))
-    expect(Object.getOwnPropertyNames(error).toSorted()).toStrictEqual(['message', 'stack'])
-    expect(deps.lines).toMatchObject([{ code: 'invocation.failed' }])
-  })
-})
-
-describe('the middlewares of an operator action', () => {
-  const input = v.strictObject({ name: v.optional(v.string()), notes: v.optional(v.string()) })
-  const handler = adminHandler({ summary: 'Acts.', input }, async ({ name }, { invocation }) => {
-    if (name === 'fails') throw new Error('quotes an item')
-    if (name === 'records') invocation?.recorded({ subject: 'x' } as never)
-    return { name }
-  })
-
-  it.each([
-    ['parsedPayload', ['a list'], 422, 'the payload must be a JSON object'],
-    ['parsedPayload', { nam: 'x' }, 422, 'nam: unknown field'],
-    ['shownText', { name: 'a\u202eb' }, 422, expect.stringMatching(/^name: /)],
-    ['envelope', { name: 'fails' }, 500, expect.stringMatching(/^internal error/)],
-    ['no middleware', { name: 'x', notes: 'two\nlines' }, 200, undefined],
-  ] as const)('%s alone refuses %j with %i, in one line', async (_, payload, status, message) => {
-    const deps = testDeps()
-
-    const answer = await handler.withDeps(deps)(payload, CONTEXT)
-
-    expect([answer.status, Object(answer.body).message]).toStrictEqual([status, message])
-    expect(deps.lines.map(({ fields }) => fields['status'])).toStrictEqual([status])
-  })
-
-  it('show the last audit record of the action, under the id of the request', async () => {
-    const { body } = await handler.withDeps(testDeps())({ name: 'records' }, CONTEXT)
-
-    const audit = { subject: 'x', request_id: CONTEXT.awsRequestId }
-    expect(body).toStrictEqual({ name: 'records', audit })
-  })
-
-  it('take a missing payload as an empty one', async () => {
-    expect(await handler.withDeps(testDeps())(undefined, CONTEXT)).toMatchObject({ status: 200 })
-    expect(await handler.withDeps(testDeps())(null, CONTEXT)).toMatchObject({ status: 422 })
-  })
+  expect(await handler.withDeps(testDeps())(undefined, CONTEXT)).toMatchObject({ status: 200 })
 })

@@ -1,0 +1,157 @@
+import * as v from 'valibot'
+import { expect, it } from 'vitest'
+import { ZERO } from '../../../shared/money.ts'
+import type { Settlement } from '../../../shared/settlement/settlement.ts'
+import type { SettlementDto } from '../../../shared/settlement/settlement-dto-schema.ts'
+import { markClosed } from '../../../shared/settlement/settlement-store.ts'
+import type { EntryDto } from '../../../shared/settlement/statement/entry-dto-schema.ts'
+import {
+  addMs,
+  DAY_MS,
+  type Timestamp,
+  TimestampSchema,
+  timestampOf,
+} from '../../../shared/time.ts'
+import { anApi } from '../../support/api-event.ts'
+import { adjustBalance } from '../../support/money-rows.ts'
+import { anOpenPayment, aSucceededPayment, postAssumed } from '../../support/paid-builders.ts'
+import {
+  BANK,
+  payOut,
+  storedSettlement,
+  sweptADayLater,
+} from '../../support/settlement-builders.ts'
+
+it('GET /v1/settlements/{id} (spec 4.7, 2.3) shows every field, and null where there is no value yet', async () => {
+  const { deps, caller, ask } = await anApi()
+  const { clientId } = caller
+  const show = async ({ settlementId: id }: Settlement) => (await ask('getSettlement', { id })).body
+  const recorded = await storedSettlement(deps, { clientId })
+  const paid = await storedSettlement(deps, { clientId, triggeredBy: 'manual', bank: BANK })
+  const settledAt = '2026-11-21T09:00:00.000Z' as Timestamp
+  await deps.table.write(
+    markClosed({ ...paid, status: 'manual_paid', notes: 'batch 7', settledAt }),
+  )
+
+  const [before, after] = [await show(recorded), await show(paid)]
+
+  expect(before).toStrictEqual({
+    id: recorded.settlementId,
+    client_id: clientId,
+    period_start: '2026-11-18T02:00:00.000Z',
+    period_end: '2026-11-19T02:00:00.000Z',
+    gross_minor: 300_000,
+    xendit_fees_minor: 12_000,
+    hexolus_markup_minor: 300,
+    net_minor: 287_700,
+    currency: 'IDR',
+    payment_count: 3,
+    status: 'recorded',
+    triggered_by: 'auto',
+    bank_name: null,
+    bank_account_no: null,
+    bank_account_name: null,
+    notes: null,
+    settled_at: null,
+    created_at: '2026-11-20T02:00:01.000Z',
+  })
+  const {
+    bankName: bank_name,
+    bankAccountNo: bank_account_no,
+    bankAccountName: bank_account_name,
+  } = BANK
+  const bank = { bank_name, bank_account_no, bank_account_name, triggered_by: 'manual' }
+  const closed = {
+    id: paid.settlementId,
+    status: 'manual_paid',
+    notes: 'batch 7',
+    settled_at: settledAt,
+  }
+  expect(after).toStrictEqual({ ...before, ...bank, ...closed })
+})
+
+it('GET /v1/settlements (spec 4.6) lists each settlement as fetch shows it, by period_end and not by created_at, newest first, and by id where period_end is equal', async () => {
+  const { deps, caller, ask } = await anApi()
+  const storedIds: string[] = []
+  const october = (day: number) => timestampOf(Date.UTC(2026, 9, 1) + day * DAY_MS)
+  for (const [at, day] of [3, 1, 2, 2, 2].entries()) {
+    const period = { sweptFrom: october(0), sweptUntil: october(day), createdAt: october(9 - at) }
+    storedIds.push(
+      (await storedSettlement(deps, { clientId: caller.clientId, ...period })).settlementId,
+    )
+  }
+
+  const pages = []
+  for (const number of ['1', '2', '3', '4']) {
+    pages.push((await ask('listSettlements', { query: { page: number, per_page: '2' } })).body)
+  }
+
+  const [third, first, ...second] = storedIds
+  const expected = [third, ...second.toSorted().toReversed(), first]
+  expect(pages[0]?.['data']).toContainEqual((await ask('getSettlement', { id: third ?? '' })).body)
+  const ids = pages.map(({ data }) => (data as { readonly id: string }[]).map(({ id }) => id))
+  expect(ids).toStrictEqual([expected.slice(0, 2), expected.slice(2, 4), expected.slice(4), []])
+  const paginations = [1, 2, 3, 4].map((number) => ({ page: number, per_page: 2 }))
+  expect(pages.map((body) => body['pagination'])).toStrictEqual(paginations)
+})
+
+it('GET /v1/balance (spec 4.5) shows zeros, then what is pending, then what is in a settlement, what is paid out, and when a figure last changed', async () => {
+  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO, bank: BANK })
+
+  const before = await ask('getBalance')
+  await aSucceededPayment(deps, caller)
+  const paidAt = deps.now()
+  const paid = await ask('getBalance')
+  const settlement = await sweptADayLater(deps, caller)
+  const settled = await ask('getBalance', { query: { include: 'settlements' } })
+  const { settledAt } = await payOut(deps, settlement)
+  const paidOut = await ask('getBalance', { query: { include: 'settlements' } })
+
+  const zeros = {
+    client_id: caller.clientId,
+    currency: 'IDR',
+    available_minor: 0,
+    pending_minor: 0,
+  }
+  expect(before.body).toStrictEqual({ ...zeros, updated_at: null })
+  expect(paid.body).toStrictEqual({ ...zeros, pending_minor: 95_900, updated_at: paidAt })
+  const inSettlement = { in_settlement_minor: 95_900, paid_out_minor: 0 }
+  const { createdAt } = settlement
+  expect(settled.body).toStrictEqual({ ...zeros, ...inSettlement, updated_at: createdAt })
+  const afterPayout = { in_settlement_minor: 0, paid_out_minor: 95_900 }
+  expect(paidOut.body).toStrictEqual({ ...zeros, ...afterPayout, updated_at: settledAt })
+})
+
+it('a row’s eligible_at less 24 hours lies in the period of its settlement alone, and is the paid_at of a payment that was posted within a day', async () => {
+  const { deps, caller, ask } = await anApi({ settlementFloorMinor: ZERO })
+  const paidLong = await anOpenPayment(deps, caller)
+  const paid = await aSucceededPayment(deps, caller)
+  await sweptADayLater(deps, caller)
+  await postAssumed(deps, paidLong)
+  deps.clock.advance(1)
+  await adjustBalance(deps, caller, 'recovered', 10_000)
+  await sweptADayLater(deps, caller)
+  await aSucceededPayment(deps, caller)
+
+  const rows = (await ask('listBalanceEntries')).body['data'] as readonly EntryDto[]
+  const settlements = (await ask('listSettlements')).body['data']
+
+  const periods = settlements as readonly SettlementDto[]
+  expect(periods).toHaveLength(2)
+  const dayBefore = ({ eligible_at: at }: EntryDto) => addMs(v.parse(TimestampSchema, at), -DAY_MS)
+  const settlementsOf = (row: EntryDto) =>
+    periods.flatMap(({ id, period_start: start, period_end: end }) =>
+      start <= dayBefore(row) && dayBefore(row) < end ? [id] : [],
+    )
+  expect(rows.map(({ settlement_id: id }) => [id].filter((known) => known !== null))).toStrictEqual(
+    rows.map(settlementsOf),
+  )
+  expect(rows.map(({ type, settlement_id: id }) => [type, id !== null])).toStrictEqual([
+    ['payment', true],
+    ['payment', true],
+    ['recovered', true],
+    ['payment', false],
+  ])
+  const row = rows.find(({ payment_id: id }) => id === paid.paymentId)
+  expect(row && dayBefore(row)).toBe(paid.paidAt)
+})
