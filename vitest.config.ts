@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { progressReporter } from './test/progress-reporter.ts'
 import { PATIENCE_MS } from './test/support/patience.ts'
 
 /**
@@ -19,6 +20,7 @@ class LongFilesFirst extends BaseSequencer {
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    reporters: ['default', progressReporter()],
     // One for each core and one more: end-to-end tests wait for other processes much of their time.
     maxWorkers: availableParallelism() + 1,
     // Files share their worker's modules, which took a third of the time to load: what a file
