@@ -1,5 +1,6 @@
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measuredOn } from '../measured-on.ts'
+import { pacesReport } from './paces.ts'
 import {
   addMerchant,
   createPayment,
@@ -21,11 +22,11 @@ const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, '
  * load.
  */
 export async function floorReport() {
-  const { figures, pace } = await measureFloor()
+  const { figures, paces } = await measureFloor()
   const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
   return {
-    text: [measuredOn('npm run bench -- floor'), table, paceText(pace)].join('\n\n'),
-    failures: [...figures.flatMap(slowProblems), ...lateProblems(pace)],
+    text: [measuredOn('npm run bench -- floor'), table, paces.text].join('\n\n'),
+    failures: [...figures.flatMap(slowProblems), ...paces.failures],
   }
 }
 
@@ -76,7 +77,7 @@ async function measureFloor() {
     for (const slice of [...SLICES, ...SLICES]) await slice(side, WARM_UP, noFigures())
   }
   // Awaited here, because the started processes end when this function returns.
-  return { figures: await measure(sides), pace: await measurePace(own) }
+  return { figures: await measure(sides), paces: await pacesReport(own) }
 }
 
 /** Both sides alternate in slices this short, so that other load of the machine affects both. */
@@ -173,29 +174,6 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
   return measured
 }
 
-const PAYING = 16
-
-/**
- * Callers that create, pay and send the callback, then take the next payment at once. They wait for
- * webhooks at the end.
- */
-async function measurePace(gateway: Measured) {
-  const [paid, ids]: [Latencies, string[]] = [noLatencies(), []]
-  await measureLoop(paid, PAYING, during(15_000), async () => {
-    const id = await create(gateway)
-    await sendCallback(gateway.program, await payAtProvider(gateway.program, id))
-    ids.push(id)
-  })
-  const arrived = ids.filter((id) => gateway.receiver.came.has(id)).length
-  const from = performance.now()
-  await Promise.all(ids.map(gateway.receiver.arrivalOf))
-  return {
-    paid,
-    arrived,
-    /** From the last payment to the last webhook. */ restMs: performance.now() - from,
-  }
-}
-
 const [p50, p99] = [percentile(0.5), percentile(0.99)]
 
 function rowsOf({ concurrency, gateway, floor }: FloorFigures): readonly (readonly string[])[] {
@@ -224,34 +202,10 @@ function perSecond({ ms, elapsedMs }: Latencies): number {
   return (ms.length / elapsedMs) * 1_000
 }
 
-type PaceFigure = Awaited<ReturnType<typeof measurePace>>
-
-function paceText({ paid, arrived, restMs }: PaceFigure): string {
-  const payments = perSecond(paid)
-  const webhooks = (arrived / paid.elapsedMs) * 1_000
-  const ratio = (webhooks / payments).toFixed(2)
-  return `While ${PAYING} callers paid flat out: ${payments.toFixed(1)} payments and ${webhooks.toFixed(1)} webhooks a second (${ratio}); the last webhook came ${(restMs / 1_000).toFixed(1)} s after the last payment (${paid.ms.length} payments).`
-}
-
 /** The way from the callback to the webhook takes at most 1.3 times as long (design section 9). */
 function slowProblems({ concurrency, gateway, floor }: FloorFigures): readonly string[] {
   const ratio = p50(gateway['callback to webhook']) / p50(floor['callback to webhook'])
   return ratio <= 1.3
     ? []
     : [`a webhook takes ${ratio.toFixed(2)} of the floor's time, ${concurrency} at once`]
-}
-
-/**
- * While callers pay flat out, at least half of the webhooks keep pace. The other webhooks come
- * within five seconds.
- */
-function lateProblems({ paid, arrived, restMs }: PaceFigure): readonly string[] {
-  return [
-    ...(arrived < paid.ms.length / 2
-      ? [`${arrived} webhooks came while ${paid.ms.length} payments were made`]
-      : []),
-    ...(restMs > 5_000
-      ? [`the last webhook came ${Math.round(restMs)} ms after the last payment`]
-      : []),
-  ]
 }
