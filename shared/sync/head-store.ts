@@ -4,15 +4,14 @@ import { callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { syncJobKey } from '../table/keys.ts'
 import { dueWork, put, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, epochMs, later, MINUTE_MS, msBetween } from '../time.ts'
+import { addMs, DAY_MS, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
-/** A usual round spans seven minutes: five, and the overlap. It is one slice. */
-const SLICE_MS = 10 * MINUTE_MS
-/** Enough for all workers to share a long backlog. */
+const SLICE_MS = 6 * HOUR_MS
+/** A transaction holds a hundred steps, and a longer backlog is shared by all workers anyway. */
 const MAX_SLICES = 28
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
@@ -82,7 +81,10 @@ export async function planRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   return applied ? { slices, to } : undefined
 }
 
-/** Cuts a span into slices of equal length: one for each worker, and more for a long backlog. */
+/**
+ * Cuts a span into slices of equal length: one for each worker that the quota needs, which reads
+ * rows three times as fast as they come. More for a long backlog.
+ */
 function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, workers: number) {
   const spanMs = Math.max(1, msBetween(from, to))
   const count = Math.min(MAX_SLICES, Math.max(workers, Math.ceil(spanMs / SLICE_MS)))

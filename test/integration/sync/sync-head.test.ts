@@ -74,8 +74,9 @@ describe('sync: the head', () => {
     [300, 600, 1],
     [300, 6_000, 9],
     [300, 60_000, 28],
-    [3_480, 600, 6],
-    [3_481, 600, 7],
+    [21_480, 600, 1],
+    [21_481, 600, 2],
+    [864_000, 600, 28],
   ] as const)(
     'reads a round after %d s, at a quota of %d calls, in %d slices',
     async ([seconds, providerCallsPerMinute, slices], { deps, rows, sync }) => {

@@ -1,35 +1,28 @@
 import { isHttp, queuesOf, webhookSeconds } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
+import {
+  reservedConcurrency,
+  reservedRuns,
+} from '../../../infra/stack/functions/reserved-concurrency.ts'
+import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { SECONDS_A_PAYMENT } from '../../../shared/provider/quota-store.ts'
-import { WORK_SLOTS } from '../../../shared/table/schema.ts'
-import { reservedConcurrency, reservedRuns } from '../functions/reserved-concurrency.ts'
-import { type DeployedStage, loadOf } from '../stage.ts'
-import { KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
+import { LEDGER_SHARDS, WORK_SLOTS } from '../../../shared/table/schema.ts'
+import { AUDIT_READS_A_MONTH, KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 
 /** A limit of AWS, and how many payments a second it carries without a growing backlog. */
-export type Station = {
-  readonly name: string
-  readonly perSecond: number
-  /** The setting to change so that the station carries more. */
-  readonly remedy: string
-}
+export type Station = { readonly name: string; readonly perSecond: number }
 
-/** All limits of AWS that a payment meets. The provider's quota is no station: it sets the load. */
+/** The limits of AWS that all payments meet. */
 export function stationsOf(stage: DeployedStage): readonly Station[] {
-  return [deliveryStation(stage), ...tableStations(stage), hottestKey(stage), ...runStations(stage)]
-}
-
-function deliveryStation(stage: DeployedStage): Station {
   const [runs = 0] = MANIFEST.filter(({ name }) => name === 'deliver-webhook').flatMap(
     ({ trigger }) => queuesOf(trigger, loadOf(stage)).map(({ maxConcurrency }) => maxConcurrency),
   )
-  return {
-    name: 'the runs of deliver-webhook',
-    perSecond: runs / webhookSeconds(stage.deliveries),
-    remedy:
-      'lower deliveries.endpointsAPayment or deliveries.attemptMs to what is measured, or ' +
-      'providerCallsPerMinute',
-  }
+  return [
+    { name: 'the runs of deliver-webhook', perSecond: runs / webhookSeconds(stage.deliveries) },
+    ...tableStations(stage),
+    hottestKey(stage),
+    ...runStations(stage),
+  ]
 }
 
 /**
@@ -48,14 +41,12 @@ export function tableStations(
   const writeStations = Object.entries<number>(writes).map(([place, units]) => ({
     name: `the write units of ${place === 'table' ? 'the table' : place}`,
     perSecond: carried.writes / (units + moreEndpoints * (deliveryWrites[place] ?? 0)),
-    remedy: `raise table.maxWriteUnits, above ${NEW_TABLE_UNITS.writes} table.warm too`,
   }))
-  const readStation = {
-    name: 'the read units of the table',
-    perSecond: carried.reads / (reads + moreEndpoints * delivery.reads),
-    remedy: `raise table.maxReadUnits, above ${NEW_TABLE_UNITS.reads} table.warm too`,
-  }
-  return [...writeStations, readStation]
+  const readUnits = reads + moreEndpoints * delivery.reads
+  return [
+    ...writeStations,
+    { name: 'the read units of the table', perSecond: carried.reads / readUnits },
+  ]
 }
 
 /** The units that the table, and each index, carries from its first minute. */
@@ -71,34 +62,16 @@ export function carriedUnits({
 /** Write units a second of one partition key, of the table and of each index. */
 const KEY_WRITES = 1_000
 
-/**
- * The hottest of the keys that all clients share, and of the ledger of a client that creates at its
- * default limit.
- */
-function hottestKey({ settings, deliveries: { endpointsAPayment } }: DeployedStage): Station {
-  const shared = {
+/** The hottest of the keys that all clients share. */
+function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage): Station {
+  const units = {
     'payments in by-due': KEY_UNITS.duePayments / WORK_SLOTS.payment,
     'deliveries in by-due': (KEY_UNITS.dueDeliveries * endpointsAPayment) / WORK_SLOTS.delivery,
     'the sync in by-due': KEY_UNITS.dueSync / WORK_SLOTS.sync,
   }
-  const keys = Object.entries(shared).map(([name, units]) => ({
-    name,
-    perSecond: KEY_WRITES / units,
-    remedy: 'lower providerCallsPerMinute',
-  }))
-  const ledgerPerSecond = KEY_WRITES / KEY_UNITS.ledgerOfClient
-  const { clientCreateLimit = Number.POSITIVE_INFINITY } = settings
-  const remedy = `lower clientCreateLimit to ${Math.floor(ledgerPerSecond)}; a larger merchant takes several clients`
-  if (clientCreateLimit > ledgerPerSecond)
-    keys.push({ name: 'the ledger of a client', perSecond: ledgerPerSecond, remedy })
-  const hottest = lowestOf(keys)
-  return { ...hottest, name: `the hottest key (${hottest.name})` }
-}
-
-export function lowestOf<Bound extends Pick<Station, 'perSecond'>>(
-  bounds: readonly Bound[],
-): Bound {
-  return bounds.reduce((lowest, bound) => (bound.perSecond < lowest.perSecond ? bound : lowest))
+  const keys = Object.entries(units).toSorted(([, a], [, b]) => b - a)
+  const [name, most] = keys[0] ?? ['none', 0]
+  return { name: `the hottest key (${name})`, perSecond: KEY_WRITES / most }
 }
 
 /** Functions with reserved runs; all other functions share the other runs of the account. */
@@ -116,20 +89,40 @@ function runStations(stage: DeployedStage): readonly Station[] {
     const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, stage)
     if (runs === undefined) sharedSeconds += runSeconds
     // The reserved runs of queues grow with the load.
-    else if (isHttp(spec) && runSeconds > 0) {
-      const remedy = 'raise reservedConcurrency and accountConcurrency'
-      reserved.push({
-        name: `the runs reserved for ${spec.name}`,
-        perSecond: runs / runSeconds,
-        remedy,
-      })
-    }
+    else if (isHttp(spec) && runSeconds > 0)
+      reserved.push({ name: `the runs reserved for ${spec.name}`, perSecond: runs / runSeconds })
   }
   const sharedRuns = stage.accountConcurrency - reservedRuns(stage)
-  if (sharedSeconds === 0) return reserved
-  const remedy = 'raise accountConcurrency, where the account has as many'
+  return sharedSeconds === 0
+    ? reserved
+    : [...reserved, { name: 'the runs of the account', perSecond: sharedRuns / sharedSeconds }]
+}
+
+/** Audits read all payments of a client each month, also those of past months. */
+export function auditStation(stage: DeployedStage): Station {
+  const units = PAYMENT_UNITS.reads + 12 * AUDIT_READS_A_MONTH
+  return {
+    name: 'the read units of the table, with the audits of a year’s payments',
+    perSecond: carriedUnits(stage).reads / units,
+  }
+}
+
+/** Above this part of the time, most tries of a transaction meet another one on their shard. */
+const MOST_HELD = 0.5
+
+/** What one client carries, or one endpoint, in any stage. */
+export function clientStations(): readonly Station[] {
+  const conflicts = (heldMs: number): Station => ({
+    name: `one client: conflicts of transactions that hold their items for ${heldMs} ms`,
+    perSecond: (LEDGER_SHARDS * MOST_HELD) / ((KEY_UNITS.ledgerOfClient / 2) * (heldMs / 1_000)),
+  })
   return [
-    ...reserved,
-    { name: 'the runs of the account', perSecond: sharedRuns / sharedSeconds, remedy },
+    { name: 'one client: the key of its ledger', perSecond: KEY_WRITES / KEY_UNITS.ledgerOfClient },
+    conflicts(30),
+    conflicts(15),
+    {
+      name: 'one endpoint: the key of its deliveries in by-owner',
+      perSecond: KEY_WRITES / PAYMENT_UNITS.delivery.writes['by-owner'],
+    },
   ]
 }
