@@ -70,11 +70,13 @@ describe('the stations of AWS', () => {
     expect(perSecond(stations(9), 'the hottest key (deliveries')).toStrictEqual([592.5])
   })
 
-  it('count shared runs of the account where a stage reserves none', () => {
-    const few = { ...dev, accountConcurrency: 10 }
-
-    expect(perSecond(stationsOf(few), 'the runs of the account')).toStrictEqual([5.6])
-    expect(perSecond(stationsOf(prod), 'the runs of the account')).toStrictEqual([])
+  it('count the runs of the account, and those that a stage reserves', () => {
+    expect(perSecond(stationsOf({ ...dev, accountConcurrency: 10 }), 'the runs')).toStrictEqual([
+      333.3, 5.6,
+    ])
+    expect(perSecond(stationsOf(prod), 'the runs')).toStrictEqual([
+      333.3, 266.6, 1166.6, 500, 565.9,
+    ])
   })
 
   it('are one client’s ledger, its conflicts at 30 and 15 ms, and one endpoint’s deliveries', () => {

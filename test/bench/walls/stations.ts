@@ -1,9 +1,6 @@
 import { isHttp, queuesOf, webhookSeconds } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
-import {
-  reservedConcurrency,
-  reservedRuns,
-} from '../../../infra/stack/functions/reserved-concurrency.ts'
+import { reservedConcurrency } from '../../../infra/stack/functions/reserved-concurrency.ts'
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { SECONDS_A_PAYMENT } from '../../../shared/provider/quota-store.ts'
 import { LEDGER_SHARDS, WORK_SLOTS } from '../../../shared/table/schema.ts'
@@ -74,7 +71,7 @@ function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage): Stati
   return { name: `the hottest key (${name})`, perSecond: KEY_WRITES / most }
 }
 
-/** Functions with reserved runs; all other functions share the other runs of the account. */
+/** The runs of the account, and those reserved for callers. The runs of queues grow with the load. */
 function runStations(stage: DeployedStage): readonly Station[] {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
@@ -82,20 +79,18 @@ function runStations(stage: DeployedStage): readonly Station[] {
     'check-due-payments': SECONDS_A_PAYMENT.due,
     'sync-slices': SECONDS_A_PAYMENT.listing,
   }
-  const reserved: Station[] = []
-  let sharedSeconds = 0
-  for (const spec of MANIFEST) {
-    const runSeconds = seconds[spec.name] ?? 0
+  const reserved = MANIFEST.filter(isHttp).flatMap((spec) => {
     const { reservedConcurrentExecutions: runs } = reservedConcurrency(spec, stage)
-    if (runs === undefined) sharedSeconds += runSeconds
-    // The reserved runs of queues grow with the load.
-    else if (isHttp(spec) && runSeconds > 0)
-      reserved.push({ name: `the runs reserved for ${spec.name}`, perSecond: runs / runSeconds })
-  }
-  const sharedRuns = stage.accountConcurrency - reservedRuns(stage)
-  return sharedSeconds === 0
-    ? reserved
-    : [...reserved, { name: 'the runs of the account', perSecond: sharedRuns / sharedSeconds }]
+    const runSeconds = seconds[spec.name]
+    return runs === undefined || runSeconds === undefined
+      ? []
+      : [{ name: `the runs reserved for ${spec.name}`, perSecond: runs / runSeconds }]
+  })
+  const allSeconds = Object.values(seconds).reduce((sum, some) => sum + some, 0)
+  return [
+    ...reserved,
+    { name: 'the runs of the account', perSecond: stage.accountConcurrency / allSeconds },
+  ]
 }
 
 /** Audits read all payments of a client each month, also those of past months. */
