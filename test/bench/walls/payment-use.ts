@@ -11,7 +11,7 @@ export const PAYMENT_UNITS = {
   delivery: { writes: { table: 4, 'by-owner': 2, 'by-due': 3 }, reads: 2.5 },
 } as const
 
-/** Read units for one payment of the audits of thirty days. `npm run bench -- growth` measures it. */
+/** Read units of thirty days of audits for one payment: `npm run bench -- growth`. */
 export const AUDIT_READS_A_MONTH = 5.3
 
 /** Write units of one payment in one kind of key. The slots of due work share its units. */

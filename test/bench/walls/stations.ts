@@ -71,7 +71,7 @@ function hottestKey({ deliveries: { endpointsAPayment } }: DeployedStage): Stati
   return { name: `the hottest key (${name})`, perSecond: KEY_WRITES / most }
 }
 
-/** The runs of the account, and those reserved for callers. The runs of queues grow with the load. */
+/** The runs of the account, and those reserved for callers. Those of queues grow with the load. */
 function runStations(stage: DeployedStage): readonly Station[] {
   const seconds: Readonly<Record<string, number>> = {
     ...RUN_SECONDS,
