@@ -258,7 +258,7 @@ function stationTable(): string {
     ),
   )
   const rows = stages[0]?.map(([name]) => {
-    const carried = stages.map((stations) => new Map(stations).get(name) ?? Infinity)
+    const carried = stages.map((carries) => new Map(carries).get(name) ?? Infinity)
     return [name, ...carried.map(rounded)]
   })
   return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])
