@@ -1,4 +1,3 @@
-import { assertCarried, assertClientLimits } from './capacity/assert-carried.ts'
 import { assertReservable } from './functions/reserved-concurrency.ts'
 import type { DeployedStage } from './stage.ts'
 
@@ -31,6 +30,4 @@ export function assertDeployable(stage: DeployedStage): void {
     if (isPresent) throw new Error(`stage ${settings.name}: ${reason}`)
   }
   assertReservable(stage)
-  assertCarried(stage)
-  assertClientLimits(stage)
 }

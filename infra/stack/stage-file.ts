@@ -116,7 +116,7 @@ export const StageFileSchema = v.strictObject({
   providerCallsPerMinute: v.optional(Rate),
   /**
    * The limits of a client without its own limits: points a second (design section 9), and creates
-   * a second. At most a quarter of what the stage carries: infra/stack/capacity/assert-carried.ts.
+   * a second. A quarter of what the stage carries, so that four clients may flood at once.
    */
   clientRateLimit: Rate,
   clientCreateLimit: Rate,
@@ -133,8 +133,8 @@ export const StageFileSchema = v.strictObject({
   throttle: ThrottleSchema,
   /**
    * Throttles by route key, such as `POST /v1/payments`. Creates get half of the payments that the
-   * table carries (infra/stack/capacity/assert-carried.ts): above that figure a 429 is a better
-   * answer than a 500. Lists must never use up the capacity of creates and callbacks.
+   * table carries (docs/performance.md, Walls): above that figure a 429 is a better answer than a
+   * 500. Lists must never use up the capacity of creates and callbacks.
    */
   routeThrottles: v.record(v.string(), ThrottleSchema),
   /** E-mail addresses of alarms and alerts. AWS asks each recipient once to confirm. */

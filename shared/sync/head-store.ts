@@ -1,20 +1,18 @@
 import * as v from 'valibot'
-import type { StoreDeps, TableDeps } from '../deps.ts'
+import type { Deps, StoreDeps, TableDeps } from '../deps.ts'
+import { callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { syncJobKey } from '../table/keys.ts'
-import { dueWork, exists, put, unchanged, update } from '../table/step.ts'
+import { dueWork, put, unchanged, update } from '../table/step.ts'
 import { UPSTREAM } from '../table/upstream.ts'
-import { addMs, DAY_MS, earlier, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
+import { addMs, DAY_MS, epochMs, HOUR_MS, later, MINUTE_MS, msBetween } from '../time.ts'
 import { type Head, HeadSchema, LEASE_MS, type Slice } from './job-store.ts'
 
 /** The next round reads this span again, because rows may appear late and clocks differ. */
 const OVERLAP_MS = 2 * MINUTE_MS
 const FIRST_LOOK_BACK_MS = 7 * DAY_MS
-/** The maximum length of a slice, so that workers can share a long backlog of unknown density. */
-const LONGEST_SLICE_MS = 6 * HOUR_MS
-/** About forty pages: about ten seconds of one worker. */
-const ROWS_PER_SLICE = 2_000
-/** A transaction holds a hundred steps. */
-const MAX_SLICES = 90
+const SLICE_MS = 6 * HOUR_MS
+/** A transaction holds a hundred steps, and a longer backlog is shared by all workers anyway. */
+const MAX_SLICES = 28
 /** Longer than a dispute can be raised (QRIS: 90 days). */
 const REVERSALS_SPAN_MS = 180 * DAY_MS
 
@@ -35,24 +33,21 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
  * transaction writes the slices and the new position, so a crash loses no slice. Undefined: another
  * worker planned this round.
  */
-export async function planRound(deps: StoreDeps) {
+export async function planRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
-  // Limited to the slices of one transaction. The next round follows immediately and reads the
-  // later rows.
-  const to = later(from, earlier(now, addMs(from, MAX_SLICES * LONGEST_SLICE_MS)))
+  const to = later(from, now)
   const round = (head?.round ?? 0) + 1
-  const rowsPerMinute = head?.rowsPerMinute ?? 0
-  const newSlice = { dueAt: now, cutFor: 0, rows: 0, reads: 0 }
-  const slices: Slice[] = cutIntoSlices({ from, to }, rowsPerMinute).map((span, at) => ({
+  const newSlice = { dueAt: now, reads: 0 }
+  const workers = workersForQuota('listing', callsPerMinute(deps.stage, now))
+  const slices: Slice[] = cutIntoSlices({ from, to }, workers).map((span, at) => ({
     ...newSlice,
     ...span,
     // The planner claims the first slice; every worker can claim the others.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
     id: `head#${round}#${at}`,
     kind: 'head',
-    cutFor: rowsPerMinute,
   }))
   const areReversalsDue = head === undefined || head.reversalsAt <= now
   if (areReversalsDue) {
@@ -65,9 +60,8 @@ export async function planRound(deps: StoreDeps) {
     })
   }
   const next: Head = {
-    position: later(from, to < now ? to : addMs(now, -OVERLAP_MS)),
+    position: later(from, addMs(now, -OVERLAP_MS)),
     round,
-    rowsPerMinute,
     reversalsAt: areReversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
   const moveHead = update(
@@ -87,16 +81,13 @@ export async function planRound(deps: StoreDeps) {
   return applied ? { slices, to } : undefined
 }
 
-/** Cuts a span into slices of equal length, at most as many as one transaction can write. */
-function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, rowsPerMinute: number) {
+/**
+ * Cuts a span into slices of equal length: one for each worker that the quota needs, which reads
+ * rows three times as fast as they come. More for a long backlog.
+ */
+function cutIntoSlices({ from, to }: Pick<Slice, 'from' | 'to'>, workers: number) {
   const spanMs = Math.max(1, msBetween(from, to))
-  const byRows = Math.ceil((rowsPerMinute * spanMs) / MINUTE_MS / ROWS_PER_SLICE)
-  const count = Math.min(MAX_SLICES, Math.max(1, byRows, Math.ceil(spanMs / LONGEST_SLICE_MS)))
+  const count = Math.min(MAX_SLICES, Math.max(workers, Math.ceil(spanMs / SLICE_MS)))
   const edge = (at: number) => (at === count ? to : addMs(from, Math.floor((spanMs * at) / count)))
   return Array.from({ length: count }, (_, at) => ({ from: edge(at), to: edge(at + 1) }))
-}
-
-/** Records the row density, which decides the length of the next round's slices. */
-export function noteDensity(deps: TableDeps, rowsPerMinute: number) {
-  return deps.table.write(update(headKey, { set: { rowsPerMinute } }, exists))
 }

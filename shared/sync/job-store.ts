@@ -30,8 +30,6 @@ export const HeadSchema = v.object({
   position: TimestampSchema,
   /** Counts planned rounds. Its condition refuses one of two concurrent planners. */
   round: v.number(),
-  /** The row density of the last slices, which decides the length of the next slices. */
-  rowsPerMinute: v.number(),
   /** When the reversals of the last 180 days are read next. */
   reversalsAt: TimestampSchema,
 })
@@ -49,9 +47,6 @@ const SliceSchema = v.object({
   to: TimestampSchema,
   category: v.optional(v.string()),
   afterId: v.optional(v.string()),
-  /** Head: the density, in rows a minute, that decided the slice's length. */
-  cutFor: v.optional(v.number(), 0),
-  rows: v.optional(v.number(), 0),
   reads: v.optional(v.number(), 0),
   /** Tail: the latest expected settlement of the open transactions in this reading. */
   openUntil: v.optional(TimestampSchema),
@@ -111,7 +106,7 @@ function changeJob(deps: TableDeps, { id, dueAt }: DueJob, changes: Changes) {
 export async function keepPosition(
   deps: StoreDeps,
   slice: Slice,
-  progress: Pick<Slice, 'afterId' | 'rows' | 'openUntil'>,
+  progress: Pick<Slice, 'afterId' | 'openUntil'>,
 ): Promise<Slice | undefined> {
   // Always a later time, because the due time distinguishes one claim from the next claim.
   const dueAt = addMs(later(deps.now(), addMs(slice.dueAt, 1 - LEASE_MS)), LEASE_MS)

@@ -15,7 +15,6 @@ import {
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
-import { noteDensity } from './head-store.ts'
 import {
   finishJob,
   keepPosition,
@@ -40,8 +39,6 @@ export type SliceEnd =
   | 'out_of_time'
 
 const MAX_PAGES = 10_000
-/** From this many rows a minute, the row density decides the length of slices. */
-const WORTH_CUTTING = 200
 const LIST_OPERATION: ProviderOperation = 'listTransactions'
 
 export type SyncRun = {
@@ -59,7 +56,6 @@ export type SyncRun = {
   silent: boolean
   /** Claims that this run has already tried, as job id and due time. */
   readonly triedClaims: Set<string>
-  jobsLeft: number
   end: SliceEnd
   lagMs: number
 }
@@ -101,7 +97,6 @@ export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd>
     restarted = true
     const fromStart = await keepPosition(run.deps, slice, {
       afterId: undefined,
-      rows: 0,
       openUntil: undefined,
     })
     if (fromStart === undefined) return 'overtaken'
@@ -170,11 +165,9 @@ async function readPage(
   const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
   const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
   if (!isTail) await registerOpenHours(run.deps, hours, run.scheduledHours)
-  const rows = slice.rows + page.transactions.length
-  const progress = { ...slice, rows, openUntil }
   if (page.hasMore)
-    return keepPosition(run.deps, slice, { afterId: positionAfter(page), rows, openUntil })
-  if (slice.kind === 'head') await learnDensity(run, progress)
+    return keepPosition(run.deps, slice, { afterId: positionAfter(page), openUntil })
+  const progress = { ...slice, openUntil }
   await (isTail ? endReading(run.deps, progress) : finishJob(run.deps, progress))
   return { ...progress, afterId: undefined }
 }
@@ -279,10 +272,4 @@ export function lookupsOf(run: SyncRun): Lookups {
       else if (reason !== 'refused') run.silent = true
     },
   }
-}
-
-async function learnDensity({ deps }: SyncRun, { from, to, rows, cutFor }: Slice): Promise<void> {
-  const measured = Math.round((rows * MINUTE_MS) / Math.max(MINUTE_MS, msBetween(from, to)))
-  const isFar = measured > 1.5 * cutFor || 2 * measured < cutFor
-  if (isFar && Math.max(measured, cutFor) >= WORTH_CUTTING) await noteDensity(deps, measured)
 }

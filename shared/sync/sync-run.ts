@@ -23,8 +23,6 @@ const RUN_BUDGET_MS = 240_000
 const SHARE_AFTER_MS = 20_000
 /** How many calls a run takes from the quota at once. Calls for single payments are rare. */
 const PORTIONS = { listTransactions: 10, getPayment: 5, getRequest: 5 } as const
-/** A second round is needed only when a backlog has more slices than one transaction can write. */
-const MAX_ROUNDS = 50
 
 /**
  * Runs the due jobs of the sync. `woken`: first reads the rows after the last round, if that round
@@ -43,11 +41,7 @@ export async function runSyncJobs(
  * that were updated before this time. `complete`: no due job is left, and no other worker has a
  * job.
  */
-async function runSync(
-  deps: SyncRun['deps'],
-  readsHead: boolean,
-  onJobsLeft?: (jobs: number) => Promise<void>,
-) {
+async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: () => Promise<void>) {
   const startMs = deps.monotonicMs()
   const run: SyncRun = {
     deps,
@@ -57,15 +51,16 @@ async function runSync(
     scheduledHours: new Map(),
     // Only a long run shares its jobs. Most runs end earlier.
     onPage: async () => {
-      if (deps.monotonicMs() >= startMs + SHARE_AFTER_MS) await onJobsLeft?.(run.jobsLeft)
+      if (deps.monotonicMs() < startMs + SHARE_AFTER_MS) return
+      await shareJobs?.()
+      shareJobs = undefined
     },
     silent: false,
     triedClaims: new Set(),
-    jobsLeft: 0,
     end: 'read',
     lagMs: 0,
   }
-  const readTo = readsHead ? await readHeadRounds(run) : undefined
+  const readTo = readsHead ? await readHeadRound(run) : undefined
   await runDueJobs(run)
   const { tally, end, lagMs } = run
   const { transactions, unanswered } = tally
@@ -86,25 +81,18 @@ async function runSync(
   }
 }
 
-/**
- * Reads rounds of the head until now. Answers the end of the last round; undefined when the reading
- * stopped earlier.
- */
-async function readHeadRounds(run: SyncRun): Promise<Timestamp | undefined> {
-  for (let rounds = 0; rounds < MAX_ROUNDS; rounds++) {
-    const startedAt = run.deps.now()
-    const round = await planRound(run.deps)
-    if (round === undefined) run.end = 'overtaken'
-    if (round === undefined) return undefined
-    const { slices, to } = round
-    // The plan has already claimed the first slice.
-    for (const [at, slice] of slices.entries()) {
-      run.jobsLeft = slices.length - at - 1
-      if (!(await (at === 0 ? runJob(run, slice) : claimAndRun(run, slice)))) return undefined
-    }
-    if (to >= startedAt) return to
+/** Reads the head until now. Answers the end of the round; undefined when the reading stopped. */
+async function readHeadRound(run: SyncRun): Promise<Timestamp | undefined> {
+  const round = await planRound(run.deps)
+  if (round === undefined) {
+    run.end = 'overtaken'
+    return undefined
   }
-  return undefined
+  const [first, ...others] = round.slices
+  // The plan has already claimed the first slice.
+  if (first !== undefined && !(await runJob(run, first))) return undefined
+  for (const slice of others) if (!(await claimAndRun(run, slice))) return undefined
+  return round.to
 }
 
 async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
@@ -166,8 +154,7 @@ async function runDueJobs(run: SyncRun): Promise<void> {
       ({ id, dueAt }) => !run.triedClaims.has(`${id} ${dueAt}`),
     )
     if (jobs.length === 0) return
-    for (const [at, due] of jobs.entries()) {
-      run.jobsLeft = jobs.length - at - 1
+    for (const due of jobs) {
       if (run.deps.monotonicMs() >= run.deadlineMs) run.end = 'out_of_time'
       if (run.end === 'out_of_time' || !(await claimAndRun(run, due))) return
     }
@@ -184,11 +171,11 @@ const MIN_HELPERS = 9
 export function syncProviderTransactions(deps: SyncRun['deps'] & Pick<Deps, 'queues'>) {
   const { queues, stage, now } = deps
   const most = Math.max(MIN_HELPERS, workersForQuota('listing', callsPerMinute(stage, now())) - 1)
-  let helpers = 0
   // Wakes other workers at once, before their next schedule. A worker without a job costs one
   // query.
-  const wakeHelpers = async (jobs: number) => {
-    for (; helpers < Math.min(jobs, most); helpers++) {
+  const wakeHelpers = async () => {
+    const jobs = await findDueJobs(deps, most)
+    for (let woken = 0; woken < jobs.length; woken++) {
       await queues.send('sync', { body: {}, delaySeconds: 0, group: 'sync' })
     }
   }

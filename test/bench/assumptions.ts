@@ -1,7 +1,7 @@
-import { RUN_SECONDS } from '../../infra/stack/capacity/payment-use.ts'
 import { FRONT_LOG_FIELDS } from '../../infra/stack/edge/front-stack.ts'
 import { deployedStage } from '../../infra/stack/stage.ts'
 import { ACCESS_LOG_FIELDS } from '../../infra/stack/triggers/gateway-http-api.ts'
+import { RUN_SECONDS } from './walls/payment-use.ts'
 
 /**
  * What cannot be measured here. Replace durations by those of your own functions (`AWS/Lambda

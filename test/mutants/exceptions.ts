@@ -32,7 +32,6 @@ const UNSEEN: Readonly<Record<string, readonly string[]>> = {
     [
       'shared/due-work/check-due-work.ts MAX_AUDITS: bound moved da4e8fff',
       'shared/inquiry/search-payments.ts MAX_AT_DESTINATION: bound moved 8d65b13a',
-      'shared/sync/read-slice.ts WORTH_CUTTING: bound moved 355b4989',
     ],
   'A run stops at the end of a page, so one answer has a page more and the next one a page less.': [
     'shared/books/get-books.ts MAX_CLIENTS: bound moved 40d960fb',

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { carriedUnits } from '../../../infra/stack/capacity/stations.ts'
 import { deployedStage } from '../../../infra/stack/stage.ts'
 import { addDebt, enforceRateLimit } from '../../../shared/client/enforce-rate-limit.ts'
 import { aStoredClient } from '../../support/payment-builders.ts'
 import { testDeps } from '../../support/test-deps.ts'
+import { carriedUnits } from '../walls/stations.ts'
 
 const SECONDS = 60
 const ENVIRONMENTS = 20

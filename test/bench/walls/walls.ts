@@ -1,10 +1,10 @@
 import { queuesOf } from '../../../functions/function-spec.ts'
-import { stationsOf } from '../../../infra/stack/capacity/stations.ts'
 import { type DeployedStage, loadOf } from '../../../infra/stack/stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { QUOTA_STAGES } from '../../support/stage-options.ts'
 import { measuredOn } from '../measured-on.ts'
 import { specOf } from '../metered-world.ts'
+import { auditStation, clientStations, stationsOf } from './stations.ts'
 import {
   type Load,
   measureUse,
@@ -252,11 +252,13 @@ function wallRow({ factor, mix, perSecond, first, next }: Wall): readonly string
 const FACTORS = QUOTA_STAGES.map(([factor]) => `${factor} ×`)
 
 function stationTable(): string {
-  const stages = QUOTA_STAGES.map(([, stage]) => stationsOf(stage))
-  const rows = stages[0]?.map(({ name }) => {
-    const carried = stages.map(
-      (ofStage) => ofStage.find((station) => station.name === name)?.perSecond ?? Infinity,
-    )
+  const stages = QUOTA_STAGES.map(([, stage]) =>
+    [...stationsOf(stage), auditStation(stage), ...clientStations()].map(
+      ({ name, perSecond }) => [name, perSecond] as const,
+    ),
+  )
+  const rows = stages[0]?.map(([name]) => {
+    const carried = stages.map((carries) => new Map(carries).get(name) ?? Infinity)
     return [name, ...carried.map(rounded)]
   })
   return markdownTable(['Station, payments a second', ...FACTORS], rows ?? [])

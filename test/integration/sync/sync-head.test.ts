@@ -1,5 +1,4 @@
 import { describe, expect } from 'vitest'
-import { noteDensity } from '../../../shared/sync/head-store.ts'
 import { findDueJobs } from '../../../shared/sync/job-store.ts'
 import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync-run.ts'
 import { syncJobKey } from '../../../shared/table/keys.ts'
@@ -9,13 +8,8 @@ import type { TestDeps } from '../../support/test-deps.ts'
 import { syncTest as it, recordListings, withBacklog } from './sync-test.ts'
 
 describe('sync: the head', () => {
-  it('first reads the last seven days until now, in 28 slices, and stores no density before that read', async ({
-    deps,
-    rows,
-    sync,
-  }) => {
+  it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
     const { listings } = recordListings(deps, rows)
-    expect(await noteDensity(deps, 500)).toMatchObject({ applied: false })
 
     expect(await sync()).toStrictEqual({
       transactions: 0,
@@ -77,51 +71,69 @@ describe('sync: the head', () => {
   })
 
   it.for([
-    [600, 9],
-    [60_000, 13],
+    [300, 600, 1],
+    [300, 6_000, 9],
+    [300, 60_000, 28],
+    [21_480, 600, 1],
+    [21_481, 600, 2],
+    [864_000, 600, 28],
   ] as const)(
-    'cuts slices by the last row density; with slow pages and a quota of %d calls it wakes %d workers',
-    async ([quota, helpers], { deps, rows, sync }) => {
-      const { listings } = await withBacklog(deps, rows, 3_100)
+    'reads a round after %d s, at a quota of %d calls, in %d slices',
+    async ([seconds, providerCallsPerMinute, slices], { deps, rows, sync }) => {
       await sync()
-      const firstListings = listings.length
-      deps.clock.advance(3_600)
-      const stage = { ...deps.stage, providerCallsPerMinute: quota }
+      const { listings } = recordListings(deps, rows)
+      deps.clock.advance(seconds)
 
-      await syncProviderTransactions({ ...withSlowPages(deps, 1_000), stage })
+      await syncProviderTransactions({ ...deps, stage: { ...deps.stage, providerCallsPerMinute } })
 
-      // 442 rows a minute make fourteen slices of an hour.
-      expect(
-        new Set(listings.slice(firstListings).map(({ updatedFrom }) => updatedFrom)).size,
-      ).toBe(14)
-      expect(deps.sent).toMatchObject(
-        Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })),
-      )
+      expect(listings).toHaveLength(slices)
     },
   )
 
   it.for([
     // After 20 seconds the new slice and 24 of the 29 due jobs are read.
-    [800, 5, 0],
+    [800, 600, 5, 0],
     // After 240 seconds the new slice and 23 of the due jobs are read.
-    [10_000, 9, 6],
+    [10_000, 600, 9, 6],
+    // After 20 seconds 2 of 28 new slices are read, after 240 seconds 24, and the next is begun.
+    [10_000, 60_000, 55, 32],
   ] as const)(
-    'at %d ms a page, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
-    async ([pageMs, helpers, leftJobs], { deps, rows, sync }) => {
+    'at %d ms a page and a quota of %d calls, wakes %d workers, at most one for each due job, and leaves %d jobs at its time limit',
+    async ([pageMs, providerCallsPerMinute, helpers, leftJobs], { deps, rows, sync }) => {
       const dueAt = deps.now()
       const { state } = recordListings(deps, rows)
       state.answer = () => ({ kind: 'unanswered', reason: 'unreachable' })
       await sync()
       state.answer = undefined
+      const stage = { ...deps.stage, providerCallsPerMinute }
 
-      await syncProviderTransactions(withSlowPages(deps, pageMs))
+      await syncProviderTransactions({ ...withSlowPages(deps, pageMs), stage })
 
-      expect(deps.sent).toHaveLength(helpers)
-      expect((await findDueJobs(deps, 50)).map((job) => job.dueAt)).toStrictEqual(
-        Array(leftJobs).fill(dueAt),
+      expect(deps.sent).toMatchObject(
+        Array.from({ length: helpers }, () => ({ queue: 'sync', message: { body: {} } })),
       )
+      const left = await findDueJobs(deps, 50)
+      expect(left.filter((job) => job.dueAt === dueAt)).toHaveLength(leftJobs)
     },
   )
+
+  it('reads a slice that is longer than a run by a worker that the next run wakes', async ({
+    deps,
+    rows,
+  }) => {
+    await withBacklog(deps, rows, 1_500)
+    const slow = withSlowPages(deps, 10_000)
+
+    await syncProviderTransactions(slow)
+    const sentFirst = deps.sent.length
+    deps.clock.advance(60)
+    await syncProviderTransactions(slow)
+
+    expect([sentFirst, deps.sent.length]).toStrictEqual([0, 1])
+    await runSyncJobs(slow, { woken: false })
+    // Each of the two rounds left six pages of the same rows.
+    expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'read', transactions: 600 } })
+  })
 
   it('reads new rows for deferred callbacks, but not within two minutes of a round', async ({
     deps,

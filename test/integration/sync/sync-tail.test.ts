@@ -149,15 +149,8 @@ describe('sync: the tail', () => {
 
     expect(registrations).toStrictEqual([true, false, false, true])
     expect(await rawItem(deps, syncJobKey(slice.id))).toMatchObject({ provider: 'xendit' })
-    const claim = {
-      ...slice,
-      kind: 'tail',
-      rows: 0,
-      reads: 0,
-      cutFor: 0,
-      dueAt: addMs(deps.now(), -1),
-    } as const
-    expect(await keepPosition(deps, claim, { afterId: 'txn', rows: 50 })).toBeUndefined()
+    const claim = { ...slice, kind: 'tail', reads: 0, dueAt: addMs(deps.now(), -1) } as const
+    expect(await keepPosition(deps, claim, { afterId: 'txn' })).toBeUndefined()
   })
 
   it('reads an hour again, from its beginning, when a payment was credited after its last reading', async ({
@@ -173,11 +166,7 @@ describe('sync: the tail', () => {
       const job = await claimJob(deps, { id: slice.id, dueAt: reading.dueAt })
       if (job?.kind !== 'tail') continue
       expect([job.afterId, job.openUntil]).toStrictEqual([undefined, undefined])
-      const movedJob = await keepPosition(deps, job, {
-        afterId: 'txn',
-        rows: 50,
-        openUntil: settlesBy,
-      })
+      const movedJob = await keepPosition(deps, job, { afterId: 'txn', openUntil: settlesBy })
       await finishJob(deps, movedJob ?? job, reads)
     }
 

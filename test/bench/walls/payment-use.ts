@@ -7,11 +7,12 @@
 export const PAYMENT_UNITS = {
   writes: { table: 22.3, 'by-owner': 6.1, 'by-status': 6.1, 'by-open': 4, 'by-due': 10 },
   reads: 13.5,
-  /** Of these units, those of the table in the second of the create. */
-  created: { writes: 7, reads: 2 },
   /** Of these units, those for each endpoint of the event. */
   delivery: { writes: { table: 4, 'by-owner': 2, 'by-due': 3 }, reads: 2.5 },
 } as const
+
+/** Read units of thirty days of audits for one payment: `npm run bench -- growth`. */
+export const AUDIT_READS_A_MONTH = 5.3
 
 /** Write units of one payment in one kind of key. The slots of due work share its units. */
 export const KEY_UNITS = {
