@@ -55,7 +55,15 @@ export function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly 
   return MEANS_NAMES.filter((name) => uses[name])
 }
 
-const MEANS_NAMES: readonly Means[] = ['dynamodb', 'secrets', 'sealer', 'alerts', 'queues', 'addresses', 'calls']
+const MEANS_NAMES: readonly Means[] = [
+  'dynamodb',
+  'secrets',
+  'sealer',
+  'alerts',
+  'queues',
+  'addresses',
+  'calls',
+]
 
 /** A short use of each package that is no client. */
 const PACKAGES: Readonly<Record<string, string>> = {
@@ -93,12 +101,15 @@ export async function bundleBare(
   })
   const loaded = packagesOf(bundledFiles(metafile))
   const differ = [...new Set(loaded).symmetricDifference(new Set(packages))]
-  if (differ.length > 0) throw new Error(`the bare handler differs by the packages ${differ.join()}`)
+  if (differ.length > 0)
+    throw new Error(`the bare handler differs by the packages ${differ.join()}`)
 }
 
 function bundledFiles({ outputs }: Metafile): readonly string[] {
   return Object.values(outputs).flatMap(({ inputs }) =>
-    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) => bytesInOutput > 0 ? [file] : []),
+    Object.entries(inputs).flatMap(([file, { bytesInOutput }]) =>
+      bytesInOutput > 0 ? [file] : [],
+    ),
   )
 }
 
