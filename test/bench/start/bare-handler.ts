@@ -116,5 +116,5 @@ function bundledFiles({ outputs }: Metafile): readonly string[] {
 /** The packages of a bundle's files, in alphabetical order. */
 export function packagesOf(files: readonly string[]): readonly string[] {
   const names = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
-  return [...new Set(names)].sort()
+  return [...new Set(names)].toSorted()
 }
