@@ -119,6 +119,8 @@ function firstPrefix(partitions: readonly Partition[] | undefined) {
  */
 const NEVER_LOADED = ['@smithy/core/event-streams']
 
+const NODE_BUILTINS = join(PROJECT_ROOT, 'shared/runtime/node-builtins.ts')
+
 /**
  * The options of every bundle. The SDK is bundled, so that the versions of the lock file run. `npm
  * run bench -- start` compares our bundles with a bare handler that is bundled with these options.
@@ -136,7 +138,9 @@ export const BUNDLE_OPTIONS = {
     // A function never uses the SDK's chain of credential sources (profiles, SSO, instance
     // metadata).
     '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts'),
-    'node:http': join(PROJECT_ROOT, 'shared/runtime/node-http.ts'),
+    'node:buffer': NODE_BUILTINS,
+    'node:http': NODE_BUILTINS,
+    'node:util': NODE_BUILTINS,
   },
   external: NEVER_LOADED,
 } as const satisfies BuildOptions
