@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { build, type Metafile } from 'esbuild'
+import * as valibot from 'valibot'
 import { type FunctionSpec, isHttp } from '../../../functions/function-spec.ts'
 import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
 import type { DeployedStage } from '../../../infra/stack/stage.ts'
+import { matchesIn } from '../../support/document-blocks.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
 
 /** What a function that calls AWS sets: without a number of tries, the SDK reads its profiles. */
@@ -71,28 +74,36 @@ const PACKAGES: Readonly<Record<string, string>> = {
     import middy from '@middy/core'
     made.push(middy)`,
   'lossless-json': `
-    import { parse } from 'lossless-json'
-    made.push(parse)`,
-  valibot: `
-    import { array, boolean, fallback, integer, maxLength, maxValue, minLength, minValue, nullable, number, object, optional, parseJson, picklist, pipe, record, regex, safeParse, strictObject, string, transform, union, url } from 'valibot'
-    made.push(array, boolean, fallback, integer, maxLength, maxValue, minLength, minValue, nullable, number, object, optional, parseJson, picklist, pipe, record, regex, safeParse, strictObject, string, transform, union, url)`,
+    import { isLosslessNumber, parse, splitNumber } from 'lossless-json'
+    made.push(isLosslessNumber, parse, splitNumber)`,
 }
 
-/**
- * Bundles a handler that makes the same clients as a function, loads the same packages and does
- * nothing: no handler with them starts faster. Throws if the two bundles have different packages.
- */
-export async function bundleBare(
-  outfile: string,
-  means: readonly Means[],
-  packages: readonly string[],
-): Promise<void> {
-  const contents = [
+/** The handler with the clients and packages of a function that is bundled from these files. */
+export function bareHandler(means: readonly Means[], files: readonly string[]): string {
+  return [
     'const made = []',
-    ...packages.flatMap((name) => PACKAGES[name] ?? []),
+    ...packagesOf(files).flatMap((name) => PACKAGES[name] ?? []),
+    usedSchemas(files),
     ...means.map((name) => MEANS[name]),
     'export const handler = async () => ({ statusCode: 200, body: String(made.length) })',
   ].join('\n')
+}
+
+/** Our files import valibot whole, and the bundler keeps what they use of it. */
+function usedSchemas(files: readonly string[]): string {
+  const names = files
+    .filter((file) => !file.includes('node_modules'))
+    .flatMap((file) => matchesIn(readFileSync(file, 'utf8'), /\bv\.([a-z]\w*)/g))
+  const known = [...new Set(names)].filter((name) => name in valibot)
+  return `import * as v from 'valibot'\nmade.push(${known.map((name) => `v.${name}`).join(', ')})`
+}
+
+/** Bundles a bare handler as a function is bundled. Throws if their packages differ. */
+export async function bundleBare(
+  outfile: string,
+  contents: string,
+  files: readonly string[],
+): Promise<void> {
   const { metafile } = await build({
     ...BUNDLE_OPTIONS,
     stdin: { contents, resolveDir: PROJECT_ROOT },
@@ -100,7 +111,7 @@ export async function bundleBare(
     metafile: true,
   })
   const loaded = packagesOf(bundledFiles(metafile))
-  const differ = [...new Set(loaded).symmetricDifference(new Set(packages))]
+  const differ = [...new Set(loaded).symmetricDifference(new Set(packagesOf(files)))]
   if (differ.length > 0)
     throw new Error(`the bare handler differs by the packages ${differ.join()}`)
 }
@@ -114,7 +125,7 @@ function bundledFiles({ outputs }: Metafile): readonly string[] {
 }
 
 /** The packages of a bundle's files, in alphabetical order. */
-export function packagesOf(files: readonly string[]): readonly string[] {
+function packagesOf(files: readonly string[]): readonly string[] {
   const names = files.flatMap((file) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1] ?? [])
   return [...new Set(names)].toSorted()
 }

@@ -12,7 +12,8 @@ import { deployedStage } from '../../../infra/stack/stage.ts'
 import { mapInChunks } from '../../../shared/chunks.ts'
 import { bundledStage, lambdaEnvironment } from '../../infra/assets/bundled-stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
-import { bundleBare, meansOf, packagesOf } from './bare-handler.ts'
+import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { bareHandler, bundleBare, meansOf } from './bare-handler.ts'
 
 /**
  * The start of a bundle, as a multiple of its bare handler's, is at most this (design section 9).
@@ -77,11 +78,11 @@ async function functionsOf(directory: string, tableUrl: string) {
     const means = meansOf(spec, STAGE)
     const bundle = functions.get(functionName(STAGE.settings.name, spec))
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
-    const packages = bundledPackages(directory, spec.name)
-    const alike = [...means, ...packages].join()
-    const bare = bareFiles.get(alike) ?? join(directory, `bare-${bareFiles.size}.mjs`)
-    if (!bareFiles.has(alike)) await bundleBare(bare, means, packages)
-    bareFiles.set(alike, bare)
+    const files = filesOf(directory, spec.name)
+    const handler = bareHandler(means, files)
+    const bare = bareFiles.get(handler) ?? join(directory, `bare-${bareFiles.size}.mjs`)
+    if (!bareFiles.has(handler)) await bundleBare(bare, handler, files)
+    bareFiles.set(handler, bare)
     const env = lambdaEnvironment(bundle, tableUrl)
     const ratios: number[] = []
     measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
@@ -89,12 +90,13 @@ async function functionsOf(directory: string, tableUrl: string) {
   return measured
 }
 
-/** The source map of a bundle names every file in it. */
-function bundledPackages(directory: string, name: string): readonly string[] {
+/** The files in a bundle, as its source map names them. */
+function filesOf(directory: string, name: string): readonly string[] {
+  const maps = join(directory, SOURCE_MAPS)
   const map: { readonly sources: readonly string[] } = JSON.parse(
-    readFileSync(join(directory, SOURCE_MAPS, `${name}.mjs.map`), 'utf8'),
+    readFileSync(join(maps, `${name}.mjs.map`), 'utf8'),
   )
-  return packagesOf(map.sources)
+  return map.sources.map((source) => join(PROJECT_ROOT, 'bundles', source))
 }
 
 type Measured = Awaited<ReturnType<typeof functionsOf>>[number]
