@@ -35,7 +35,7 @@ const WHOLE = /^\d{1,9}$/
  * code.
  */
 export async function callJson(call: HttpCall): Promise<HttpOutcome> {
-  // A rejection means that node refused to begin the request. Its error may quote the request.
+  // Node refused the request; its error may quote it.
   const answer = await sendRequest(call).catch(
     () => ({ kind: 'not_sent', reason: 'network error' }) as const,
   )
@@ -51,10 +51,7 @@ export async function callJson(call: HttpCall): Promise<HttpOutcome> {
   return { kind: 'answered', status, json: await readJson(answer), ...(rateLimit && { rateLimit }) }
 }
 
-/**
- * A connection is kept for a second, so that calls in a row share it. The provider closes an idle
- * connection only later, and a request on a closed connection would be lost.
- */
+/** Calls in a row share a connection. The provider closes an idle one only after a second. */
 const KEPT = { keepAlive: true, timeout: 1_000 }
 const SECURE = { request: https.request, agent: new https.Agent(KEPT), ready: 'secureConnect' }
 const PLAIN = { request: http.request, agent: new http.Agent(KEPT), ready: 'connect' }
@@ -94,7 +91,7 @@ function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
         .on('socket', (socket) => (outgoing.reusedSocket ? send() : socket.once(ready, send)))
         .on('response', resolve)
         .on('error', fail)
-        // An answer that asks for another protocol is no answer, and node closes it.
+        // Node closes an answer in another protocol.
         .on('close', fail)
     },
   )
