@@ -1,4 +1,5 @@
-import * as v from 'valibot'
+import * as http from 'node:http'
+import * as https from 'node:https'
 
 /** A JSON call to the provider. The URL and the headers carry secrets and never leave this file. */
 export type HttpCall = {
@@ -29,69 +30,71 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 
 const WHOLE = /^\d{1,9}$/
 
-const Text = v.fallback(v.optional(v.string()), undefined)
-const CauseSchema = v.fallback(v.object({ code: Text, syscall: Text }), {
-  code: undefined,
-  syscall: undefined,
-})
-
-// The certificate is checked before the first byte of the request is sent.
-const BEFORE_SENDING =
-  /^(UND_ERR_CONNECT_TIMEOUT|CERT_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERR_TLS_CERT_)/
-
 /**
  * Calls once and follows no redirect with our credentials. Never throws; a failure is a bare error
  * code.
  */
-export async function callJson({
-  method,
-  url,
-  headers,
-  body,
-  timeoutMs,
-}: HttpCall): Promise<HttpOutcome> {
-  // A deadline's remaining time may have fractions, which a timer refuses.
-  const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
-  const jsonType = 'application/json'
-  try {
-    const response = await fetch(url, {
-      method,
-      headers: { ...headers, accept: jsonType, ...(body && { 'content-type': jsonType }) },
-      redirect: 'manual',
-      signal,
-      ...(body && { body: JSON.stringify(body) }),
-    })
-    const { status } = response
-    const header = (name: string) => response.headers.get(name)
-    // A 429 may have the Retry-After header alone.
-    const retryAfter = (status === 429 && header('retry-after')) || ''
-    const retryLimit = WHOLE.test(retryAfter)
-      ? { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
-      : undefined
-    const rateLimit = rateLimitOf(header) ?? retryLimit
-    return {
-      kind: 'answered',
-      status,
-      json: await readJson(response),
-      ...(rateLimit && { rateLimit }),
-    }
-  } catch (error) {
-    if (signal.aborted) return { kind: 'lost', reason: 'timeout' }
-    const cause = error instanceof Error ? error.cause : undefined
-    // There are several causes if `fetch` tried several addresses of the host.
-    const rawCauses: readonly unknown[] = cause instanceof AggregateError ? cause.errors : [cause]
-    const causes = rawCauses.map((raw) => v.parse(CauseSchema, raw))
-    // A reset or closed connection does not count: it may happen after the provider accepted the
-    // request.
-    const notSent = causes.every(
-      ({ code = '', syscall = '' }) =>
-        ['connect', 'getaddrinfo'].includes(syscall) || BEFORE_SENDING.test(code),
-    )
-    return {
-      kind: notSent && causes.length > 0 ? 'not_sent' : 'lost',
-      reason: causes[0]?.code ?? 'network error',
-    }
-  }
+export async function callJson(call: HttpCall): Promise<HttpOutcome> {
+  // Node refused the request; its error may quote it.
+  const answer = await sendRequest(call).catch(
+    () => ({ kind: 'not_sent', reason: 'network error' }) as const,
+  )
+  if ('kind' in answer) return answer
+  const { statusCode: status = 0, headers } = answer
+  const header = (name: string) => headers[name]?.toString()
+  // A 429 may have the Retry-After header alone.
+  const retryAfter = (status === 429 && header('retry-after')) || ''
+  const retryLimit = WHOLE.test(retryAfter)
+    ? { remaining: 0, resetMs: Number(retryAfter) * 1_000 }
+    : undefined
+  const rateLimit = rateLimitOf(header) ?? retryLimit
+  return { kind: 'answered', status, json: await readJson(answer), ...(rateLimit && { rateLimit }) }
+}
+
+/** Calls in a row share a connection. The provider closes an idle one only after a second. */
+const KEPT = { keepAlive: true, timeout: 1_000 }
+const SECURE = { request: https.request, agent: new https.Agent(KEPT), ready: 'secureConnect' }
+const PLAIN = { request: http.request, agent: new http.Agent(KEPT), ready: 'connect' }
+
+const JSON_TYPE = 'application/json'
+
+/** Writes nothing before the connection is ready, so a failure before that is `not_sent`. */
+function sendRequest({ method, url, headers, body, timeoutMs }: HttpCall) {
+  return new Promise<http.IncomingMessage | Exclude<HttpOutcome, { kind: 'answered' }>>(
+    (resolve) => {
+      const text = body && JSON.stringify(body)
+      // A deadline's remaining time may have fractions, which a timer refuses.
+      const signal = AbortSignal.timeout(Math.max(1, Math.floor(timeoutMs)))
+      const { request, agent, ready } = url.protocol === 'https:' ? SECURE : PLAIN
+      const outgoing = request(url, {
+        method,
+        headers: {
+          ...headers,
+          accept: JSON_TYPE,
+          'user-agent': 'node',
+          ...(text && { 'content-type': JSON_TYPE }),
+        },
+        agent,
+        signal,
+      })
+      let isSent = false
+      const send = () => {
+        isSent = true
+        outgoing.end(text)
+      }
+      const fail = (error?: NodeJS.ErrnoException) =>
+        resolve({
+          kind: isSent ? 'lost' : 'not_sent',
+          reason: signal.aborted ? 'timeout' : (error?.code ?? 'network error'),
+        })
+      outgoing
+        .on('socket', (socket) => (outgoing.reusedSocket ? send() : socket.once(ready, send)))
+        .on('response', resolve)
+        .on('error', fail)
+        // Node closes an answer in another protocol.
+        .on('close', fail)
+    },
+  )
 }
 
 const SECONDS = /^\d{1,9}(\.\d{1,9})?$/
@@ -109,11 +112,11 @@ export function rateLimitOf(
   return { remaining: Number(remaining), resetMs: Math.ceil(Number(reset) * 1_000) }
 }
 
-async function readJson(response: Response): Promise<unknown> {
-  const chunks: Uint8Array[] = []
+async function readJson(response: http.IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
   let bytes = 0
   try {
-    for await (const chunk of response.body ?? []) {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
       bytes += chunk.length
       if (bytes > MAX_ANSWER_BYTES) return undefined
       chunks.push(chunk)

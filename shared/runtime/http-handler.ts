@@ -11,10 +11,6 @@ import { callerFields, logInOneLine } from './json-log.ts'
 import { assertFromFront } from './origin-guard.ts'
 import { isRouteProbe } from './release/probe.ts'
 
-// `fetch` loads its implementation at the first use. No caller must wait for that. The bundler sets
-// the variable.
-if (!process.env['WITHHOLD_PROVIDER']) void new Headers()
-
 export type HttpRequest = Pick<APIGatewayProxyEventV2, 'headers' | 'queryStringParameters'> & {
   readonly id: string
   readonly isGet: boolean

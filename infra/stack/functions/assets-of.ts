@@ -30,7 +30,8 @@ export function assetsOf(stage: DeployedStage): (spec: FunctionSpec) => Code {
         const alike = MANIFEST.filter((other) =>
           isDeepStrictEqual(literalsOf(other, stage), literals),
         )
-        for (const [file, contents] of bundle(alike, literals)) bundles.set(file, contents)
+        for (const [file, contents] of bundle(alike, { define: literals }))
+          bundles.set(file, contents)
       }
       return bundles
     })
@@ -111,12 +112,18 @@ function firstPrefix(partitions: readonly Partition[] | undefined) {
   return partitions?.slice(0, 1).map(pkPrefix)[0]
 }
 
-type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
+/**
+ * The SDK imports this module for a call with an event stream, which no function makes. In a bundle
+ * it would put a wrapper around every module that it shares with other code: 20 KB and a twentieth
+ * of a start.
+ */
+const NEVER_LOADED = ['@smithy/core/event-streams']
+
+const NODE_BUILTINS = join(PROJECT_ROOT, 'shared/runtime/node-builtins.ts')
 
 /**
- * The options of an ordinary bundle. The SDK is bundled, so that the versions of the lock file run.
- * `npm run bench -- start` compares our bundles with a bare handler that is bundled with these
- * options.
+ * The options of every bundle. The SDK is bundled, so that the versions of the lock file run. `npm
+ * run bench -- start` compares our bundles with a bare handler that is bundled with these options.
  */
 export const BUNDLE_OPTIONS = {
   absWorkingDir: PROJECT_ROOT,
@@ -127,39 +134,33 @@ export const BUNDLE_OPTIONS = {
   // The CommonJS builds of the SDK are half as large again.
   mainFields: ['module', 'main'],
   minify: true,
-  // A function never uses the SDK's chain of credential sources (profiles, SSO, instance metadata).
   alias: {
+    // A function never uses the SDK's chain of credential sources (profiles, SSO, instance
+    // metadata).
     '@aws-sdk/credential-provider-node': join(PROJECT_ROOT, 'shared/runtime/env-credentials.ts'),
+    'node:buffer': NODE_BUILTINS,
+    'node:http': NODE_BUILTINS,
+    'node:util': NODE_BUILTINS,
   },
+  external: NEVER_LOADED,
 } as const satisfies BuildOptions
 
-/**
- * The SDK imports this module for a call with an event stream, which no function makes. In a bundle
- * it would put a wrapper around every module that it shares with other code: 20 KB and a twentieth
- * of a start.
- */
-const NEVER_LOADED = ['@smithy/core/event-streams']
+type Bundled = Pick<FunctionSpec, 'name' | 'entry'>
 
 /** Bundles functions. Each bundle has only the clients that its function uses. */
 function bundle(
   specs: readonly Bundled[],
-  define: Readonly<Record<string, string>>,
-  external: readonly string[] = NEVER_LOADED,
+  options: Pick<BuildOptions, 'define' | 'external'>,
 ): ReadonlyMap<string, Uint8Array> {
   const { outputFiles } = buildSync({
     ...BUNDLE_OPTIONS,
-    alias: {
-      ...BUNDLE_OPTIONS.alias,
-      'node:http': join(PROJECT_ROOT, 'shared/runtime/node-http.ts'),
-    },
     entryPoints: specs.map(({ entry, name }) => ({ in: entry, out: name })),
     outdir: 'bundles',
     write: false,
     sourcemap: 'external',
     sourcesContent: false,
     logLevel: 'warning',
-    define: { ...define },
-    external: [...external],
+    ...options,
   })
   return new Map(outputFiles.map(({ path, contents }) => [basename(path), contents]))
 }
@@ -169,5 +170,5 @@ function bundle(
  * streams at start.
  */
 export function assetOf(stage: DeployedStage, handler: Bundled): Code {
-  return assetFrom(stage, handler.name, () => bundle([handler], {}, []))
+  return assetFrom(stage, handler.name, () => bundle([handler], { external: [] }))
 }

@@ -1,19 +1,19 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
-import { type FunctionSpec, functionName, isHttp } from '../../../functions/function-spec.ts'
+import { functionName } from '../../../functions/function-spec.ts'
 import { MANIFEST } from '../../../functions/manifest.ts'
 import { jsonReply, startLocalHttpServer } from '../../../infra/local/process/local-http-server.ts'
-import { BUNDLE_OPTIONS } from '../../../infra/stack/functions/assets-of.ts'
-import { type DeployedStage, deployedStage } from '../../../infra/stack/stage.ts'
+import { SOURCE_MAPS } from '../../../infra/stack/project-root.ts'
+import { deployedStage } from '../../../infra/stack/stage.ts'
 import { mapInChunks } from '../../../shared/chunks.ts'
 import { bundledStage, lambdaEnvironment } from '../../infra/assets/bundled-stage.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { PROJECT_ROOT } from '../../support/source-file.ts'
+import { bareHandler, bundleBare, meansOf } from './bare-handler.ts'
 
 /**
  * The start of a bundle, as a multiple of its bare handler's, is at most this (design section 9).
@@ -38,40 +38,7 @@ const LOAD = `
   const { user, system } = process.cpuUsage(from)
   process.stdout.write(String((user + system) / 1000), () => process.exit())`
 
-/**
- * The least code that makes each client and loads its commands. The table's client also makes one
- * read.
- */
-const MEANS = {
-  dynamodb: `
-    import { BatchGetItemCommand, DeleteItemCommand, DynamoDBClient, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb'
-    import { marshall, unmarshall } from '@aws-sdk/util-dynamodb'
-    const client = new DynamoDBClient({})
-    await client.send(new GetItemCommand({ TableName: 'gateway', Key: { pk: { S: 'NOTHING' }, sk: { S: 'NOTHING' } }, ConsistentRead: true }))
-    made.push(client, BatchGetItemCommand, DeleteItemCommand, GetItemCommand, PutItemCommand, QueryCommand, TransactWriteItemsCommand, UpdateItemCommand, marshall, unmarshall)`,
-  secrets: `
-    import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager'
-    made.push(new SecretsManagerClient({}), GetSecretValueCommand)`,
-  sealer: `
-    import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
-    made.push(new KMSClient({}), DecryptCommand, EncryptCommand)`,
-  alerts: `
-    import { PublishCommand, SNSClient } from '@aws-sdk/client-sns'
-    made.push(new SNSClient({}), PublishCommand)`,
-  queues: `
-    import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs'
-    made.push(new SQSClient({}), SendMessageCommand)`,
-  addresses: `
-    import { Resolver } from 'node:dns/promises'
-    made.push(Resolver)`,
-  merchants: `
-    import http from 'node:http'
-    import https from 'node:https'
-    made.push(http, https)`,
-} as const
-type Means = keyof typeof MEANS
-
-/** Every bundle of `prod` beside the bare handler with the same clients (design section 9). */
+/** Every bundle of `prod` beside the bare handler with the same packages and clients (design section 9). */
 export async function startReport() {
   const directory = mkdtempSync(join(tmpdir(), 'gateway-start-'))
   let reads = 0
@@ -111,8 +78,11 @@ async function functionsOf(directory: string, tableUrl: string) {
     const means = meansOf(spec, STAGE)
     const bundle = functions.get(functionName(STAGE.settings.name, spec))
     if (bundle === undefined) throw new Error(`the template has no function ${spec.name}`)
-    const bare = bareFiles.get(means.join()) ?? (await bareOf(directory, means))
-    bareFiles.set(means.join(), bare)
+    const files = filesOf(directory, spec.name)
+    const handler = bareHandler(means, files)
+    const bare = bareFiles.get(handler) ?? join(directory, `bare-${bareFiles.size}.mjs`)
+    if (!bareFiles.has(handler)) await bundleBare(bare, handler, files)
+    bareFiles.set(handler, bare)
     const env = lambdaEnvironment(bundle, tableUrl)
     const ratios: number[] = []
     measured.push({ name: spec.name, means, file: bundle.file, bare, env, ratios })
@@ -120,33 +90,13 @@ async function functionsOf(directory: string, tableUrl: string) {
   return measured
 }
 
-function meansOf(spec: FunctionSpec, { front }: DeployedStage): readonly Means[] {
-  return [
-    ...(Object.keys(spec.table).length > 0 ? (['dynamodb'] as const) : []),
-    ...(spec.endpointSecrets === undefined ? [] : (['sealer'] as const)),
-    ...(spec.secrets.length > 0 || (front !== 'none' && isHttp(spec))
-      ? (['secrets'] as const)
-      : []),
-    ...(spec.alerts ? (['alerts'] as const) : []),
-    ...(spec.sends.length > 0 ? (['queues'] as const) : []),
-    ...(spec.callsMerchants === true || spec.endpointSecrets === 'seal'
-      ? (['addresses'] as const)
-      : []),
-    ...(spec.callsMerchants === true ? (['merchants'] as const) : []),
-  ]
-}
-
-/**
- * The bundle of a handler that has these clients and does nothing: no handler with them starts
- * faster.
- */
-async function bareOf(directory: string, means: readonly Means[]): Promise<string> {
-  const outfile = join(directory, `bare-${means.join('-')}.mjs`)
-  const handler =
-    'export const handler = async () => ({ statusCode: 200, body: String(made.length) })'
-  const contents = ['const made = []', ...means.map((name) => MEANS[name]), handler].join('\n')
-  await build({ ...BUNDLE_OPTIONS, stdin: { contents, resolveDir: PROJECT_ROOT }, outfile })
-  return outfile
+/** The files in a bundle, as its source map names them. */
+function filesOf(directory: string, name: string): readonly string[] {
+  const maps = join(directory, SOURCE_MAPS)
+  const map: { readonly sources: readonly string[] } = JSON.parse(
+    readFileSync(join(maps, `${name}.mjs.map`), 'utf8'),
+  )
+  return map.sources.map((source) => join(PROJECT_ROOT, 'bundles', source))
 }
 
 type Measured = Awaited<ReturnType<typeof functionsOf>>[number]

@@ -1,7 +1,7 @@
-import { describe, expect, it, vi } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { minor } from '../../../shared/money.ts'
 import { timestampOf } from '../../../shared/time.ts'
-import { eventually } from '../../support/eventually.ts'
 import { NEVER_MS } from '../../support/patience.ts'
 import {
   type Asked,
@@ -185,12 +185,12 @@ describe('xendit create: what an answer proves (design section 4)', () => {
   it('finds the request unknown by a body that stalls', async () => {
     const deadline = new AbortController()
     vi.spyOn(AbortSignal, 'timeout').mockReturnValue(deadline.signal)
-    const fetched = vi.spyOn(globalThis, 'fetch')
+    const hasHead = Promise.withResolvers<unknown>()
+    subscribe('http.client.response.finish', hasHead.resolve)
+    onTestFinished(() => void unsubscribe('http.client.response.finish', hasHead.resolve))
 
     const creating = create((response) => void response.writeHead(201).write('{'))
-    await eventually(() => expect(fetched).toHaveBeenCalledOnce())
-    // The head of the answer has arrived when this resolves.
-    await fetched.mock.results[0]?.value
+    await hasHead.promise
     deadline.abort()
 
     expect((await creating).answer).toStrictEqual({
