@@ -5,6 +5,7 @@ import { memberText } from '../json.ts'
 import { isAttempt, leaseIsOver } from '../payment/creating-store.ts'
 import type { CreatingPayment, Payment } from '../payment/payment.ts'
 import { isCreating } from '../payment/payment-store.ts'
+import { deflateText } from '../table/deflated-text.ts'
 import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
@@ -41,7 +42,7 @@ export function eraseFromRequest(
  */
 export async function eraseFromEvent(
   deps: TableDeps,
-  { subject, name, body }: Event,
+  { subject, name, body, storedBody }: Event,
 ): Promise<boolean> {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
@@ -53,6 +54,7 @@ export async function eraseFromEvent(
   const erasedData = memberText(erased, 'data')
   const isErased = erasedData !== undefined && memberText(erasedData, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')
-  const step = update(eventKey(subject, name), { set: { body: erased } }, equals('body', body))
+  const isAsRead = equals('body', storedBody)
+  const step = update(eventKey(subject, name), { set: { body: deflateText(erased) } }, isAsRead)
   return (await deps.table.write(step)).applied
 }

@@ -49,7 +49,7 @@ async function aPaidCustomer(endpoints = 0) {
   ) => invokeAdmin(eraseCustomer, ownDeps, { operator: 'ayu', ...payload })
   const storedPayment = () => paymentOf(deps, paid)
   const bodies = async () =>
-    (await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))).map(({ body }) => body)
+    (await listEventsOf(deps, subjectOfPayment(paid.payment.paymentId))).map((event) => event?.body)
   const records = () => auditRecordsOf(deps, paid.payment.paymentId)
   return { deps, client, payment: paid.payment, erase, storedPayment, bodies, records }
 }

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
+import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
 import { isNew, put } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
@@ -19,7 +20,8 @@ async function eventRow(
 ): Promise<Event> {
   const event = anEvent(firedAt, { clientId, ...fields })
   const index = { owner: clientId, entity: 'event', listedAt: firedAt, id: event.eventId }
-  await deps.table.write(put(eventKey(event.subject, event.name), { ...event, ...index }, isNew))
+  const row = { ...event, body: deflateText(event.body), ...index }
+  await deps.table.write(put(eventKey(event.subject, event.name), row, isNew))
   return event
 }
 

@@ -248,7 +248,7 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
 
     await closePayment(deps, payment, end)
 
-    const sent = (await events()).map(({ body }) => JSON.parse(body))
+    const sent = (await events()).map((event) => JSON.parse(event?.body ?? '{}'))
     expect(sent).toMatchObject(
       reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })),
     )
