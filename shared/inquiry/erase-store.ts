@@ -4,6 +4,7 @@ import type { Event } from '../event/event.ts'
 import { memberText } from '../json.ts'
 import { isAttempt, leaseIsOver } from '../payment/creating-store.ts'
 import type { CreatingPayment, Payment } from '../payment/payment.ts'
+import { storedDetails } from '../payment/payment-details.ts'
 import { isCreating } from '../payment/payment-store.ts'
 import { deflateText } from '../table/deflated-text.ts'
 import { eventKey, paymentKey } from '../table/keys.ts'
@@ -14,13 +15,12 @@ import type { Timestamp } from '../time.ts'
  * Refused if the payment's money moved after the read, because the movement's event still names the
  * customer.
  */
-export function eraseFromPayment(
-  { paymentId, status, moneyVersion }: Payment,
-  now: Timestamp,
-): Step {
+export function eraseFromPayment(payment: Payment, now: Timestamp): Step {
+  const { paymentId, status, moneyVersion } = payment
+  const details = storedDetails({ ...payment, customer: undefined })
   return update(
     paymentKey(paymentId),
-    { set: { erasedAt: now }, remove: ['customer'] },
+    { set: { erasedAt: now, details } },
     all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
 }

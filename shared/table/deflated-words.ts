@@ -22,5 +22,10 @@ export const DEFLATED_WORDS: readonly (readonly string[])[] = [
     '","payment_destination":"","customer":{"name":"',
     '","created_at":"2026-0Z","paid_at":"2026-Z"}}',
     '{"event":"payment.succeeded","event_id":"',
+    'outcome":"refused","unknown","not_executed","code":"","startedAt":"2026-',
+    '","paymentDestination":"https://","expiresAt":"2026-","description":"","metadata":"{\\"',
+    '","paymentDestination":"00020101021226","customer":{"name":"","email":"","phone":"+628',
+    '{"provider":"xendit","attempt":1,"providerAttempts":[{"number":1,"startedAt":"2026-',
+    'Z"}],"expiresAt":"2026-Z","paymentRequestId":"pr-',
   ],
 ]
