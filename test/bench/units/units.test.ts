@@ -38,6 +38,18 @@ describe('a payment (design section 9)', () => {
     expect(sumOf(paid, 'reads')).toBeLessThanOrEqual(11)
   })
 
+  it.each(['BCA', 'QRIS', 'DANA', 'OVO'])(
+    'that is paid by %s with the fields of a shop takes at most 45 and 11 units in a burst, and with no fields 44',
+    (channel) => {
+      const [none, shop] = measured.lives.filter((life) => life.channel === channel)
+
+      expect([none?.fields, shop?.fields]).toStrictEqual(['none', 'of a shop'])
+      expect(none?.writes).toBeLessThanOrEqual(44)
+      expect(shop?.writes).toBeLessThanOrEqual(45)
+      expect(shop?.reads).toBeLessThanOrEqual(11)
+    },
+  )
+
   it.each([
     ['virtual account', 42],
     ['QRIS', 42],
