@@ -9,7 +9,7 @@ import { type Event, RETENTION } from './event.ts'
 
 /**
  * An event's key allows one event of each name for a subject. The item repeats no field of keys or
- * indexes, and its bytes are deflated: a whole row costs one write unit less for each KB it saves.
+ * indexes, and its bytes are deflated.
  */
 export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
   return put(

@@ -5,7 +5,7 @@ import type { Payment } from './payment.ts'
 
 /**
  * The fields of a visible payment that only an erasure changes, and that no condition and no index
- * needs. Common ones come first, so that most texts begin alike.
+ * needs.
  */
 const DETAILS = [
   'provider',
@@ -19,10 +19,7 @@ const DETAILS = [
   'metadata',
 ] as const
 
-/**
- * The details as the row stores them, deflated together: a row just over 1 KB costs more at each
- * write.
- */
+/** The details as the row stores them, deflated: a row just over 1 KB costs more at each write. */
 export function storedDetails(payment: Payment): DeflatedText {
   const providerAttempts = payment.providerAttempts.map((attempt) =>
     attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
@@ -38,7 +35,7 @@ export const NO_DETAILS = Object.fromEntries(DETAILS.map((name) => [name, undefi
 
 const Details = v.pipe(v.string(), v.parseJson(), v.record(v.string(), v.unknown()))
 
-/** Nothing if the stored details cannot be read. The payment then lacks its required fields. */
+/** Nothing if they cannot be read. The payment then lacks its required fields. */
 export function readDetails(stored: unknown): Readonly<Record<string, unknown>> {
   return ifValid(Details, inflateText(stored)) ?? {}
 }

@@ -39,10 +39,14 @@ const PROVIDER_IDS = [
 ]
 
 /** No other row repeats these times. `test/unit/audit.test.ts` tests their limits. */
-const TIMES =
-  'details.expires_at cancel_requested_at expiry_started_at provider_settled_at due_at final_fee.at'.split(
-    ' ',
-  )
+const TIMES = [
+  'details.expires_at',
+  'cancel_requested_at',
+  'expiry_started_at',
+  'provider_settled_at',
+  'due_at',
+  'final_fee.at',
+]
 
 /**
  * A payment without movements keeps an empty list. A payment without an event has fewer witnesses.

@@ -89,12 +89,6 @@ function payment({ details, status, paid_at, ended_by: source, ended_at: at = pa
   return { ...toItem(readDetails(details)), transitions }
 }
 
-function wholeDelivery(item: RawItem): RawItem {
-  const { id, owner, listed_at: createdAt } = item
-  const times = { created_at: createdAt, fired_at: createdAt }
-  return { delivery_id: id, endpoint_id: owner, ...times, ...item }
-}
-
 const shownRows = new WeakMap<RawItem, RawItem>()
 
 /** A row of any kind; a visible payment, an event and a delivery with all their fields. */
@@ -105,6 +99,12 @@ export function shown(item: RawItem): RawItem {
   const known = shownRows.get(item) ?? (isDelivery ? wholeDelivery(item) : whole(item))
   shownRows.set(item, known)
   return known
+}
+
+function wholeDelivery(item: RawItem): RawItem {
+  const { id, owner, listed_at: createdAt } = item
+  const times = { created_at: createdAt, fired_at: createdAt }
+  return { delivery_id: id, endpoint_id: owner, ...times, ...item }
 }
 
 export function amount(item: RawItem, attribute: string): number {
