@@ -56,7 +56,7 @@ type Run = {
 export async function drainSlot(deps: Deps, kind: DueKind, share: DueSlot) {
   const run: Run = {
     end: deps.monotonicMs() + RUN_BUDGET_MS,
-    waiting: roundRobin(({ item }) => String(item['clientId'])),
+    waiting: roundRobin(({ item }) => String(item['clientId'] ?? item['owner'])),
     triedIds: new Set(),
     cursor: undefined,
     isAtEnd: false,

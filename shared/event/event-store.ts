@@ -1,6 +1,7 @@
 import * as v from 'valibot'
 import type { Deps, StoreDeps } from '../deps.ts'
 import { isFresh } from '../memory.ts'
+import { deflateText, inflateText } from '../table/deflated-text.ts'
 import { eventKey } from '../table/keys.ts'
 import { exists, guard, isNew, put, type Step } from '../table/step.ts'
 import { addMs, expiresAfter, SECOND_MS } from '../time.ts'
@@ -8,13 +9,13 @@ import { type Event, RETENTION } from './event.ts'
 
 /**
  * An event's key allows one event of each name for a subject. The item repeats no field of keys or
- * indexes.
+ * indexes, and its bytes are deflated.
  */
 export function putEvent(event: Omit<Event, 'type' | 'clientId'>, owner: string): Step {
   return put(
     eventKey(event.subject, event.name),
     {
-      body: event.body,
+      body: deflateText(event.body),
       ...(event.endpointIds.length > 0 && { endpointIds: event.endpointIds }),
       owner,
       entity: 'event',
@@ -32,11 +33,12 @@ export function requireEvent({ subject, name }: NamedEvent): Step {
   return guard(eventKey(subject, name), exists)
 }
 
-const BodyOnly = v.optional(v.object({ body: v.string() }))
+const BodyOnly = v.optional(v.object({ body: v.unknown() }))
 
 /**
  * An event's deliveries run at about the same time, so a function keeps the event's bytes for ten
  * seconds. Only an erasure changes them, and it is refused while a delivery is in progress.
+ * Undefined if the event is missing, or its bytes cannot be read.
  */
 export async function findEventBody(
   deps: StoreDeps & Pick<Deps, 'memory'>,
@@ -49,7 +51,7 @@ export async function findEventBody(
   const now = deps.now()
   if (cached && isFresh(cached, now)) return cached.reading
   const read = deps.table.getFields(key, ['body'])
-  const reading = read.then((item) => v.parse(BodyOnly, item)?.body)
+  const reading = read.then((item) => inflateText(v.parse(BodyOnly, item)?.body))
   if (bodies.size >= 100) bodies.clear()
   bodies.set(cacheKey, { reading, from: now, until: addMs(now, 10 * SECOND_MS) })
   const forget = () => void (bodies.get(cacheKey)?.reading === reading && bodies.delete(cacheKey))

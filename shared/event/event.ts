@@ -51,6 +51,8 @@ export const EventFields = v.object({
   subject: EventSubjectSchema,
   firedAt: TimestampSchema,
   body: v.string(),
+  /** The bytes in the row. The same text may deflate to other bytes on another version of Node. */
+  storedBody: v.optional(v.instance(Uint8Array)),
   /** The endpoints to which the event's own transaction wrote a delivery. */
   endpointIds: v.optional(v.array(EndpointIdSchema), []),
 })

@@ -1,7 +1,9 @@
 import * as v from 'valibot'
 import type { TableDeps } from '../deps.ts'
 import type { ClientId, EventSubject } from '../ids.ts'
+import { ifValid } from '../if-valid.ts'
 import { toItem } from '../table/attributes.ts'
+import { inflateText } from '../table/deflated-text.ts'
 import { eventKey, eventsPk, rowKeyOf, subjectIn } from '../table/keys.ts'
 import { queryAll, queryPages } from '../table/list-items.ts'
 import { type Event, EventFields, type EventPosition, typeOfEvent } from './event.ts'
@@ -12,14 +14,14 @@ export const EventSchema = v.pipe(v.unknown(), v.transform(withKeyFields), Event
 
 /**
  * All events of a subject. A payment has at most one of its status, and one of each of its fifty
- * movements of money.
+ * movements of money. Undefined for an event that cannot be read.
  */
 export async function listEventsOf(
   deps: TableDeps,
   subject: EventSubject,
-): Promise<readonly Event[]> {
+): Promise<readonly (Event | undefined)[]> {
   const query = { partition: [eventsPk(subject)], limit: 100 }
-  return (await queryAll(deps, query)).map((item) => v.parse(EventSchema, item))
+  return (await queryAll(deps, query)).map((item) => ifValid(EventSchema, item))
 }
 
 type Span = {
@@ -76,7 +78,7 @@ export async function* eventPositionPages(
 function withKeyFields(row: unknown): unknown {
   const parsedRow = v.safeParse(Row, row)
   if (!parsedRow.success) return row
-  const { pk, sk: name, id, owner, listedAt } = parsedRow.output
+  const { pk, sk: name, id, owner, listedAt, body } = parsedRow.output
   return {
     eventId: id,
     name,
@@ -85,10 +87,15 @@ function withKeyFields(row: unknown): unknown {
     subject: subjectIn(pk),
     firedAt: listedAt,
     ...parsedRow.output,
+    body: inflateText(body),
+    storedBody: body,
   }
 }
 
-/** The events at these positions, strongly consistent; undefined where an event is gone. */
+/**
+ * The events at these positions, strongly consistent; undefined where an event is gone or cannot be
+ * read.
+ */
 export async function findEvents(
   deps: TableDeps,
   positions: readonly EventPosition[],
@@ -96,5 +103,5 @@ export async function findEvents(
   const items = await deps.table.getMany(
     positions.map(({ subject, name }) => eventKey(subject, name)),
   )
-  return items.map((item) => item && v.parse(EventSchema, item))
+  return items.map((item) => item && ifValid(EventSchema, item))
 }

@@ -4,7 +4,9 @@ import type { Event } from '../event/event.ts'
 import { memberText } from '../json.ts'
 import { isAttempt, leaseIsOver } from '../payment/creating-store.ts'
 import type { CreatingPayment, Payment } from '../payment/payment.ts'
+import { storedDetails } from '../payment/payment-details.ts'
 import { isCreating } from '../payment/payment-store.ts'
+import { deflateText } from '../table/deflated-text.ts'
 import { eventKey, paymentKey } from '../table/keys.ts'
 import { absent, all, equals, type Step, unchanged, update } from '../table/step.ts'
 import type { Timestamp } from '../time.ts'
@@ -13,13 +15,12 @@ import type { Timestamp } from '../time.ts'
  * Refused if the payment's money moved after the read, because the movement's event still names the
  * customer.
  */
-export function eraseFromPayment(
-  { paymentId, status, moneyVersion }: Payment,
-  now: Timestamp,
-): Step {
+export function eraseFromPayment(payment: Payment, now: Timestamp): Step {
+  const { paymentId, status, moneyVersion } = payment
+  const details = storedDetails({ ...payment, customer: undefined })
   return update(
     paymentKey(paymentId),
-    { set: { erasedAt: now }, remove: ['customer'] },
+    { set: { erasedAt: now, details } },
     all(equals('status', status), absent('erasedAt'), unchanged('moneyVersion', moneyVersion)),
   )
 }
@@ -41,7 +42,7 @@ export function eraseFromRequest(
  */
 export async function eraseFromEvent(
   deps: TableDeps,
-  { subject, name, body }: Event,
+  { subject, name, body, storedBody }: Event,
 ): Promise<boolean> {
   const data = memberText(body, 'data')
   const customer = data === undefined ? undefined : memberText(data, 'customer')
@@ -53,6 +54,7 @@ export async function eraseFromEvent(
   const erasedData = memberText(erased, 'data')
   const isErased = erasedData !== undefined && memberText(erasedData, 'customer') === undefined
   assertInvariant(isErased, 'the customer is still in the event')
-  const step = update(eventKey(subject, name), { set: { body: erased } }, equals('body', body))
+  const isAsRead = equals('body', storedBody)
+  const step = update(eventKey(subject, name), { set: { body: deflateText(erased) } }, isAsRead)
   return (await deps.table.write(step)).applied
 }

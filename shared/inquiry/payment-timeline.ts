@@ -18,7 +18,9 @@ import { deliveriesOfEvent } from '../webhook/delivery/list-deliveries.ts'
  */
 export async function paymentTimeline(deps: TableDeps, payment: StoredPayment) {
   const found = await listEventsOf(deps, subjectOfPayment(payment.paymentId))
-  const events = found.toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
+  // The audit reports an event that cannot be read.
+  const readable = found.filter((event) => event !== undefined)
+  const events = readable.toSorted((a, b) => (a.firedAt < b.firedAt ? -1 : 1))
   // The provider may receive money before it answers the create.
   const since = payment.providerAttempts[0]?.startedAt
   const suspense = await listSuspenseAbout(deps, { paymentIds: [payment.paymentId], since })

@@ -18,7 +18,8 @@ import {
 import type { WriteOutcome } from '../table/table.ts'
 import { DAY_MS, epochMs, expiresAfter, SECOND_MS, type Timestamp } from '../time.ts'
 import type { CreatingPayment, Payment } from './payment.ts'
-import { changePayment, isCreating } from './payment-store.ts'
+import { NO_DETAILS, storedDetails } from './payment-details.ts'
+import { changePayment, endFields, isCreating } from './payment-store.ts'
 
 export function isAttempt(attempt: number): Condition {
   return equals('attempt', attempt)
@@ -68,16 +69,17 @@ function putVisiblePayment(payment: Payment, condition: Condition): Step {
 function toPaymentItem(payment: Payment) {
   return {
     ...payment,
+    ...NO_DETAILS,
+    ...endFields(payment),
     paymentId: undefined,
+    clientId: undefined,
     createdAt: undefined,
     currency: undefined,
+    transitions: undefined,
     // The payment's money has not moved yet.
     takenBackMinor: undefined,
     movements: undefined,
-    transitions: payment.transitions.slice(1),
-    providerAttempts: payment.providerAttempts.map((attempt) =>
-      attempt.outcome === 'created' ? { ...attempt, outcome: undefined } : attempt,
-    ),
+    details: storedDetails(payment),
     owner: payment.clientId,
     entity: 'payment',
     listedAt: payment.createdAt,

@@ -32,11 +32,17 @@ import {
   type StoredPayment,
   type Transition,
 } from './payment.ts'
+import { readDetails } from './payment-details.ts'
 
 const Row = v.looseObject({
   id: v.string(),
   listedAt: TimestampSchema,
-  transitions: v.array(v.looseObject({})),
+  owner: v.unknown(),
+  status: v.string(),
+  paidAt: v.optional(v.unknown()),
+  endedAt: v.optional(v.unknown()),
+  endedBy: v.optional(v.unknown()),
+  details: v.unknown(),
   postedAt: v.optional(v.unknown()),
   feeStatus: v.optional(v.unknown()),
   notionalMinor: MinorSchema,
@@ -79,21 +85,32 @@ function withDerivedFields(row: unknown): unknown {
   const {
     id: paymentId,
     listedAt: createdAt,
-    transitions,
+    owner: clientId,
+    endedBy: source,
+    endedAt = fields.paidAt,
     transactionId,
     transactionMinor,
   } = fields
   const firstTransition: Transition = { status: 'pending', at: createdAt, source: 'create' }
+  const end = { status: fields.status, at: endedAt, source }
   const { postedAt: at, feeStatus: status, providerFeeMinor: feeMinor } = fields
   const finalFee = at === undefined ? {} : { finalFee: { status, feeMinor, at } }
   const ownRow = { transactionId, providerMinor: transactionMinor ?? usualMinor(fields) }
   const derived = {
     paymentId,
+    clientId,
     createdAt,
     currency: 'IDR',
-    transitions: [firstTransition, ...transitions],
+    transitions: source === undefined ? [firstTransition] : [firstTransition, end],
   }
-  return { ...finalFee, ...fields, ...(transactionId !== undefined && { ownRow }), ...derived }
+  const details = readDetails(fields.details)
+  return {
+    ...finalFee,
+    ...fields,
+    ...details,
+    ...(transactionId !== undefined && { ownRow }),
+    ...derived,
+  }
 }
 
 export function parseStored(item: Item | undefined): StoredPayment | undefined {
@@ -130,19 +147,21 @@ export function withTransition(
 }
 
 /** Moves a payment from `pending` to a terminal status, once. */
-export function leavePending({
-  paymentId,
-  status,
-  transitions,
-  failureReason,
-  paidAt,
-  ...payment
-}: Payment): Step {
-  const { openAt, feeStatus, finalFee, creditedProviderPaymentId } = payment
+export function leavePending(payment: Payment): Step {
+  const { paymentId, status, failureReason, paidAt, openAt, feeStatus, finalFee } = payment
+  const { creditedProviderPaymentId } = payment
   const creditFields = { paidAt, openAt, feeStatus, finalFee, creditedProviderPaymentId }
-  // The first transition, to pending at creation, is not stored.
-  const set = { status, failureReason, ...creditFields, transitions: transitions.slice(1) }
+  const set = { status, failureReason, ...creditFields, ...endFields(payment) }
   return update(paymentKey(paymentId), { set, remove: DUE_WORK_FIELDS }, mayBecome(status))
+}
+
+/**
+ * The transition that ended the payment, if it has ended. Its status is the payment's, and its time
+ * is `paidAt` if the row has no other. The first transition, to pending, is not stored.
+ */
+export function endFields({ transitions, paidAt }: Payment) {
+  const end = transitions[1]
+  return { endedBy: end?.source, endedAt: end?.at === paidAt ? undefined : end?.at }
 }
 
 const isPending: Condition = equals('status', 'pending')

@@ -13,7 +13,7 @@ const MANY = 200
 
 export async function measureFlows() {
   const metered = await startMeteredWorld()
-  const { world, measure, run, passTime } = metered
+  const { measure, run } = metered
   // The second run is measured, because the first run looks back over a week.
   await syncRun(metered, 'sync, first run')
   const idleSync = await syncRun(metered, 'sync, one run')
@@ -24,37 +24,9 @@ export async function measureFlows() {
     run('sweep-settlements', {}),
   )
   const walked = await startMerchant(metered)
-  const before = storedBytes(world.table)
-  const steps = await walkPayment(walked, 'payment-1')
-  for (let number = 2; number <= MANY; number++) await walkPayment(walked, `payment-${number}`)
-  const stored = Math.round((storedBytes(world.table) - before) / MANY)
-
-  const looked = await syncRun(metered, 'looked at by the sync')
-  // Bank channels report their final fee a business day later; funds are settled once they are 24
-  // hours old.
-  await passTime(4 * DAY_MS)
-  const sync = await syncRun(metered, 'fee made final')
-  const Records = [
-    { messageId: 'm', body: JSON.stringify({ client_id: walked.merchant.clientId }) },
-  ]
-  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
-  // A run that finds nothing to settle writes nothing, and would measure nothing.
-  if (settle.writes === 0) throw new Error('nothing was settled')
-  const final = share(withoutIdle(idleSync, sync))
+  const paid = await measurePaid(walked, idleSync, { many: MANY })
   return {
-    /**
-     * For one payment: created, paid, announced to one endpoint, fetched once, its fee made final,
-     * settled.
-     */
-    paid: {
-      flows: [
-        ...steps,
-        times(share(withoutIdle(idleSync, looked)), ASSUMPTIONS.syncLooks),
-        final,
-        share(settle),
-      ],
-      storedBytes: stored,
-    },
+    paid,
     /** For one payment that is not paid: created, expired, announced to one endpoint. */
     unpaid: await measureUnpaid(),
     /**
@@ -66,6 +38,51 @@ export async function measureFlows() {
 }
 
 export type Measured = Awaited<ReturnType<typeof measureFlows>>
+
+/** Payments that come in a burst, each with this body, so that they share the runs of the sync. */
+export async function measurePaidBurst(body: string, many: number) {
+  const metered = await startMeteredWorld()
+  await syncRun(metered, 'sync, first run')
+  const idleSync = await syncRun(metered, 'sync, one run')
+  return measurePaid(await startMerchant(metered), idleSync, { many, body })
+}
+
+/**
+ * For one payment of many: created, paid, announced to one endpoint, fetched once, its fee made
+ * final, settled.
+ */
+async function measurePaid(
+  walked: MeteredMerchant,
+  idleSync: Flow,
+  { many, body }: { readonly many: number; readonly body?: string },
+) {
+  const { world, measure, run, passTime, merchant } = walked
+  const before = storedBytes(world.table)
+  const steps = await walkPayment(walked, 'payment-1', body)
+  for (let number = 2; number <= many; number++)
+    await walkPayment(walked, `payment-${number}`, body)
+  const stored = Math.round((storedBytes(world.table) - before) / many)
+
+  const looked = await syncRun(walked, 'looked at by the sync')
+  // Bank channels report their final fee a business day later; funds are settled once they are 24
+  // hours old.
+  await passTime(4 * DAY_MS)
+  const sync = await syncRun(walked, 'fee made final')
+  const Records = [{ messageId: 'm', body: JSON.stringify({ client_id: merchant.clientId }) }]
+  const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
+  // A run that finds nothing to settle writes nothing, and would measure nothing.
+  if (settle.writes === 0) throw new Error('nothing was settled')
+  const share = (flow: Flow) => times(flow, 1 / many)
+  return {
+    flows: [
+      ...steps,
+      times(share(withoutIdle(idleSync, looked)), ASSUMPTIONS.syncLooks),
+      share(withoutIdle(idleSync, sync)),
+      share(settle),
+    ],
+    storedBytes: stored,
+  }
+}
 
 function syncRun({ measure, run }: MeteredWorld, name: string): Promise<Flow> {
   return measure('sync-provider-transactions', name, async () => {
@@ -102,11 +119,15 @@ export async function startMerchant(metered?: MeteredWorld) {
 
 type MeteredMerchant = Awaited<ReturnType<typeof startMerchant>>
 
-export async function walkPayment(walked: MeteredMerchant, key: string): Promise<readonly Flow[]> {
+export async function walkPayment(
+  walked: MeteredMerchant,
+  key: string,
+  body?: string,
+): Promise<readonly Flow[]> {
   const { world, callbacks, measure, passTime, ask, create } = walked
   let id = ''
   const created = await measure('api-create-payment', 'created', async () => {
-    id = await create(key)
+    id = await create(key, body)
   })
   const [upstream] = world.provider.findPaymentRequests(id)
   world.provider.simulatePayment(upstream?.payment_request_id ?? '')
@@ -130,10 +151,6 @@ async function deliverNext({ world, handleBatch }: MeteredWorld): Promise<boolea
   if (dueMs === undefined) return false
   await world.scheduler.runUntil(Math.max(dueMs, world.scheduler.nowMs()))
   return handleBatch('webhooks', 1)
-}
-
-function share(flow: Flow): Flow {
-  return times(flow, 1 / MANY)
 }
 
 function times(flow: Flow, factor: number): Flow {
@@ -178,7 +195,7 @@ async function measureUnpaid() {
   })
   const delivered = await measure('deliver-webhook', 'delivered', () => deliverNext(started))
   while (await deliverNext(started));
-  const flows = [created, share({ ...expired, invocations }), delivered]
+  const flows = [created, times({ ...expired, invocations }, 1 / MANY), delivered]
   return { flows, storedBytes: Math.round((storedBytes(world.table) - before) / MANY) }
 }
 

@@ -5,6 +5,7 @@ import { EventSchema } from '../../shared/event/read-events.ts'
 import { EndpointIdSchema, slotOf } from '../../shared/ids.ts'
 import { putWindow } from '../../shared/ledger/window-store.ts'
 import type { WebhookResult } from '../../shared/send-webhook.ts'
+import { deflateText } from '../../shared/table/deflated-text.ts'
 import { clientKey, deliveryKey, eventKey } from '../../shared/table/keys.ts'
 import { queryAll } from '../../shared/table/list-items.ts'
 import { WORK_SLOTS, type Work } from '../../shared/table/schema.ts'
@@ -77,7 +78,11 @@ export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}
   }
   const ttl = expiresAfter(event.firedAt, RETENTION.eventMs)
   await deps.table.write(
-    put(eventKey(event.subject, event.name), { body: event.body, ...index, ttl }, isNew),
+    put(
+      eventKey(event.subject, event.name),
+      { body: deflateText(event.body), ...index, ttl },
+      isNew,
+    ),
   )
   return event
 }

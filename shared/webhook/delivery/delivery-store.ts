@@ -28,8 +28,8 @@ export const DELIVERY_ENTITY = 'delivery'
 
 export const SCHEDULE_FIELDS = ['nextAttemptAt', 'resends', ...DUE_WORK_FIELDS] as const
 /**
- * The attribute with the status of a row that no status list shows. A failure or an overdue attempt
- * moves the value to `status`.
+ * The attribute with the status of a row that no status list shows: a row without a failure, or one
+ * that succeeded. A failure or an overdue attempt moves the value to `status`.
  */
 export const UNLISTED = 'state'
 export const CLAIM_FIELDS = ['claimToken', 'claimedUntil'] as const
@@ -100,9 +100,15 @@ export async function findDeliveries(
   return items.flatMap((item) => (item ? [v.parse(DeliverySchema, item)] : []))
 }
 
+/** The row of a delivery. Fields that its index attributes hold are not stored twice. */
 export function deliveryItem({ status, unlisted, ...delivery }: Delivery) {
+  const { createdAt, firedAt } = delivery
   return {
     ...delivery,
+    deliveryId: undefined,
+    endpointId: undefined,
+    createdAt: undefined,
+    firedAt: firedAt === createdAt ? undefined : firedAt,
     ...(unlisted ? { state: status } : { status }),
     ...(status === 'skipped' && { ttl: expiresAfter(delivery.createdAt, RETENTION.deliveryMs) }),
     owner: delivery.endpointId,

@@ -31,6 +31,8 @@ const Status = v.picklist(DELIVERY_STATUSES)
  * it.
  */
 export const DeliverySchema = v.pipe(
+  v.unknown(),
+  v.transform(withIndexFields),
   v.object({
     deliveryId: DeliveryIdSchema,
     eventId: EventIdSchema,
@@ -82,7 +84,13 @@ export const DeliverySchema = v.pipe(
     return { ...row, status, ...(listedStatus === undefined && { unlisted: true as const }) }
   }),
 )
-/** `unlisted`: no attempt has failed yet, so no index entry lists it by its status. */
+/** Adds the fields that a row leaves out, because its index attributes contain them. */
+function withIndexFields(row: unknown): unknown {
+  const { id: deliveryId, owner: endpointId, listedAt: createdAt } = Object(row)
+  return { deliveryId, endpointId, createdAt, firedAt: createdAt, ...Object(row) }
+}
+
+/** `unlisted`: no attempt has failed yet, or the last succeeded: no index entry has its status. */
 export type Delivery = v.InferOutput<typeof DeliverySchema>
 
 export const DeliveryMessageSchema = v.pipe(

@@ -75,7 +75,7 @@ export async function storeAttemptResult(
   const { applied } = await deps.table.transact({
     delivery: update(
       deliveryKey(delivery.deliveryId),
-      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, UNLISTED, ...remove] },
+      { set: { ...set, attempts: attempt.number }, remove: [...CLAIM_FIELDS, ...remove] },
       hasSameClaim(delivery, attempt),
     ),
     attempt: put(attemptKey(delivery.deliveryId, attempt.number), {
@@ -121,10 +121,17 @@ function changesAfter(delivery: Delivery, attempt: DeliveryAttempt, state: State
   if (state.status === 'scheduled') {
     const lostBefore = attempt.error === 'unknown' || undefined
     const set = { ...scheduleFields(delivery, state.nextAttemptAt), lostBefore }
-    return { set, remove: ['resends', ...(lostBefore ? [] : ['lostBefore'])] }
+    return { set, remove: [UNLISTED, 'resends', ...(lostBefore ? [] : ['lostBefore'])] }
   }
-  const endFields = { status: state.status, ...retentionFrom(attempt) }
-  if (state.status !== 'abandoned') return { set: endFields, remove: SCHEDULE_FIELDS }
+  const retention = retentionFrom(attempt)
+  // The list of succeeded deliveries reads all deliveries of their endpoint.
+  if (state.status === 'succeeded') {
+    const set = { [UNLISTED]: state.status, ...retention }
+    return { set, remove: [...SCHEDULE_FIELDS, 'status'] }
+  }
+  const endFields = { status: state.status, ...retention }
+  if (state.status !== 'abandoned')
+    return { set: endFields, remove: [...SCHEDULE_FIELDS, UNLISTED] }
   const alert = dueWork('alert', delivery.deliveryId, state.alertDueAt)
-  return { set: { ...endFields, ...alert }, remove: ['nextAttemptAt', 'resends'] }
+  return { set: { ...endFields, ...alert }, remove: [UNLISTED, 'nextAttemptAt', 'resends'] }
 }

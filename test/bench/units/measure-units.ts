@@ -2,6 +2,7 @@ import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measureFlows, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
+import { type LifeUnits, livesTable, measureLives } from './measure-lives.ts'
 
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
@@ -36,14 +37,19 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', { method: 'ewallet', channel_code: 'OVO' }],
 ]
 
-export async function measureUnits(): Promise<readonly FlowUnits[]> {
+export type MeasuredUnits = {
+  readonly flows: readonly FlowUnits[]
+  readonly lives: readonly LifeUnits[]
+}
+
+export async function measureUnits(): Promise<MeasuredUnits> {
   const { paid, abandoned } = await measureFlows()
   const flows: FlowUnits[] = paid.flows.map(({ name: flow, detail }) => ({ flow, detail }))
   flows.push({ flow: 'delivery, abandoned after eight attempts', detail: abandoned.detail })
   flows.push(...(await requests(await startMeasuring())))
   flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
-  return flows
+  return { flows, lives: await measureLives() }
 }
 
 type Started = Awaited<ReturnType<typeof startMeasuring>>
@@ -148,9 +154,10 @@ export const PAID = [
 ]
 
 /**
- * What each flow uses, by item and index, and calls; and each payment from its create to its end.
+ * What each flow uses, by item and index, and calls; each payment from its create to its end; and a
+ * paid payment by its channel, fields and pace.
  */
-export function unitsReport(flows: readonly FlowUnits[]): string {
+export function unitsReport({ flows, lives: paid }: MeasuredUnits): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)
@@ -163,7 +170,12 @@ export function unitsReport(flows: readonly FlowUnits[]): string {
   })
   const [units, provider] = [['Write units', 'Read units'], 'Calls of the provider']
   const heading = ['Flow', ...units, 'Written', 'Read', 'Calls of the table', provider]
-  return `${markdownTable(['A payment', ...units, provider], whole)}\n\n${markdownTable(heading, flows.map(cells))}`
+  const tables = [
+    markdownTable(['A payment', ...units, provider], whole),
+    livesTable(paid),
+    markdownTable(heading, flows.map(cells)),
+  ]
+  return tables.join('\n\n')
 }
 
 function rounded(value: number): string {

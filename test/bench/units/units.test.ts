@@ -6,18 +6,27 @@ import { projectText } from '../../support/source-file.ts'
 import { startMerchant, walkPayment } from '../measure-flows.ts'
 import { unitsIn } from '../meter-table.ts'
 import { AUDIT_READS_A_MONTH, KEY_UNITS, PAYMENT_UNITS } from '../walls/payment-use.ts'
-import { type FlowUnits, measureUnits, PAID, sumOf, unitsReport } from './measure-units.ts'
+import {
+  type FlowUnits,
+  type MeasuredUnits,
+  measureUnits,
+  PAID,
+  sumOf,
+  unitsReport,
+} from './measure-units.ts'
 
+let measured: MeasuredUnits
 let flows: readonly FlowUnits[]
 
 beforeAll(async () => {
-  flows = await measureUnits()
+  measured = await measureUnits()
+  flows = measured.flows
 })
 
 it('docs/performance.md has the units of every flow; otherwise: npm run bench -- units --write', () => {
   const document = projectText('docs/performance.md')
 
-  expect(withWritten(document, 'bench', unitsReport(flows), 'units')).toBe(document)
+  expect(withWritten(document, 'bench', unitsReport(measured), 'units')).toBe(document)
 })
 
 describe('a payment (design section 9)', () => {
@@ -28,6 +37,18 @@ describe('a payment (design section 9)', () => {
     expect(sumOf(paid, 'writes')).toBeLessThanOrEqual(45)
     expect(sumOf(paid, 'reads')).toBeLessThanOrEqual(11)
   })
+
+  it.each(['BCA', 'QRIS', 'DANA', 'OVO'])(
+    'that is paid by %s with the fields of a shop takes at most 45 and 11 units in a burst, and with no fields 44',
+    (channel) => {
+      const [none, shop] = measured.lives.filter((life) => life.channel === channel)
+
+      expect([none?.fields, shop?.fields]).toStrictEqual(['none', 'of a shop'])
+      expect(none?.writes).toBeLessThanOrEqual(44)
+      expect(shop?.writes).toBeLessThanOrEqual(45)
+      expect(shop?.reads).toBeLessThanOrEqual(11)
+    },
+  )
 
   it.each([
     ['virtual account', 42],

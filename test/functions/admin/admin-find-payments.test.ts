@@ -144,7 +144,7 @@ describe('find-payments by destination', () => {
     async (filter, { deps, destination }) => {
       const client = await aStoredClient(deps)
       const payment = await aPendingPayment(deps, client, { externalReference: 'order-1' })
-      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['owner'] }, exists))
+      await deps.table.write(update(paymentKey(payment.paymentId), { remove: ['entity'] }, exists))
 
       const search = {
         client_id: client.clientId,

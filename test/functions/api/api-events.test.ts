@@ -3,8 +3,9 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import type { Event } from '../../../shared/event/event.ts'
 import { type ClientId, PaymentIdSchema, subjectOfPayment } from '../../../shared/ids.ts'
+import { deflateText } from '../../../shared/table/deflated-text.ts'
 import { eventKey } from '../../../shared/table/keys.ts'
-import { isNew, put } from '../../../shared/table/step.ts'
+import { exists, isNew, put, update } from '../../../shared/table/step.ts'
 import { addMs, DAY_MS, SECOND_MS, type Timestamp } from '../../../shared/time.ts'
 import { API, type ApiResponse, anApi, anApiClient, call } from '../../support/api-event.ts'
 import { runs } from '../../support/runs.ts'
@@ -19,7 +20,8 @@ async function eventRow(
 ): Promise<Event> {
   const event = anEvent(firedAt, { clientId, ...fields })
   const index = { owner: clientId, entity: 'event', listedAt: firedAt, id: event.eventId }
-  await deps.table.write(put(eventKey(event.subject, event.name), { ...event, ...index }, isNew))
+  const row = { ...event, body: deflateText(event.body), ...index }
+  await deps.table.write(put(eventKey(event.subject, event.name), row, isNew))
   return event
 }
 
@@ -97,6 +99,17 @@ describe('GET /v1/events (design section 8)', () => {
       [nextEvent.eventId],
       [],
     ])
+  })
+
+  it('leaves out an event whose bytes cannot be read', async () => {
+    const { deps, caller, ask } = await anApi({}, memoryDeps())
+    const damaged = await eventRow(deps, caller.clientId, deps.now())
+    const event = await eventRow(deps, caller.clientId, addMs(deps.now(), 1))
+    const key = eventKey(damaged.subject, damaged.name)
+    await deps.table.write(update(key, { set: { body: damaged.body } }, exists))
+    deps.clock.advance(10 * SECOND_MS)
+
+    expect(idsIn(await ask('listEvents'))).toStrictEqual([event.eventId])
   })
 
   it('shows events of at most 90 days, even after older cursors', async () => {

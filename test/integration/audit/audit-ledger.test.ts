@@ -7,6 +7,7 @@ import { minor } from '../../../shared/money.ts'
 import type { Payment } from '../../../shared/payment/payment.ts'
 import { movePayment } from '../../../shared/posting/move-payment.ts'
 import type { Item } from '../../../shared/table/attributes.ts'
+import { deflateText, inflateText } from '../../../shared/table/deflated-text.ts'
 import {
   deliveryKey,
   endpointKey,
@@ -169,7 +170,9 @@ it('an unknown field in an event is a difference that does not show its value', 
   )
   await putRaw(deps, {
     ...event,
-    body: String(event?.['body']).replace('"data":{', '"data":{"phone":"+62811000000",'),
+    body: deflateText(
+      String(inflateText(event?.['body'])).replace('"data":{', '"data":{"phone":"+62811000000",'),
+    ),
   })
 
   await auditClient(deps, client.clientId)

@@ -96,7 +96,7 @@ describe('a payment that is open for seven days (design section 4, "Sweep and se
         brokenPayments.map(({ paymentId }) => rawItem(deps, paymentKey(paymentId))),
       )
       if (failure === 'read')
-        for (const row of rows) await putRaw(deps, { ...row, transitions: 'none' })
+        for (const row of rows) await putRaw(deps, { ...row, details: 'none' })
       deps.provider.script('listTransactions', async ({ providerPaymentId }) => {
         deps.clock.advance(seconds)
         return providerPaymentId === overdue.creditedProviderPaymentId

@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest'
 import type { Client } from '../../../shared/client/client.ts'
+import type { Event } from '../../../shared/event/event.ts'
 import { listEventsOf } from '../../../shared/event/read-events.ts'
 import { subjectOfPayment } from '../../../shared/ids.ts'
 import type { MoneyRow } from '../../../shared/journal/payment-money.ts'
@@ -182,8 +183,8 @@ async function move(deps: TestDeps, payment: Payment, row: MoneyRow) {
 
 async function reversedEvents(deps: TestDeps, { paymentId }: Payment) {
   return (await listEventsOf(deps, subjectOfPayment(paymentId))).filter(
-    ({ type }) => type === 'payment.reversed',
-  )
+    (event) => event?.type === 'payment.reversed',
+  ) as readonly Event[]
 }
 
 /** The bodies of a payment's reversal events, oldest first. */

@@ -2,7 +2,7 @@ import { describe, expect } from 'vitest'
 import { RETENTION } from '../../../shared/event/event.ts'
 import { findEventBody } from '../../../shared/event/event-store.ts'
 import { findSuspense } from '../../../shared/suspense/suspense-store.ts'
-import { deliveryKey, endpointKey } from '../../../shared/table/keys.ts'
+import { deliveryKey, endpointKey, eventKey } from '../../../shared/table/keys.ts'
 import { exists, update } from '../../../shared/table/step.ts'
 import { expiresAfter } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
@@ -153,6 +153,18 @@ describe('deliver-webhook: a missing endpoint, secret or event', () => {
       paymentId: orphan.subject?.id,
       status: 'open',
     })
+  })
+
+  it('skips a delivery whose event cannot be read', async ({ deps, endpoint }) => {
+    const event = await storedEvent(deps, { clientId: endpoint.clientId })
+    const delivery = await storedDelivery(deps, endpoint, {}, event)
+    const key = eventKey(event.subject, event.name)
+    await deps.table.write(update(key, { set: { body: event.body } }))
+
+    await deliverWebhook(deps, messageFor(delivery))
+
+    expect(await rowOf(deps, delivery)).toMatchObject({ status: 'skipped', attempts: 1 })
+    expect(deps.webhooks).toStrictEqual([])
   })
 
   it('reads the bytes of an event once in ten seconds, and again after a failed read', async ({

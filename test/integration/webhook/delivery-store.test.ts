@@ -5,7 +5,7 @@ import { deliveryIdFor, eventIdFor, subjectOfPayment } from '../../../shared/ids
 import { applyProviderNews } from '../../../shared/payment/news/apply-news.ts'
 import { closePayment } from '../../../shared/payment/news/close-payment.ts'
 import { attemptKey, deliveryKey } from '../../../shared/table/keys.ts'
-import { put } from '../../../shared/table/step.ts'
+import { exists, put, update } from '../../../shared/table/step.ts'
 import { addMs, type Timestamp } from '../../../shared/time.ts'
 import type { Delivery } from '../../../shared/webhook/delivery/delivery.ts'
 import {
@@ -175,6 +175,23 @@ it('postponeDelivery applies once for each previous due time', async ({ deps, de
   expect(await dueAtOf(deps, 'delivery', delivery.deliveryId)).toBe(dueAt)
 })
 
+it('a delivery that succeeds after a failure leaves the list of its status', async ({
+  deps,
+  delivery,
+}) => {
+  const key = deliveryKey(delivery.deliveryId)
+  await deps.table.write(
+    update(key, { set: { status: 'scheduled', claimToken: 'token' }, remove: ['state'] }, exists),
+  )
+  const claimed = { ...listedDelivery(delivery), claimToken: 'token' }
+
+  await storeAttemptResult(deps, claimed, attemptOf(deps, 1), { status: 'succeeded' })
+
+  const row = await deps.table.get(key)
+  expect(row).toMatchObject({ state: 'succeeded', attempts: 1 })
+  expect(row).not.toHaveProperty('status')
+})
+
 async function aPaidPaymentWith(...endpoints: readonly Partial<Endpoint>[]) {
   const deps = memoryDeps()
   const client = await aStoredClient(deps)
@@ -248,7 +265,7 @@ describe('the announcement of a payment (design section 4, Announce)', () => {
 
     await closePayment(deps, payment, end)
 
-    const sent = (await events()).map(({ body }) => JSON.parse(body))
+    const sent = (await events()).map((event) => JSON.parse(event?.body ?? '{}'))
     expect(sent).toMatchObject(
       reasons.map((failure_reason) => ({ event: 'payment.failed', data: { failure_reason } })),
     )

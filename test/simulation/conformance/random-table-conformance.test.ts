@@ -60,6 +60,7 @@ const integer = fc.integer({ min: -5, max: 5 })
 const VALUES: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   amount: integer,
   text: fc.constantFrom('', 'a', 'ab', 'é😀', null),
+  bytes: fc.uint8Array({ maxLength: 2 }),
   tags: fc
     .uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 })
     .map((tags) => new Set(tags)),

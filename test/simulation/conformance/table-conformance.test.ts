@@ -43,6 +43,7 @@ const VALUES = {
   map: { a: 1, b: { c: [null] } },
   tags: new Set(['b', 'x']),
   numbers: new Set([5, 1]),
+  bytes: Uint8Array.from([1, 200]),
 }
 const FIELDS = [...Object.keys(VALUES), 'missing']
 const SAME_IN_ANOTHER_ORDER = [{ b: { c: [null] }, a: 1 }, new Set(['x', 'b'])]
@@ -51,6 +52,8 @@ const OPERANDS = [
   ...SAME_IN_ANOTHER_ORDER,
   { a: 1 },
   new Set(['b']),
+  Uint8Array.from([1, 3]),
+  new Uint8Array(),
   undefined,
 ]
 
@@ -72,8 +75,8 @@ describe('every value', () => {
     )
     const notThere = conditions.map((of) => [remove(aKey(), of('missing'))])
 
-    expect(await tallyOnBoth(there)).toStrictEqual({ applied: 42, refused: 448, invalid: 518 })
-    expect(await tallyOnBoth(notThere)).toStrictEqual({ refused: 35, invalid: 37 })
+    expect(await tallyOnBoth(there)).toStrictEqual({ applied: 46, refused: 659, invalid: 555 })
+    expect(await tallyOnBoth(notThere)).toStrictEqual({ refused: 47, invalid: 37 })
   })
 
   it('is changed by every operand', async () => {
@@ -88,7 +91,7 @@ describe('every value', () => {
       }),
     )
 
-    expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 544, found: 54, invalid: 266 })
+    expect(await tallyOnBoth(sequences)).toStrictEqual({ applied: 677, found: 63, invalid: 331 })
   })
 
   it('is accepted or refused as an index key, in any put and in an update that its condition allows', async () => {

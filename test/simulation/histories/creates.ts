@@ -4,6 +4,7 @@ import { createAs, http } from '../scenes/http.ts'
 import { reportSituation } from '../sometimes/report-situation.ts'
 import { observeCreate } from '../watching/observations.ts'
 import { type InvokeOptions, operate } from '../world/lambda.ts'
+import { paymentRow } from '../world/rows.ts'
 import { count } from '../world/tally.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { waitFor } from '../world/world.ts'
@@ -99,7 +100,7 @@ export function newCreate(play: Play, isPush = false, livesSeconds?: number) {
   const drawn = JSON.parse(bodyFor(play, tenant)) as object
   const lives = livesSeconds === undefined ? {} : { expires_in_seconds: livesSeconds }
   const body = JSON.stringify({ ...drawn, ...(isPush && PUSH), ...lives })
-  const row = () => world.table.item({ pk, sk: 'PAYMENT' }) ?? {}
+  const row = () => paymentRow(world, paymentId) ?? {}
   return {
     tenant,
     paymentId,

@@ -1,4 +1,4 @@
-import { text } from '../../support/recount/books.ts'
+import { shown, text } from '../../support/recount/books.ts'
 import { changeAccount, changeEndpoints, changeKeys } from '../scenes/change-settings.ts'
 import { settlementActions } from '../scenes/concurrent-operators.ts'
 import { type Happens, http, tenantOf } from '../scenes/http.ts'
@@ -38,12 +38,16 @@ export function arrangeRaces(play: Play, happens: Happens): void {
       after?.['status'] !== 'pending'
     )
       return
-    const tenant = tenantOf(play, after['client_id'])
+    const payment = shown(after)
+    const tenant = tenantOf(play, payment['client_id'])
     if (!tenant || !happens(0.15)) return
     const cancel = () =>
       void http(play, tenant, 'api-cancel-payment', { id: key.pk.slice('PAYMENT#'.length) })
     for (const _ of ['one', 'another'])
-      scheduler.at(Date.parse(text(after, 'expires_at')) + scenePrng.int(-CALL_MS, CALL_MS), cancel)
+      scheduler.at(
+        Date.parse(text(payment, 'expires_at')) + scenePrng.int(-CALL_MS, CALL_MS),
+        cancel,
+      )
   })
 
   world.onStarted.push(({ name }, event) => {

@@ -1,5 +1,6 @@
 import type { StoredItem } from '../../../infra/local/emulators/memory-table/stored-item.ts'
 import type { Step } from '../../../shared/table/step.ts'
+import { type RawItem, shown } from '../../support/recount/books.ts'
 import { count } from '../world/tally.ts'
 import { type World } from '../world/world.ts'
 
@@ -62,7 +63,11 @@ function isCommit(refused: Refused) {
 }
 
 function itemOf({ step }: Refused): Readonly<Record<string, unknown>> {
-  return step.kind === 'put' ? step.item : {}
+  return step.kind === 'put' ? shown(step.item) : {}
+}
+
+function attemptIn(item: RawItem = {}): number {
+  return Number(shown(item)['attempt'])
 }
 
 function compares({ step }: Refused, field: string, test: string) {
@@ -81,8 +86,7 @@ export const REFUSALS: Situations<Refused> = {
   'a commit is refused': [250, isCommit],
   'an attempt continues after its lease has expired': [
     1_000,
-    (refused) =>
-      isCommit(refused) && Number(refused.was?.['attempt']) > Number(itemOf(refused)['attempt']),
+    (refused) => isCommit(refused) && attemptIn(refused.was) > attemptIn(itemOf(refused)),
   ],
   'a success is refused': [
     250,

@@ -1,3 +1,6 @@
+import { readDetails } from '../../../shared/payment/payment-details.ts'
+import { toItem } from '../../../shared/table/attributes.ts'
+import { inflateText } from '../../../shared/table/deflated-text.ts'
 import type { ReceivedWebhook } from '../../simulation/world/merchants.ts'
 
 /** The table's raw items, sorted into the books of an auditor. */
@@ -40,7 +43,7 @@ export function booksOf(items: readonly RawItem[]) {
     events: byPk('EVENT#').map(whole),
     // The status is in `status`, which an index lists, or in `state`.
     deliveries: bySk((sk) => sk === 'DELIVERY').map(
-      (item): RawItem => ({ ...item, status: item['status'] ?? item['state'] }),
+      (item): RawItem => ({ ...shown(item), status: item['status'] ?? item['state'] }),
     ),
     attempts: bySk((sk) => sk.startsWith('ATTEMPT#')),
     shards: bySk((sk) => sk.startsWith('SHARD#')),
@@ -62,12 +65,46 @@ export function text(item: RawItem, attribute: string): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : ''
 }
 
-/** A payment or an event of one, with the fields that only its keys and index attributes have. */
+/**
+ * A payment or an event of one, with the fields that only its keys and index attributes have, and
+ * with its deflated texts.
+ */
 export function whole(item: RawItem): RawItem {
-  const { pk, sk, id, owner, listed_at: listedAt } = item
+  const { pk, sk, id, owner, listed_at: listedAt, body } = item
   const event = { event_id: id, type: sk, client_id: owner, fired_at: listedAt }
-  const said = sk === 'PAYMENT' ? { created_at: listedAt, currency: 'IDR' } : event
-  return { payment_id: String(pk).replace(/^(EVENT#payment|PAYMENT)#/, ''), ...said, ...item }
+  const said =
+    sk === 'PAYMENT'
+      ? { created_at: listedAt, currency: 'IDR', client_id: owner, ...payment(item) }
+      : event
+  return {
+    payment_id: String(pk).replace(/^(EVENT#payment|PAYMENT)#/, ''),
+    ...said,
+    ...item,
+    ...(body !== undefined && { body: inflateText(body) }),
+  }
+}
+
+function payment({ details, status, paid_at, ended_by: source, ended_at: at = paid_at }: RawItem) {
+  const transitions = source === undefined ? [] : [{ status, at, source }]
+  return { ...toItem(readDetails(details)), transitions }
+}
+
+const shownRows = new WeakMap<RawItem, RawItem>()
+
+/** A row of any kind; a visible payment, an event and a delivery with all their fields. */
+export function shown(item: RawItem): RawItem {
+  const isDelivery = item['sk'] === 'DELIVERY'
+  const isWhole = !isDelivery && !('details' in item) && !String(item['pk']).startsWith('EVENT#')
+  if (isWhole) return item
+  const known = shownRows.get(item) ?? (isDelivery ? wholeDelivery(item) : whole(item))
+  shownRows.set(item, known)
+  return known
+}
+
+function wholeDelivery(item: RawItem): RawItem {
+  const { id, owner, listed_at: createdAt } = item
+  const times = { created_at: createdAt, fired_at: createdAt }
+  return { delivery_id: id, endpoint_id: owner, ...times, ...item }
 }
 
 export function amount(item: RawItem, attribute: string): number {

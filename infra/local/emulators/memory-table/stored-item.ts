@@ -47,6 +47,7 @@ export function recordOf(item: StoredItem): Item {
 function valueCopy(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   if (value instanceof Set) return new Set(value)
+  if (value instanceof Uint8Array) return Uint8Array.from(value)
   if (Array.isArray(value)) return value.map(valueCopy)
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => [name, valueCopy(member)]),
@@ -84,6 +85,7 @@ export function valueSize(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value === 'number') return numberSize(value)
   if (typeof value !== 'object' || value === null) return 1
+  if (value instanceof Uint8Array) return value.byteLength
   if (value instanceof Set) return [...value].reduce((size, member) => size + valueSize(member), 0)
   if (!Array.isArray(value)) return CONTAINER + membersSize(value, PER_ELEMENT)
   return value.reduce((size, element) => size + valueSize(element) + PER_ELEMENT, CONTAINER)

@@ -100,6 +100,7 @@ function keyText({ pk, sk }: Key) {
 /** Undefined if two values have no order: their types differ, or their type has no order. */
 export function orderOf(a: unknown, b: unknown): number | undefined {
   if (typeof a === 'string' && typeof b === 'string') return textOrder(a, b)
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b)
   return typeof a === 'number' && typeof b === 'number' ? a - b : undefined
 }
 

@@ -1,0 +1,33 @@
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { DEFLATED_WORDS } from './deflated-words.ts'
+
+/**
+ * A text as the table stores it: the number of its dictionary in one byte, then raw deflate. The
+ * same text may deflate to other bytes on another version of Node. Its inflated bytes are always
+ * the same.
+ */
+export type DeflatedText = Uint8Array
+
+const NEWEST = DEFLATED_WORDS.length - 1
+
+export function deflateText(text: string): DeflatedText {
+  const dictionary = wordsOf(NEWEST)
+  return Uint8Array.from([NEWEST, ...deflateRawSync(text, { level: 9, dictionary })])
+}
+
+function wordsOf(version: number | undefined): Buffer | undefined {
+  const words = DEFLATED_WORDS[version ?? -1]
+  return words && Buffer.from(words.join(''))
+}
+
+/** The text; undefined for anything that is not a deflated text, or whose bytes are damaged. */
+export function inflateText(stored: unknown): string | undefined {
+  if (!(stored instanceof Uint8Array)) return undefined
+  const dictionary = wordsOf(stored[0])
+  if (dictionary === undefined) return undefined
+  try {
+    return inflateRawSync(stored.subarray(1), { dictionary }).toString('utf8')
+  } catch {
+    return undefined
+  }
+}
