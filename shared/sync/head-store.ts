@@ -28,12 +28,11 @@ async function readHead(deps: TableDeps): Promise<Head | undefined> {
   return v.parse(v.optional(HeadSchema), await deps.table.get(headKey))
 }
 
-/**
- * Plans all rows updated after the head's position, up to now (design section 4, "Sync"). One
- * transaction writes the slices and the new position, so a crash loses no slice. Undefined: another
- * worker planned this round.
- */
-export async function planRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
+/** What a round reads: in slices, and the head after it. */
+export type Round = Awaited<ReturnType<typeof nextRound>>
+
+/** The next round: all rows updated after the head's position, up to now. Writes nothing. */
+export async function nextRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const head = await readHead(deps)
   const now = deps.now()
   const from = head?.position ?? addMs(now, -FIRST_LOOK_BACK_MS)
@@ -44,7 +43,7 @@ export async function planRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
   const slices: Slice[] = cutIntoSlices({ from, to }, workers).map((span, at) => ({
     ...newSlice,
     ...span,
-    // The planner claims the first slice; every worker can claim the others.
+    // Whoever begins the round has claimed its first slice; every worker can claim the others.
     dueAt: at === 0 ? addMs(now, LEASE_MS) : now,
     id: `head#${round}#${at}`,
     kind: 'head',
@@ -59,26 +58,33 @@ export async function planRound(deps: StoreDeps & Pick<Deps, 'stage'>) {
       ...created,
     })
   }
-  const next: Head = {
+  const nextHead: Head = {
     position: later(from, addMs(now, -OVERLAP_MS)),
     round,
     reversalsAt: areReversalsDue ? addMs(now, DAY_MS) : head.reversalsAt,
   }
-  const moveHead = update(
-    headKey,
-    { set: { ...next, provider: UPSTREAM } },
-    unchanged('round', head?.round),
-  )
+  return { slices, to, nextHead, lastRound: head?.round }
+}
+
+/**
+ * Moves the head over a round and stores what is left to read of it, in one transaction: a crash
+ * loses no slice (design section 4, "Sync"). False: another worker has begun or read this round.
+ */
+export async function moveHead(
+  deps: TableDeps,
+  { nextHead, lastRound }: Round,
+  unread: readonly Slice[],
+): Promise<boolean> {
+  const set = { ...nextHead, provider: UPSTREAM }
+  const head = update(headKey, { set }, unchanged('round', lastRound))
+  if (unread.length === 0) return (await deps.table.write(head)).applied
   // A slice's id names the round, which only the condition of the head allows.
-  const putSlices = slices.map((slice) => {
+  const putSlices = unread.map((slice) => {
     const item = { ...slice, provider: UPSTREAM, ...dueWork('sync', slice.id, slice.dueAt) }
     return [slice.id, put(syncJobKey(slice.id), item)] as const
   })
-  const { applied } = await deps.table.transact<string>({
-    head: moveHead,
-    ...Object.fromEntries(putSlices),
-  })
-  return applied ? { slices, to } : undefined
+  const steps = { head, ...Object.fromEntries(putSlices) }
+  return (await deps.table.transact<string>(steps)).applied
 }
 
 /**

@@ -15,16 +15,11 @@ import {
 import type { callBudget } from '../provider/quota-store.ts'
 import { finding, recordSuspense } from '../suspense/record-suspense.ts'
 import { addMs, later, MINUTE_MS, msBetween, type Timestamp } from '../time.ts'
-import {
-  finishJob,
-  keepPosition,
-  noteOpenTransaction,
-  releaseJob,
-  type Slice,
-} from './job-store.ts'
+import { noteOpenTransaction, type Slice } from './job-store.ts'
+import type { KeptPosition } from './kept-position.ts'
 import { postingByRow, type RowWithPayment as Row } from './reconcile-own-row.ts'
 import { type Lookups, type Reconciled, reconcileTransaction } from './reconcile-transaction.ts'
-import { addOpenTransaction, endReading, type OpenHours, registerOpenHours } from './tail.ts'
+import { addOpenTransaction, type OpenHours, registerOpenHours } from './tail.ts'
 
 /**
  * `read`: to the slice's end. `overtaken`: another worker has the slice. Else: why it was released;
@@ -65,20 +60,28 @@ export type SyncRun = {
  * 4, "Sync"). After a refused cursor the span is read from its beginning, once in a run. At the end
  * the slice is done or released. After a crash the slice is due again when its lease has expired.
  */
-export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd> {
+export async function readSlice(
+  run: SyncRun,
+  claimed: Slice,
+  kept: KeptPosition,
+): Promise<SliceEnd> {
   let slice = claimed
   let restarted = false
+  const release = async (end: SliceEnd, at = run.deps.now()) => {
+    await kept.release(slice, at)
+    return end
+  }
   for (let pages = 0; pages < MAX_PAGES; pages++) {
-    if (run.deps.monotonicMs() >= run.deadlineMs) return releaseSlice(run, slice, 'out_of_time')
+    if (run.deps.monotonicMs() >= run.deadlineMs) return release('out_of_time')
     const retryAt = await waitForQuota(run)
-    if (retryAt !== undefined) return releaseSlice(run, slice, 'rate_limited', retryAt)
+    if (retryAt !== undefined) return release('rate_limited', retryAt)
     const answer = await run.deps.provider.listTransactions(filterOf(slice))
     if (answer.kind === 'found') {
       // The provider announces more rows but gives no position to continue from.
       if (answer.value.hasMore && positionAfter(answer.value) === undefined) {
-        return releaseSlice(run, slice, 'provider_silent')
+        return release('provider_silent')
       }
-      const nextSlice = await readPage(run, slice, answer.value)
+      const nextSlice = await readPage(run, slice, answer.value, kept)
       if (nextSlice === undefined) return 'overtaken'
       await run.onPage()
       if (nextSlice.afterId === undefined) return 'read'
@@ -92,27 +95,13 @@ export async function readSlice(run: SyncRun, claimed: Slice): Promise<SliceEnd>
     const mayBeCursor =
       answer.kind === 'unanswered' && answer.reason === 'refused' && slice.afterId !== undefined
     const isRefused = answer.kind === 'not_found' || isOurMistake(answer)
-    if (!mayBeCursor || restarted)
-      return releaseSlice(run, slice, isRefused ? 'refused' : 'provider_silent')
+    if (!mayBeCursor || restarted) return release(isRefused ? 'refused' : 'provider_silent')
     restarted = true
-    const fromStart = await keepPosition(run.deps, slice, {
-      afterId: undefined,
-      openUntil: undefined,
-    })
+    const fromStart = await kept.keep(slice, { afterId: undefined, openUntil: undefined })
     if (fromStart === undefined) return 'overtaken'
     slice = fromStart
   }
-  return releaseSlice(run, slice, 'out_of_time')
-}
-
-async function releaseSlice(
-  run: SyncRun,
-  slice: Slice,
-  end: SliceEnd,
-  at = run.deps.now(),
-): Promise<SliceEnd> {
-  await releaseJob(run.deps, slice, at)
-  return end
+  return release('out_of_time')
 }
 
 /**
@@ -159,17 +148,16 @@ async function readPage(
   run: SyncRun,
   slice: Slice,
   page: TransactionPage,
+  kept: KeptPosition,
 ): Promise<Slice | undefined> {
   const hours: OpenHours = await reconcilePage(run, page)
   const isTail = slice.kind === 'tail'
   const times = isTail ? [...hours.values()].map(({ settlesBy }) => settlesBy) : []
   const openUntil = times.reduce((latest, time) => later(latest ?? time, time), slice.openUntil)
   if (!isTail) await registerOpenHours(run.deps, hours, run.scheduledHours)
-  if (page.hasMore)
-    return keepPosition(run.deps, slice, { afterId: positionAfter(page), openUntil })
+  if (page.hasMore) return kept.keep(slice, { afterId: positionAfter(page), openUntil })
   const progress = { ...slice, openUntil }
-  await (isTail ? endReading(run.deps, progress) : finishJob(run.deps, progress))
-  return { ...progress, afterId: undefined }
+  return (await kept.finish(progress)) ? { ...progress, afterId: undefined } : undefined
 }
 
 export const ASK_AGAIN_MS = 2 * MINUTE_MS

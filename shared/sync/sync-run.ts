@@ -3,7 +3,7 @@ import { paymentIdOf } from '../ids.ts'
 import { findPaymentsByKey } from '../payment/payment-store.ts'
 import { callBudget, callsPerMinute, workersForQuota } from '../provider/quota-store.ts'
 import { addMs, HOUR_MS, msBetween, type Timestamp } from '../time.ts'
-import { isRoundPast, planRound } from './head-store.ts'
+import { isRoundPast, moveHead, nextRound } from './head-store.ts'
 import {
   claimJob,
   type DueJob,
@@ -13,6 +13,7 @@ import {
   retryOpenTransaction,
   type SyncJob,
 } from './job-store.ts'
+import { inHead, inJob } from './kept-position.ts'
 import { isYoung, recordRowFinding } from './provider-row.ts'
 import { ASK_AGAIN_MS, lookupsOf, readSlice, type SyncRun } from './read-slice.ts'
 import { reconcileTransaction } from './reconcile-transaction.ts'
@@ -83,25 +84,27 @@ async function runSync(deps: SyncRun['deps'], readsHead: boolean, shareJobs?: ()
 
 /** Reads the head until now. Answers the end of the round; undefined when the reading stopped. */
 async function readHeadRound(run: SyncRun): Promise<Timestamp | undefined> {
-  const round = await planRound(run.deps)
-  if (round === undefined) {
+  const round = await nextRound(run.deps)
+  const [first, ...others] = round.slices
+  if (first === undefined) return round.to
+  const isOneSlice = others.length === 0
+  if (!isOneSlice && !(await moveHead(run.deps, round, round.slices))) {
     run.end = 'overtaken'
     return undefined
   }
-  const [first, ...others] = round.slices
-  // The plan has already claimed the first slice.
-  if (first !== undefined && !(await runJob(run, first))) return undefined
+  if (!(await runJob(run, first, isOneSlice ? inHead(run.deps, round) : inJob(run.deps))))
+    return undefined
   for (const slice of others) if (!(await claimAndRun(run, slice))) return undefined
   return round.to
 }
 
-async function runJob(run: SyncRun, job: SyncJob): Promise<boolean> {
+async function runJob(run: SyncRun, job: SyncJob, kept = inJob(run.deps)): Promise<boolean> {
   if (job.kind === 'open') {
     await recheckTransaction(run, job)
     return true
   }
   if (job.kind === 'head') run.lagMs = Math.max(run.lagMs, msBetween(job.to, run.deps.now()))
-  const end = await readSlice(run, job)
+  const end = await readSlice(run, job, kept)
   if (end !== 'read') run.end = end
   return end === 'read' || end === 'overtaken'
 }

@@ -75,7 +75,7 @@ const EXPLORATIONS: Readonly<Record<string, Exploration>> = {
       Planners: '{p, q}',
       Workers: '{a}',
       Rows: '{1}',
-      MostTime: 4,
+      MostTime: 3,
       MostRounds: 2,
       MostReadings: 0,
     },

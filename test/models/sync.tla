@@ -3,7 +3,8 @@
 The sync reads the provider's transactions: planners cut what was updated into slices, workers read slices page by page,
 and slices of what was not final yet, the tail, are registered to be read again.
 
-What it abstracts: a round plans one slice, and a page holds one row. The provider lists rows by their number, whatever
+What it abstracts: a round has one slice, and a page holds one row. A planner stores the slice before anything is read,
+or reads its first page in place and stores the rest, if there is one. The provider lists rows by their number, whatever
 time they were updated at, and shows an update up to Lag late. A planner's clock is off by up to Skew, and
 Lag + Skew <= Overlap is what the gateway relies on. A lease ends whenever it likes, and any process dies before any
 step. What becomes of a row is one step: it is in the books, a finding, or noted to be looked at by itself. Of the due
@@ -13,9 +14,9 @@ EXTENDS Naturals, FiniteSets, TLC
 
 CONSTANTS
   Planners, Workers, Rows, MostTime, MostRounds, MostReadings, Lag, Skew, Overlap,
-  RoundIsNext,        \* planRound in shared/sync/head-store.ts, or HeadOnlyAdvances breaks
-  SlicesComeWithHead, \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
-  RoundsOverlap,      \* planRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
+  RoundIsNext,        \* moveHead in shared/sync/head-store.ts, or HeadOnlyAdvances breaks
+  SlicesComeWithHead, \* moveHead in shared/sync/head-store.ts, or NothingIsSkipped breaks
+  RoundsOverlap,      \* nextRound in shared/sync/head-store.ts, or NothingIsSkipped breaks
   ClaimIsOnOldTime,   \* claimJob in shared/sync/job-store.ts, or LeaseIsKept breaks
   KeptBehindPage,     \* readPage in shared/sync/read-slice.ts, or NothingIsSkipped breaks
   KeptOnOldTime,      \* keepPosition in shared/sync/job-store.ts, or PositionIsKept breaks
@@ -41,7 +42,8 @@ Max(a, b) == IF a > b THEN a ELSE b
 Min(set) == CHOOSE x \in set : \A y \in set : x <= y
 Tail == 0
 NoSlice == [isLive |-> FALSE, from |-> 0, to |-> 0, after |-> 0, isDue |-> FALSE]
-IdlePlanner == [pc |-> "idle", round |-> 0, position |-> 0, slice |-> NoSlice]
+IdlePlanner ==
+  [pc |-> "idle", round |-> 0, position |-> 0, clock |-> 0, row |-> 0, update |-> 0, isAll |-> FALSE, slice |-> NoSlice]
 IdleWorker == [pc |-> "idle", slice |-> 0, isMine |-> FALSE, after |-> 0, row |-> 0, update |-> 0, reading |-> 0]
 
 Init ==
@@ -76,28 +78,52 @@ Show(r) ==
   /\ UNCHANGED <<now, updated, booked, head, slices, planner, worker, readings, owed>>
 
 -----------------------------------------------------------------------------
-(* A planner: planRound *)
+(* A planner: nextRound, readSlice with the position in the head, moveHead *)
+
+Ready(p, to) == planner' = [planner EXCEPT ![p] = to]
+Clocks == Max(now, Skew + 1) - Skew .. now + Skew
 
 ReadHead(p) ==
   /\ planner[p].pc = "idle" /\ head.round < MostRounds
-  /\ planner' = [planner EXCEPT ![p] = [IdlePlanner EXCEPT !.pc = "plan", !.round = head.round, !.position = head.position]]
+  /\ Ready(p, [IdlePlanner EXCEPT !.pc = "plan", !.round = head.round, !.position = head.position])
   /\ UNCHANGED <<now, updated, visible, booked, head, slices, worker, readings, owed>>
 
-Plan(p) ==
+ListFirst(p) ==
   /\ planner[p].pc = "plan"
-  /\ LET read == planner[p] IN
-     \E clock \in Max(now, Skew + 1) - Skew .. now + Skew :
-       LET to == Max(read.position, clock)
-           slice == [isLive |-> TRUE, from |-> read.position, to |-> to, after |-> 0, isDue |-> TRUE]
+  /\ \E clock \in Clocks :
+       LET read == [planner[p] EXCEPT !.pc = "move", !.clock = clock]
+           to == Max(read.position, clock)
+           rows == {r \in Rows : visible[r] /\ updated[r] >= read.position /\ updated[r] <= to}
+           next == Min(rows)
+       IN IF rows = {}
+          THEN Ready(p, [read EXCEPT !.isAll = TRUE])
+          ELSE Ready(p, [read EXCEPT !.pc = IF KeptBehindPage THEN "book" ELSE "move",
+                           !.row = next, !.update = updated[next], !.isAll = rows = {next}])
+  /\ UNCHANGED <<now, updated, visible, booked, head, slices, worker, readings, owed>>
+
+BookFirst(p) ==
+  /\ planner[p].pc = "book"
+  /\ booked' = [booked EXCEPT ![planner[p].row] = Max(@, planner[p].update)]
+  /\ Ready(p, IF KeptBehindPage THEN [planner[p] EXCEPT !.pc = "move", !.update = 0] ELSE IdlePlanner)
+  /\ UNCHANGED <<now, updated, visible, head, slices, worker, readings, owed>>
+
+\* Without a page, or after the first one.
+MoveHead(p) ==
+  /\ planner[p].pc \in {"plan", "move"}
+  /\ \E clock \in IF planner[p].pc = "move" THEN {planner[p].clock} ELSE Clocks :
+       LET read == planner[p]
+           to == Max(read.position, clock)
+           slice == [isLive |-> TRUE, from |-> read.position, to |-> to, after |-> read.row, isDue |-> TRUE]
            overlapped == IF RoundsOverlap THEN IF clock > Overlap THEN clock - Overlap ELSE 0 ELSE to
+           moved == IF read.update > 0 THEN [IdlePlanner EXCEPT !.pc = "book", !.row = read.row, !.update = read.update]
+                    ELSE IdlePlanner
        IN IF RoundIsNext => head.round = read.round
           THEN /\ head' = [position |-> Max(read.position, overlapped), round |-> read.round + 1]
-               /\ IF SlicesComeWithHead
-                  THEN /\ slices' = [slices EXCEPT ![read.round + 1] = slice]
-                       /\ planner' = [planner EXCEPT ![p] = IdlePlanner]
-                  ELSE /\ planner' = [planner EXCEPT ![p].pc = "slice", ![p].slice = slice]
-                       /\ UNCHANGED slices
-          ELSE planner' = [planner EXCEPT ![p] = IdlePlanner] /\ UNCHANGED <<head, slices>>
+               /\ CASE read.isAll -> Ready(p, moved) /\ UNCHANGED slices
+                    [] ~read.isAll /\ SlicesComeWithHead ->
+                         slices' = [slices EXCEPT ![read.round + 1] = slice] /\ Ready(p, moved)
+                    [] OTHER -> Ready(p, [read EXCEPT !.pc = "slice", !.slice = slice]) /\ UNCHANGED slices
+          ELSE Ready(p, IdlePlanner) /\ UNCHANGED <<head, slices>>
   /\ UNCHANGED <<now, updated, visible, booked, worker, readings, owed>>
 
 WriteSlice(p) ==
@@ -203,7 +229,7 @@ LeaseEnds(s) ==
 Next ==
   \/ Tick \/ Register
   \/ \E r \in Rows : Update(r) \/ Show(r)
-  \/ \E p \in Planners : ReadHead(p) \/ Plan(p) \/ WriteSlice(p) \/ PlannerDies(p)
+  \/ \E p \in Planners : ReadHead(p) \/ ListFirst(p) \/ BookFirst(p) \/ MoveHead(p) \/ WriteSlice(p) \/ PlannerDies(p)
   \/ \E w \in Workers : Find(w) \/ Claim(w) \/ List(w) \/ Book(w) \/ Keep(w) \/ End(w) \/ WorkerDies(w)
   \/ \E s \in 0..MostRounds : LeaseEnds(s)
 

@@ -4,8 +4,16 @@ import { runSyncJobs, syncProviderTransactions } from '../../../shared/sync/sync
 import { syncJobKey } from '../../../shared/table/keys.ts'
 import { addMs, DAY_MS, MINUTE_MS } from '../../../shared/time.ts'
 import { findingAbout, paymentOf, rowNow } from '../../support/synced-payment.ts'
-import type { TestDeps } from '../../support/test-deps.ts'
+import {
+  interceptTable,
+  recordTable,
+  type TableCall,
+  type TestDeps,
+  writtenKeys,
+} from '../../support/test-deps.ts'
 import { syncTest as it, recordListings, withBacklog } from './sync-test.ts'
+
+const HEAD = syncJobKey('head')
 
 describe('sync: the head', () => {
   it('first reads the last seven days until now, in 28 slices', async ({ deps, rows, sync }) => {
@@ -23,7 +31,7 @@ describe('sync: the head', () => {
     const ends = listings.map(({ updatedTo }) => updatedTo)
     expect(starts).toStrictEqual([addMs(deps.now(), -7 * DAY_MS), ...ends.slice(0, -1)])
     expect(ends.at(-1)).toBe(deps.now())
-    expect(await deps.table.get(syncJobKey('head'))).toMatchObject({ provider: 'xendit' })
+    expect(await deps.table.get(HEAD)).toMatchObject({ provider: 'xendit' })
   })
 
   it('reads from two minutes before the last read', async ({
@@ -45,6 +53,70 @@ describe('sync: the head', () => {
     ])
     expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
   })
+
+  it('writes nothing but the head for a round of one page', async ({ deps, rows, credited }) => {
+    await withBacklog(deps, rows, 49)
+    rows.push(rowNow(deps, credited))
+    const { deps: recorded, calls } = recordTable(deps)
+
+    expect(await syncProviderTransactions(recorded)).toMatchObject({ complete: true })
+
+    const written = writtenKeys(calls).filter(({ pk }) => pk === HEAD.pk)
+    expect(written).toStrictEqual([HEAD])
+    expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+  })
+
+  it.for([
+    [49, 'update', 'before', 49],
+    [49, 'update', 'after', 0],
+    [120, 'transact', 'before', 120],
+    [120, 'transact', 'after', 70],
+  ] as const)(
+    'of %d rows reads no row too few after a crash (%s, %s)',
+    async ([count, kind, when, left], { deps, rows, syncAfter }) => {
+      const { listings } = await withBacklog(deps, rows, count)
+      // Older than the two minutes that the next round reads again.
+      const older = rows.map((row) => ({ ...row, updatedAt: addMs(row.updatedAt, -150_000) }))
+      rows.splice(0, count, ...older)
+      const isMove = ({ name, ...call }: TableCall) =>
+        name === kind && 'steps' in call && call.steps[0]?.key.pk === HEAD.pk
+      const crash = (call: TableCall) => {
+        if (isMove(call)) throw new Error('the process ends here')
+      }
+      await expect(
+        syncProviderTransactions(interceptTable(deps, { [when]: crash })),
+      ).rejects.toThrow('the process ends here')
+      const before = listings.length
+
+      const { transactions, complete } = await syncAfter(300)
+
+      expect(complete).toBe(true)
+      expect(listings.length).toBeGreaterThan(before)
+      expect(transactions).toBe(left)
+    },
+  )
+
+  it.for([49, 120])(
+    'of %d rows leaves a round to the worker that moved the head first',
+    async (count, { deps, rows, credited }) => {
+      await withBacklog(deps, rows, count)
+      rows.push(rowNow(deps, credited))
+      const kind = count === 49 ? 'update' : 'transact'
+      const { deps: recorded, calls } = recordTable(deps)
+      const raced = interceptTable(deps, {
+        before: async ({ name, ...call }) => {
+          if (name !== kind || !('steps' in call) || call.steps[0]?.key.pk !== HEAD.pk) return
+          if (calls.length === 0) await syncProviderTransactions(recorded)
+        },
+      })
+
+      expect(await syncProviderTransactions(raced)).toMatchObject({ complete: false })
+
+      expect(deps.lines.at(-1)).toMatchObject({ fields: { end: 'overtaken', incomplete: 0 } })
+      expect(await deps.table.get(HEAD)).toMatchObject({ round: 2 })
+      expect(await paymentOf(deps, credited)).toMatchObject({ feeStatus: 'actual' })
+    },
+  )
 
   it('records a finding for an unreadable row, and reads the rows after it', async ({
     deps,

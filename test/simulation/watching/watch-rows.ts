@@ -53,9 +53,8 @@ const headRules: Rules = {
     isChanged(write, 'position') &&
     amount(write.after, 'round') !== amount(write.before, 'round') + 1,
   'goes back': ({ before, after }) => text(after, 'position') < text(before, 'position'),
-  'passes a time that no slice covers': (write) =>
-    isChanged(write, 'round') &&
-    !isCovered(write, text(write.before, 'position'), text(write.after, 'position')),
+  'passes a time that nobody has read and no slice covers': (write) =>
+    isChanged(write, 'round') && !isCovered(write),
   'passes a time in which rows may still appear': (write) =>
     isRewritten(write, 'position') &&
     ms(write.after, 'position') > write.nowMs - OVERLAP_MS + APART_MS,
@@ -73,6 +72,7 @@ const FORGOTTEN = /^(DELIVERY|EVENT)#/
 const UNFORESEEN = ['ValiError', 'InvariantError', 'ValidationException', 'OutsideModel']
 
 const WATCHERS: readonly ((world: World, endpoints: States) => void)[] = [
+  watchReadSpans,
   watchAnnouncements,
   watchLanes,
   watchTransitions,
@@ -174,17 +174,32 @@ function isUnforeseen(error: Error): boolean {
   )
 }
 
-/** From one time to another, without a gap. */
-function isCovered({ written }: Write, from: string, to: string): boolean {
-  const slices = written.flatMap(({ before, after }) =>
-    before === undefined && after?.['kind'] === 'head' ? [after] : [],
+type Span = { readonly fromMs: number; readonly toMs: number }
+
+/** The spans that a process has read to their last row, in one page. */
+const readSpans = new WeakMap<Process, Span[]>()
+
+function watchReadSpans(world: World): void {
+  world.onAnswered.push((process, { query, outcome }) => {
+    const from = query.get('updated[gte]')
+    const isAll = outcome.kind === 'answered' && Object(outcome.json).has_more === false
+    if (from === null || query.has('after_id') || !isAll) return
+    const span = { fromMs: Date.parse(from), toMs: Date.parse(query.get('updated[lte]') ?? '') }
+    readSpans.set(process, [...(readSpans.get(process) ?? []), span])
+  })
+}
+
+/** Whether the head moved over time that is read or in a slice, without a gap. */
+function isCovered({ written, before, after, worker }: Write): boolean {
+  const slices = written.flatMap(({ before: old, after: slice }) =>
+    old === undefined && slice?.['kind'] === 'head'
+      ? [{ fromMs: ms(slice, 'from'), toMs: ms(slice, 'to') }]
+      : [],
   )
-  let until = from || to
-  for (const slice of slices.toSorted((one, other) =>
-    text(one, 'from').localeCompare(text(other, 'from')),
-  )) {
-    if (text(slice, 'from') > until) return false
-    until = text(slice, 'to')
-  }
-  return until >= to
+  const spans = [...slices, ...((worker && readSpans.get(worker)) ?? [])]
+  const toMs = ms(after, 'position')
+  let untilMs = before['position'] === undefined ? toMs : ms(before, 'position')
+  for (const span of spans.toSorted((one, other) => one.fromMs - other.fromMs))
+    if (span.fromMs <= untilMs) untilMs = Math.max(untilMs, span.toMs)
+  return untilMs >= toMs
 }
