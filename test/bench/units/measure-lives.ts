@@ -20,7 +20,7 @@ const PACES = [
 ] as const
 
 /** What a paid payment uses by its channel, its own fields and its pace. */
-export async function measureLives(): Promise<readonly LifeUnits[]> {
+export async function measureLives() {
   const lives: LifeUnits[] = []
   for (const channel of ['BCA', 'QRIS', 'DANA', 'OVO'] as const) {
     for (const fields of ['none', 'of a shop'] as const) {
@@ -34,7 +34,7 @@ export async function measureLives(): Promise<readonly LifeUnits[]> {
     const use = await measurePace(bodyOf(channel, fields), { everyMs, count, idle })
     lives.push({ channel, fields, pace, ...use })
   }
-  return lives
+  return { lives, idle }
 }
 
 const CHANNELS = {
@@ -99,9 +99,8 @@ function syncAll({ measure, run, drainQueues }: Awaited<ReturnType<typeof startM
 const FINAL_MS = 3 * DAY_MS
 
 /**
- * One payment at this pace, with the runs of the sync from one payment to the next: a payment that
- * is alone in its hour pays for twelve runs. The runs after the last payment are subtracted, as if
- * they had no payment.
+ * What one payment at this pace adds to a gateway without payments, whose runs of the sync are
+ * subtracted: the bill counts them as idle.
  */
 async function measurePace(
   body: string,
@@ -129,11 +128,13 @@ async function measurePace(
   const settle = await measure('settle-client', 'settled', () => run('settle-client', { Records }))
   if (settle.writes === 0) throw new Error('nothing was settled')
   const all = lifeOf([...flows, settle])
-  const each = (sort: keyof Units) => (all[sort] - idle[sort] * (FINAL_MS / SYNC_MS)) / count
+  const each = (sort: keyof Units) => (all[sort] - idle[sort] * runs) / count
   return { writes: each('writes'), reads: each('reads') }
 }
 
-export function livesTable(lives: readonly LifeUnits[]): string {
+export type MeasuredLives = Awaited<ReturnType<typeof measureLives>>
+
+export function livesTable({ lives, idle }: MeasuredLives): string {
   const heading = ['Paid payment', 'Its own fields', 'Pace', 'Write units', 'Read units']
   const rows = lives.map(({ channel, fields, pace, writes, reads }) => [
     channel,
@@ -142,5 +143,6 @@ export function livesTable(lives: readonly LifeUnits[]): string {
     writes.toFixed(1),
     reads.toFixed(1),
   ])
-  return markdownTable(heading, rows)
+  const [writes, reads] = [idle.writes.toFixed(1), idle.reads.toFixed(1)]
+  return `${markdownTable(heading, rows)}\n\nA run of the sync without news: ${writes} write and ${reads} read units.`
 }

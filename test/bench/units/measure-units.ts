@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../../shared/time.ts'
 import { markdownTable } from '../../support/markdown-table.ts'
 import { measureFlows, startMerchant } from '../measure-flows.ts'
 import { type Detail, unitsIn } from '../meter-table.ts'
-import { type LifeUnits, livesTable, measureLives } from './measure-lives.ts'
+import { livesTable, type MeasuredLives, measureLives } from './measure-lives.ts'
 
 export type FlowUnits = { readonly flow: string; readonly detail: Detail }
 
@@ -37,10 +37,7 @@ const UNPAID: readonly (readonly [string, Channel])[] = [
   ['push', { method: 'ewallet', channel_code: 'OVO' }],
 ]
 
-export type MeasuredUnits = {
-  readonly flows: readonly FlowUnits[]
-  readonly lives: readonly LifeUnits[]
-}
+export type MeasuredUnits = { readonly flows: readonly FlowUnits[]; readonly paid: MeasuredLives }
 
 export async function measureUnits(): Promise<MeasuredUnits> {
   const { paid, abandoned } = await measureFlows()
@@ -49,7 +46,7 @@ export async function measureUnits(): Promise<MeasuredUnits> {
   flows.push(...(await requests(await startMeasuring())))
   flows.push(...(await webhooks(await startMeasuring())))
   for (const [name, channel] of UNPAID) flows.push(...(await unpaid(name, channel)))
-  return { flows, lives: await measureLives() }
+  return { flows, paid: await measureLives() }
 }
 
 type Started = Awaited<ReturnType<typeof startMeasuring>>
@@ -157,7 +154,7 @@ export const PAID = [
  * What each flow uses, by item and index, and calls; each payment from its create to its end; and a
  * paid payment by its channel, fields and pace.
  */
-export function unitsReport({ flows, lives: paid }: MeasuredUnits): string {
+export function unitsReport({ flows, paid }: MeasuredUnits): string {
   const lives = Map.groupBy(flows, ({ flow }) => {
     const [ofUnpaid] = /^unpaid [^:]+/.exec(flow) ?? []
     return PAID.includes(flow)

@@ -41,7 +41,7 @@ describe('a payment (design section 9)', () => {
   it.each(['BCA', 'QRIS', 'DANA', 'OVO'])(
     'that is paid by %s with the fields of a shop takes at most 45 and 11 units in a burst, and with no fields 44',
     (channel) => {
-      const [none, shop] = measured.lives.filter((life) => life.channel === channel)
+      const [none, shop] = measured.paid.lives.filter((life) => life.channel === channel)
 
       expect([none?.fields, shop?.fields]).toStrictEqual(['none', 'of a shop'])
       expect(none?.writes).toBeLessThanOrEqual(44)
@@ -49,6 +49,16 @@ describe('a payment (design section 9)', () => {
       expect(shop?.reads).toBeLessThanOrEqual(11)
     },
   )
+
+  it.each([
+    ['one a minute', 47, 11],
+    ['one an hour', 60, 18],
+  ])('that is alone, %s, adds at most %d write units and %d read units', (pace, writes, reads) => {
+    const life = measured.paid.lives.find((one) => one.pace === pace)
+
+    expect(life?.writes).toBeLessThanOrEqual(writes)
+    expect(life?.reads).toBeLessThanOrEqual(reads)
+  })
 
   it.each([
     ['virtual account', 42],
