@@ -75,7 +75,6 @@ function silent() {
   return undefined
 }
 
-/** Bytes that are billed for what is in the table now, with its index entries. */
 export function storedBytes(table: Pick<MemoryTable, 'items'>): number {
   return table
     .items()

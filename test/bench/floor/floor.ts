@@ -17,10 +17,7 @@ type Latencies = { readonly ms: number[]; elapsedMs: number }
 
 const COMPARED = ['a second', 'p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
 
-/**
- * Compares each request on both programs. Fails when webhooks are slow, or late under a flat-out
- * load.
- */
+/** Fails when webhooks are slow, or late under a flat-out load. */
 export async function floorReport() {
   const { figures, paces } = await measureFloor()
   const table = markdownTable(['Request', 'At once', ...COMPARED, 'Asked'], figures.flatMap(rowsOf))
@@ -37,10 +34,7 @@ type Measured = {
   readonly receiver: WebhookReceiver
 }
 
-/**
- * How many callers ask at once, and the callbacks in a slice: each callback needs a payment that is
- * made and paid.
- */
+/** Each callback needs a payment that is made and paid. */
 const LOADS = [
   { concurrency: 1, callbacks: 10 },
   { concurrency: 8, callbacks: 40 },
@@ -89,10 +83,7 @@ function creates(
   return measureLoop(into.create, concurrency, during(800), () => create(side))
 }
 
-/**
- * Concurrent callers, each asking again as soon as it is answered, while `goOn` says yes. Adds each
- * request's time.
- */
+/** Each of the concurrent callers asks again as soon as it is answered. */
 async function measureLoop(
   into: Latencies,
   concurrency: number,
@@ -120,7 +111,6 @@ function create({ program, headers }: Measured) {
   return createPayment(program, headers)
 }
 
-/** When each callback was answered, and when its webhook came. */
 async function callbacks(
   side: Measured,
   { concurrency, callbacks: count }: (typeof LOADS)[number],
@@ -164,7 +154,6 @@ async function measure(sides: readonly Measured[]): Promise<readonly FloorFigure
     const figures = { concurrency: load.concurrency, gateway: noFigures(), floor: noFigures() }
     for (let round = 0; round < 3; round++) {
       for (const slice of SLICES) {
-        // Each side begins in every second round.
         for (const side of round % 2 === 0 ? sides : sides.toReversed())
           await slice(side, load, figures[side.name])
       }

@@ -133,7 +133,6 @@ function idOf(number: number): string {
   return `00000000-0000-8000-8000-${String(number).padStart(12, '0')}`
 }
 
-/** Copies of a row, a millisecond apart, each under a different key. */
 function copy(
   memory: MemoryTable,
   key: Key,
@@ -226,7 +225,7 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-/** The table of docs/reliability.md as markdown. The same measurement gives the same text. */
+/** The table of docs/reliability.md. */
 export function requestsReport(costs: readonly RequestCost[]): string {
   return markdownTable(
     ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],

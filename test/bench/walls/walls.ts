@@ -18,9 +18,6 @@ import {
 
 type FlowModel = { readonly paid: Use; readonly unpaid: Use; readonly speeds: WorkerSpeeds }
 
-/**
- * The highest lasting rates by the model, the model's parts, and a comparison with single payments.
- */
 export async function wallsReport() {
   const paid = await measureUse({ paid: true, callbacks: true })
   const paidLost = await measureUse({ paid: true, callbacks: false })
@@ -67,10 +64,7 @@ export async function wallsReport() {
   return { text: text.join('\n\n'), failures }
 }
 
-/**
- * The larger use of the two, for each operation: the model must hold although any callback may be
- * lost.
- */
+/** The model must hold although any callback may be lost. */
 function worse(first: Use, second: Use): Use {
   const names = Object.keys({ ...first.calls, ...second.calls })
   const most = names.map((name) => [
@@ -101,7 +95,7 @@ function wallsOf(model: FlowModel) {
  * it.
  */
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
-  // The highest rate that each station can serve; infinite for a station that no payment uses.
+  // Infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
     name,
     perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),
@@ -185,10 +179,7 @@ function earlyWall({ factor, mix, perSecond, first }: Wall): readonly string[] {
       ]
 }
 
-/**
- * Loads below and above the model's limits of create and listing. The quotas are so small that
- * payments are made singly.
- */
+/** The quotas are so small that payments are made singly. */
 function loadsFor(earlyRows: number): readonly (Load & { readonly says: string })[] {
   const below = { callbacks: true, says: '0.9 of the create: nothing waits' }
   const listing = { callsPerMinute: 3, paidPart: 1, minutes: 36, callbacks: false }
