@@ -47,10 +47,7 @@ type Waiting = {
   readonly isYoung?: true
 }
 
-/**
- * A settlement that waits for its payout. A young settlement is not audited yet. Without a bank
- * name it has no bank details.
- */
+/** A young settlement is not audited yet. Without a bank name it has no bank details. */
 async function aWaitingSettlement(
   deps: MemoryDeps,
   { bankName, amount = 95_900, kind, isYoung }: Waiting,

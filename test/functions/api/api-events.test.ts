@@ -30,7 +30,6 @@ function nextOf({ body }: ApiResponse) {
   return { after: String(body['next']) }
 }
 
-/** The text of a page of these events. */
 function page(events: readonly Event[], { body }: ApiResponse, hasMore = false) {
   return `{"data":[${events.map((event) => event.body).join()}],"next":${JSON.stringify(body['next'])},"has_more":${hasMore}}`
 }
