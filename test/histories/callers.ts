@@ -35,7 +35,6 @@ const FAULTS = [
 /** Longer than a lease, so that another create takes over from one that still runs. */
 const JUMP_SECONDS = 31
 
-/** What the crowd does, and how often. */
 const ACTIONS = {
   create: 24,
   createWrongly: 3,
@@ -55,10 +54,9 @@ const ACTIONS = {
 
 type Action = keyof typeof ACTIONS
 
-/** Payments that answers have shown. Each client has its own planned payments. */
 type KnownPayments = Map<PlannedPayment, Shown>
 
-/** Many callers side by side, each with one call at a time, until the history is over. */
+/** Each caller has one call at a time. */
 export async function runCallers(crowd: Crowd, prng: Prng, count: number): Promise<KnownPayments> {
   const known: KnownPayments = new Map()
   const creates = new Map<Client, number>()

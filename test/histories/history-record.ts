@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import * as v from 'valibot'
 import { runTool } from '../support/run-tool.ts'
 
-/** A payment as an answer showed it. */
 export type SeenPayment = {
   readonly id: string
   readonly destination: string
@@ -58,7 +57,6 @@ export type HistoryRecord = Asked &
     readonly rest?: true
   }
 
-/** Writes down calls and their outcomes by one monotonic clock. */
 export function historyRecorder() {
   const records: HistoryRecord[] = []
   let aheadMs = 0
@@ -125,7 +123,6 @@ const Verdicts = v.array(
   }),
 )
 
-/** What one model says about a history. */
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
 /**

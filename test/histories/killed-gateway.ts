@@ -1,9 +1,5 @@
 import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 
-/**
- * The local gateway on a data directory. It can be killed at any moment, and starts again on the
- * data it has stored.
- */
 export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let process: ReturnType<typeof startGatewayProcess>
   let ready: Promise<Banner>
@@ -27,14 +23,12 @@ export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   }
   waitFor(start())
   return {
-    /**
-     * The gateway's addresses, as soon as it runs. Rejects with its output when it does not start.
-     */
+    /** Rejects with the gateway's output when it does not start. */
     up: (): Promise<Banner> => ready,
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */
     upMs,
-    /** Kills the gateway with SIGKILL; resolves when it runs again. */
+    /** Resolves when the gateway runs again. */
     kill: async (): Promise<void> => {
       kills++
       ranMs = upMs()

@@ -26,11 +26,7 @@ type HistoryOptions = {
   readonly nodeArgs: readonly string[]
 }
 
-/**
- * One history: a gateway that is killed now and then, callers side by side, operators' days, and a
- * rest at the end. The gateway is up for so many seconds, with these options of node. The time of
- * its restarts comes on top.
- */
+/** The gateway is up for so many seconds. The time of its restarts comes on top. */
 export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
