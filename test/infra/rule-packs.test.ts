@@ -93,7 +93,6 @@ const WITH_CANARIES: Reasons = {
   ],
 }
 
-/** Accepted in a stage without its own key. */
 const WITHOUT_KEY: Reasons = {
   'PCI.DSS.321-SNSEncryptedKMS': [
     /^Alerts\/Topic\/Resource$/,

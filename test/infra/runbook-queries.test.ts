@@ -31,7 +31,6 @@ function textOf(
   return text.slice(start, end)
 }
 
-/** The codes of the lines that a file writes. */
 function writtenIn(file: SourceFile): readonly string[] {
   return file.nodes.flatMap((node) => {
     if (node.type !== 'CallExpression' || !/\blog(\.\w+|\[)/.test(textOf(file, node.callee)))
@@ -53,7 +52,6 @@ function fieldsOfFile(path: string) {
   return sources.filter((file) => file.path === path).flatMap(keysIn)
 }
 
-/** The fields that a line may have, by its code. */
 const FIELDS = new Map(
   CODES.map((code) => [
     code,
@@ -92,7 +90,6 @@ function unknownFields(query: string, knownFields: readonly string[]): readonly 
   )
 }
 
-/** The fields of the lines that a query may read, with the fields of every line. */
 function fieldsFor(query: string): readonly string[] {
   const codes = CODES.filter((code) => query.includes(code))
   const ofCodes = (codes.length > 0 ? codes : CODES).flatMap((code) => FIELDS.get(code) ?? [])

@@ -136,7 +136,7 @@ describe('the dashboard', () => {
  * is left out.
  */
 
-/** The values that each of AWS's dimensions may have: names of resources in the template. */
+/** The values are names of resources in the template. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ApiId: template.ofType('AWS::ApiGatewayV2::Api').map(({ logicalId }) => `<${logicalId}>`),
   FunctionName: template.each('AWS::Lambda::Function', 'FunctionName').map(String),

@@ -37,7 +37,6 @@ const BARE = {
   })),
 } as const
 
-/** The table with all settings of the stage. */
 const COMPLETE = {
   ...BARE,
   DeletionProtectionEnabled: true,

@@ -26,7 +26,7 @@ function http(statusCode: number, body: object) {
 }
 const UNAUTHORIZED = http(401, { message: 'invalid credentials', code: 'auth' })
 
-/** Answers the calls of one function in this order. The last answer is repeated. */
+/** The last answer is repeated. */
 function setAnswers(
   { target: FunctionName }: Ask,
   ...answers: readonly (InvokeCommandOutput | Error)[]

@@ -167,7 +167,6 @@ it('the policies of each role are below the size limit of IAM', () => {
   expect(Math.max(...sizes)).toBeLessThan(10_240)
 })
 
-/* Which functions each policy lets people invoke: test/infra/templates. */
 describe('policies for people', () => {
   const { all, each } = synthesised('prod')
   const policies = all('AWS::IAM::ManagedPolicy').map((policy) => JSON.stringify(policy))
