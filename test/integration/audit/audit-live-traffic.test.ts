@@ -33,7 +33,6 @@ async function aSettlement({ deps, client }: SyncWorld) {
   return sweptNow(deps, client)
 }
 
-/** Each action acts on a new payment. */
 const ACTIONS = {
   'is made': ({ deps, client }) => aPendingPayment(deps, client),
   succeeds: ({ deps, client }) => creditedPayment(deps, client),

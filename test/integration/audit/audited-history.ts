@@ -213,7 +213,6 @@ export function paymentCalled(name: string) {
   return payment
 }
 
-/** The key of a row of the history. */
 export type Place = () => Key | Promise<Key>
 
 export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
@@ -233,7 +232,6 @@ export const suspenseRow = placeBy((name: keyof AuditedHistory['suspense']) =>
   suspenseKey(history.suspense[name]),
 )
 
-/** The entry of a type that a payment has. */
 export function entryRow(name: string, type: string): Place {
   return async () => {
     const payment = await paymentOf(history.deps, { payment: paymentCalled(name) })

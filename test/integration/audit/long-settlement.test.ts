@@ -51,7 +51,7 @@ async function aLongSettlement(block = 3, pages = 1) {
   const verdict = () => readSettlementVerdict(deps, settlementId)
   const standing = async () =>
     (await readClientVerdict(deps, clientId)).standing.map(({ what }) => what)
-  /** Runs one pass from its due time on. Answers how many runs it took. */
+  /** Answers how many runs the pass took. */
   const pass = async (passDeps: TestDeps = deps): Promise<number> => {
     const before = deps.sent.length
     await auditedNow(passDeps, { settlementId })

@@ -28,7 +28,7 @@ async function aLateCreate({ fields = {}, waiters = 1, secondsBefore = 0 } = {})
     await scene.deps.clock.sleep(ms)
   }
   const waiting: ReturnType<typeof make>[] = []
-  /** The waiting callers' results, in the order of `callers`. Each caller has its own table. */
+  /** Each caller has its own table. */
   const waitFor = async (...callers: readonly TestDeps[]) => {
     const late = afterFirst(deps, 'put', async () => {
       deps.clock.advance(11 - secondsBefore)

@@ -27,7 +27,7 @@ import {
   writtenKeys,
 } from '../../support/test-deps.ts'
 
-/** Two environments on one table. Each environment has its own provider and caches. */
+/** Each environment has its own provider and caches. */
 function environments() {
   const stage = { providerCallsPerMinute: 60 }
   const first = memoryDeps({ stage })

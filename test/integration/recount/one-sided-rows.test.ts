@@ -49,7 +49,7 @@ function keysOf(payment: Payment): readonly Key[] {
   return entriesOf(payment).map((entry) => entryKey(payment.clientId, entry))
 }
 
-/** Settles all entries except those of `keys`, which become visible after the settlement. */
+/** The entries of `keys` become visible after the settlement. */
 async function sweepWithout(deps: TestDeps, client: Client, keys: readonly Key[]) {
   const items = await Promise.all(keys.map((key) => rawItem(deps, key)))
   for (const key of keys) await deps.table.write(remove(key, exists))
@@ -195,7 +195,6 @@ async function anEventAlone({ hasFailed = false } = {}) {
   const close = (status: 'failed' | 'expired') =>
     closePayment(deps, paid.payment, { status, source: 'callback' })
   await (hasFailed ? close('failed') : notify(paid.providerPaymentId))
-  /** Puts the rows back, with `hasSecond` after a second capture. */
   const restore = async ({ hasSecond = false } = {}) => {
     if (hasSecond) await notify(deps.provider.pay(paid.payment.paymentRequestId))
     for (const item of rowsBefore) await putRaw(deps, item)

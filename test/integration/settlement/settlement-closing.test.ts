@@ -31,10 +31,7 @@ const ACTIONS = {
 }
 type Action = keyof typeof ACTIONS
 
-/**
- * Performs an operator's action. A payout first waits for the settlement's audit, and has a bank
- * reference.
- */
+/** A payout first waits for the settlement's audit. */
 async function act(
   deps: TestDeps,
   action: Action,
@@ -49,7 +46,6 @@ async function act(
   return invokeAdmin(ACTIONS[action], deps, input)
 }
 
-/** The actions that bring a recorded settlement into each state. */
 const STATES = {
   recorded: [],
   manual_paid: ['mark-settlement-paid'],

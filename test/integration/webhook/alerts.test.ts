@@ -82,7 +82,6 @@ async function world(times = 1) {
     check: (checkDeps: TestDeps = deps) => checkAbandonedDelivery(checkDeps, delivery.deliveryId),
     redeliverAgain: () =>
       redeliver(deps, { clientId, deliveryId: delivery.deliveryId, operator: 'ayu' }),
-    /** The deliveries that each message names. */
     namedIds: (all = deliveries) =>
       deps.published.map(({ message }) => idsOf(all).filter((id) => message.includes(id))),
     dueAlertRows: () => deps.stored.items().filter(({ work }) => work === 'alert'),
