@@ -46,7 +46,6 @@ export type Setting = {
   readonly now: Timestamp
   readonly actions: readonly Act[]
   readonly border: Border
-  /** How much one run of a sum reads: with small steps a sum takes several runs. */
   readonly steps?: HistorySteps | undefined
 }
 
@@ -167,7 +166,6 @@ export async function runSchedule(
   return { table, now: clock.now, errors, taken }
 }
 
-/** The deps of one gateway process: the shared table and clock, and its own random values. */
 export function processDeps(
   process: number | string,
   { steps, ...means }: Pick<TestDeps, 'requests' | 'now' | 'sleep'> & Pick<Setting, 'steps'>,

@@ -146,7 +146,6 @@ function keysTouched(call: Waiting): {
   }
 }
 
-/** The actions one after another, in every order. */
 async function runSerially(setting: Setting): Promise<readonly (readonly Taken[])[]> {
   const schedules: (readonly Taken[])[] = []
   for (const order of permutations([...setting.actions.keys()])) {

@@ -1,7 +1,4 @@
-/**
- * One process of `npm run interleavings`: it runs each task that it is sent, and sends the result
- * back.
- */
+/** One process of `npm run interleavings`. */
 import { runTask, type Task } from './tasks.ts'
 
 process.on('message', (task) => void runTask(task as Task).then((result) => process.send?.(result)))

@@ -8,21 +8,16 @@ import { type Scenario, scenariosOf } from './scenarios.ts'
 import { processDeps, type Ran, type Taken, type Waiting } from './scheduler.ts'
 import { search } from './search.ts'
 
-/** One search: a scenario as it is, or without a guard. */
 export type Task = {
   readonly scenario: string
-  /** The guard that is removed. */
   readonly without?: string
-  /** The largest number of schedules. */
   readonly schedules: number
 }
 
 export type TaskResult = Task & {
   readonly ran: number
-  /** Every schedule within the scenario's bounds was run. */
   readonly isWhole: boolean
   readonly problems: readonly string[]
-  /** The events of the schedule that shows the problems, in order. */
   readonly schedule: readonly string[]
 }
 
