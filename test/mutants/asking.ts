@@ -24,7 +24,6 @@ export type Said =
   | { readonly ended: CheckResult }
   | { readonly done: true }
 
-/** A process that runs checks, on the tree as it is or with one file replaced. */
 export type Asker = {
   /** A check that does not end in time, or ends its process, counts as failed. */
   ask(ask: Ask, boundMsOf: (check: string) => number): Promise<readonly CheckResult[]>
