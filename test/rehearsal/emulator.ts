@@ -44,7 +44,6 @@ export async function rehearsalClock(directory: string) {
   const save = () => writeFileSync(file, `+${offset}\n`)
   save()
   return {
-    /** The environment variables by which a process uses this clock. */
     env: {
       LD_PRELOAD: library,
       FAKETIME_TIMESTAMP_FILE: file,
@@ -84,10 +83,7 @@ export function toolEnvironment(
 
 export const VERDICTS = 'verdicts.jsonl'
 
-/**
- * Starts MiniStack over TLS, with its judge. Its functions are child processes that inherit its
- * environment.
- */
+/** The emulator's functions are child processes that inherit its environment. */
 export async function startEmulator(
   directory: string,
   certificates: Certificates,

@@ -55,10 +55,7 @@ const NOT_EMULATED: readonly string[] = [
   'quotas, throttles and concurrency of Lambda, API Gateway and DynamoDB',
 ]
 
-/**
- * Prints the judged calls and the emulator's limits. Returns whether no call was denied and no
- * function was silent.
- */
+/** Returns whether no call was denied and no function was silent. */
 export function printReport(
   { calls, denied, silent, askNothing }: Judgement,
   limits: readonly string[],

@@ -56,7 +56,7 @@ export async function takeOnMerchant(
   return merchantAt(rehearsal, apiUrl, { clientId, endpointId, apiKey, signingSecret })
 }
 
-/** A merchant of the stage, which only calls this address of the API by HTTP. */
+/** The merchant only calls this address of the API by HTTP. */
 export function merchantAt(
   { world }: Rehearsal,
   apiUrl: string,

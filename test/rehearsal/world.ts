@@ -20,7 +20,6 @@ export const MERCHANT_HOST = 'hooks.merchant.test'
 const PROVIDER_HOST = 'api.xendit.co'
 const API_HOSTS = 'execute-api.localhost'
 
-/** The names and addresses that the certificate of this world covers. */
 export const CERTIFIED = [
   'IP:127.0.0.1',
   'DNS:localhost',
@@ -33,10 +32,7 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/**
- * All parties outside of AWS: name server, provider and merchant, each at its own address. The last
- * two use TLS.
- */
+/** All parties outside of AWS, each at its own address. Provider and merchant use TLS. */
 export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -103,14 +99,13 @@ export async function startWorld(certificates: Certificates) {
     provider: provider.url,
     inbox: inbox.url,
     advance: (seconds: number) => clock.advance(seconds),
-    /** Where the provider's callbacks go from now on. */
     callBack: (url: string) => void (apiUrl = url),
     dashboard,
     close: () => running.disposeAsync(),
   }
 }
 
-/** Where each name leads. The emulator answers at the names that API Gateway makes. */
+/** The emulator answers at the names that API Gateway makes. */
 function leads(name: string) {
   if (name === PROVIDER_HOST) return ipv4(PROVIDER_ADDRESS)
   if (name === MERCHANT_HOST) return { ipv6: merchantAddress }

@@ -93,7 +93,6 @@ export function operateStage(
       $endpoint: merchant.endpointId,
       $succeeded: payments.paid.id,
     }
-    // Actions that no step above runs are run with their right payloads.
     for (const name of silent.filter((action) => action in RIGHT_PAYLOADS)) {
       await admin(name, Object(fillIn(RIGHT_PAYLOADS[name], names)), [0, 1])
     }
@@ -117,7 +116,6 @@ export function lookUp(
     }
     for (const path of LOOKUPS) {
       const asked = path.replace(/^(\w+)\/\{id\}/, (_, of: string) => `${of}/${ids[of]}`)
-      // No list is empty here.
       await merchant.get(
         v.object({ data: v.optional(v.pipe(v.array(v.unknown()), v.minLength(1))) }),
         asked,
