@@ -33,7 +33,6 @@ const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
 const deliver = run('deliver-webhook')
 const dueDeliveries = run('check-due-deliveries')
 
-/** Flows from an event to its last attempt and its alert. */
 const WEBHOOK_FLOWS: readonly Flow[] = [
   [
     'messages that were not sent',
@@ -62,7 +61,6 @@ const wakeSync = run('sync-slices', () => messageOf({ woken: true }))
 const trigger = run('trigger-settlement', forClient)
 const refresh = run('refresh-payment', (_, id) => ({ operator: 'sim', payment_id: id }))
 
-/** Flows from a settled row to a payout. */
 const MONEY_FLOWS: readonly Flow[] = [
   ['sweep', 3, ageFunds, scheduledRun('sweep-settlements')],
   ['settle', 27, ageFunds, settle],
@@ -84,10 +82,9 @@ const MONEY_FLOWS: readonly Flow[] = [
   ['refresh', 15, (play) => payUpstream(play), refresh],
 ]
 
-/** All flows. Each new flow is added here. */
+/** Each new flow is added here. */
 export const FLOWS: readonly Flow[] = [...PAYMENT_FLOWS, ...WEBHOOK_FLOWS, ...MONEY_FLOWS]
 
-/** A credited payment whose messages were not sent. */
 async function loseMessages(play: Play): Promise<void> {
   const id = await payUpstream(play)
   stopTriggers(play, { queueSendFails: 1 })
@@ -150,7 +147,6 @@ function redeliverOwn(play: Play, id: unknown, options: InvokeOptions = {}) {
   return requestAs(play.world, tenantOf(play), 'api-redeliver-webhook', { id: String(id) }, options)
 }
 
-/** The messages of deliveries that are at the last attempt of their round. */
 async function reachLastAttempt(
   play: Play,
   ...keys: readonly string[]
@@ -194,13 +190,11 @@ function syncNow({ world }: Play) {
   return runUntil(world, invoke(world, 'sync-provider-transactions', {}))
 }
 
-/** More funds than one run sums. */
 async function ageManyFunds(play: Play): Promise<void> {
   for (const key of ['first', 'second', 'third']) await creditPayment(play, key)
   await ageFunds(play)
 }
 
-/** A settlement that was audited a minute after its record. */
 async function auditSettlement(play: Play): Promise<string> {
   const id = await recordSettlement(play)
   await passTime(play, 61_000)
@@ -220,7 +214,6 @@ function onPrepared(name: string, more: object = {}) {
   return run(name, (_, id) => ({ ...onSettlement(id), ...more }))
 }
 
-/** A settlement after these actions of operators. */
 function recordThen(...actions: readonly string[]): Prepare {
   return async (play) => {
     const id = await recordSettlement(play)
@@ -230,7 +223,6 @@ function recordThen(...actions: readonly string[]): Prepare {
   }
 }
 
-/** After a sync that has read everything so far. */
 function syncThen(prepare: Prepare): Prepare {
   return async (play) => {
     stopTriggers(play)
@@ -239,7 +231,6 @@ function syncThen(prepare: Prepare): Prepare {
   }
 }
 
-/** A credited payment that the provider voids. */
 async function voidPayment(play: Play): Promise<void> {
   const id = await creditPayment(play)
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })

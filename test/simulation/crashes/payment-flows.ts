@@ -14,7 +14,7 @@ export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Pro
 /** What the caller of a flow does afterwards; time passes until it has its answer. */
 export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
-/** A flow whose every await is a crash point. `awaits`: how many calls its run awaits. */
+/** `awaits`: how many calls the flow's run awaits. */
 export type Flow = readonly [
   name: string,
   awaits: number,
@@ -23,7 +23,6 @@ export type Flow = readonly [
   retry?: Retry,
 ]
 
-/** An invocation with the prepared event, or with an event that is made from it. */
 export function run(
   name: string,
   eventOf: (play: Play, prepared: unknown) => unknown = (_, prepared) => prepared,
@@ -49,7 +48,7 @@ export function passTime({ world }: Play, ms: number): Promise<void> {
   return world.scheduler.runFor(ms)
 }
 
-/** Without callbacks and schedules: only messages start a function. */
+/** Only messages start a function. */
 export function stopTriggers({ world }: Play, more: Partial<Faults> = {}): void {
   world.faults = { ...NO_FAULTS, callbackLost: 1, scheduleMissed: 1, ...more }
 }
@@ -98,7 +97,7 @@ export function upstreamOf({ world }: Play, paymentId: string) {
   return found
 }
 
-/** The customer pays; the provider's callback does not get through. */
+/** The provider's callback does not get through. */
 export async function payUpstream(play: Play, amount?: number, key?: string): Promise<string> {
   const id = await createPayment(play, VA, key)
   const { payment_request_id: requestId } = upstreamOf(play, id)
@@ -154,7 +153,6 @@ async function retryCreate(play: Play): Promise<void> {
   await create(play)
 }
 
-/** A create that the provider took and whose answer was lost. */
 async function loseAnswer(play: Play): Promise<void> {
   stopTriggers(play, { providerAnswerLost: 1 })
   await runUntil(play.world, create(play))
@@ -172,7 +170,6 @@ const failCancel = thenWait(async (play) => {
 
 const duePayments = run('check-due-payments')
 
-/** Flows of a payment from its create to its end. */
 export const PAYMENT_FLOWS: readonly Flow[] = [
   ['create', 5, async () => undefined, sendCreate, retryCreate],
   ['create, taking over', 6, loseAnswer, sendCreate, retryCreate],

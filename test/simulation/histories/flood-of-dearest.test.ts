@@ -57,7 +57,6 @@ function dearest(
   ]
 }
 
-/** A minute at four times the limit. Answers how many requests passed, by their kind. */
 async function flood(
   world: World,
   tenant: Tenant,
@@ -126,10 +125,7 @@ async function prepare(world: World, tenant: Tenant): Promise<readonly string[]>
   )
 }
 
-/**
- * A minute of the neighbours' requests, and how long each took; the time of due work begins at the
- * end of a payment.
- */
+/** The time of due work begins at the end of a payment. */
 async function timesOf(world: World, neighbours: readonly Tenant[]): Promise<Times> {
   const times: Times = { create: [], get: [], due: [] }
   const asking = neighbours.map((tenant) => askSteadily(world, tenant, times))

@@ -99,7 +99,6 @@ export async function actNearExpiry(play: Play): Promise<void> {
   const at = Array.from({ length: prng.int(2, 6) }, () => prng.pick(AROUND_MS))
   for (const aboutMs of at.toSorted((one, other) => one - other)) {
     await waitUntil(world, expiresMs + aboutMs + prng.int(-100, 100))
-    // Often the provider's answer to the action is lost.
     if (prng.chance(0.3)) fails(play, 'cancel')
     begun.push(prng.pick(acts)())
   }
@@ -111,7 +110,6 @@ export async function actNearExpiry(play: Play): Promise<void> {
   if (prng.chance(0.3)) await cancel()
 }
 
-/** What merchant, customer, operator and provider may do at one of these moments. */
 function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   const { world, prng, provider } = play
   const cancel = () => http(play, tenant, 'api-cancel-payment', { id })
@@ -140,7 +138,6 @@ function actsOf(play: Play, { paymentId: id, tenant, requests }: NewCreate) {
   return { cancel, refresh, pay, acts: [...once, ...twice, ...twice], rivals: [cancel, payAtOnce] }
 }
 
-/** Faults of the provider's answer to a cancel, and to a read. */
 const CANCELS = ['timeout_after_commit', 'timeout_after_commit', 'timeout', 'http_503', 'http_500']
 const QUESTIONS = ['timeout', 'http_503']
 
@@ -165,7 +162,6 @@ function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
   }
 }
 
-/** Faults of the provider's answers about the last push. */
 const SILENCES = [
   { target: 'transactions', fault: 'http_503' },
   { target: 'transactions', fault: 'timeout' },
@@ -200,7 +196,6 @@ export async function pushAgain(play: Play): Promise<void> {
       await waitFor(world, prng.int(100, 20_000))
       customerActs(play, wanted.requests(), { unannounced: 0.9, unseen: 0.3, wrong: 0.25 })
     }
-    // At once, or when the last push ends.
     const ends = pushEndsMs(wanted)
     if (ends.length === 0 || prng.chance(0.15)) await waitFor(world, prng.int(50, 2_000))
     else await waitUntil(world, prng.pick(ends) + prng.int(0, 3_000))

@@ -49,7 +49,6 @@ function isPaid({ provider }: World, requestId: string): boolean {
   return request?.status === 'SUCCEEDED' && captured?.amount === request.request_amount
 }
 
-/** Whether the provider accepts money for a request at this moment. */
 function isPayable({ provider, scheduler }: World, requestId: string): boolean {
   const record = provider.storedRequest(requestId)
   return record !== undefined && isOpen(record.request) && record.expiresAtMs > scheduler.nowMs()
@@ -196,7 +195,6 @@ export function watchPushes(world: World): () => readonly string[] {
         const isOpenYet = ['PENDING', 'EXPIRED'].includes(request.status)
         if ((isOpenYet ? expiresAtMs : Math.min(endedMs, expiresAtMs)) > fromMs + world.apartMs)
           return [`${id} of ${paymentId} was pushed while ${former.id} could still be answered`]
-        // The amount asked for was paid.
         const wasPaid = paid.get(String(request.latest_payment_id)) === request.request_amount
         return wasPaid && endedMs + SHOWN_MS < fromMs
           ? [`${id} of ${paymentId} was pushed although ${former.id} had been paid`]

@@ -59,10 +59,7 @@ function settlementsOf(world: World, clientId: string): readonly RawItem[] {
   )
 }
 
-/**
- * What operators may do with a settlement in its present status. Each may also trigger the next
- * settlement.
- */
+/** Each action may also trigger the next settlement. */
 export function settlementActions(
   scene: Scene,
   clientId: string,

@@ -26,7 +26,6 @@ export async function bookConflictingRow(play: Scene): Promise<void> {
   bookBeside(play.world, scenePrng.pick(open.length > 0 && scenePrng.chance(0.4) ? open : paid))
 }
 
-/** The provider books money that belongs to no payment. */
 function bookUnknown({ world, scenePrng, provider }: Scene): void {
   const type = scenePrng.pick(['PAYMENT', 'PAYMENT', 'UNKNOWN_TYPE'])
   const product = `py-${scenePrng.uuid()}`
@@ -73,10 +72,7 @@ function bookBeside(world: World, paid: PaymentRequest): void {
 
 type ConflictingRow = readonly [what: string, row: object]
 
-/**
- * A row that contradicts the payment. Another fee contradicts only a final fee: the gateway
- * believes it before.
- */
+/** Another fee contradicts only a final fee: the gateway believes it before. */
 function drawConflictingRow(world: World, reference: string, asked: number): ConflictingRow {
   const { scenePrng } = world
   const payment = paymentOfReference(world, reference)
@@ -103,7 +99,6 @@ const FROZEN_MS = [5_000, 150_000, 320_000, 400_000]
 /** Shorter than a settlement run. */
 const SETTLING_MS = 250
 
-/** A sync or a settlement run is frozen. */
 export async function resumeLate(scene: Scene): Promise<void> {
   const { world, tenants, prng } = scene
   if (prng.chance(0.6)) return freezeSync(scene, prng.int(5, 1_500))

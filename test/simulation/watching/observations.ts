@@ -16,23 +16,20 @@ export type Asked = {
   answered: boolean
 }
 
-/** What merchants have seen. Invariants compare it with the table. */
+/** Invariants compare the observations with the table. */
 export function createObservations() {
   return {
     /** Destinations ever shown for a tenant's idempotency key. */
     destinations: new Map<string, Set<string>>(),
-    /** Payments ever shown for a tenant's idempotency key. */
     paymentsOfKey: new Map<string, Set<string>>(),
     /** Payments that answers have shown to a tenant. */
     known: new Map<string, Set<string>>(),
-    /** Every request of a merchant. */
     asked: [] as Asked[],
   }
 }
 
 export type Observations = Readonly<ReturnType<typeof createObservations>>
 
-/** Notes the answer to a create. */
 export function observeCreate(
   seen: Observations,
   tenant: Tenant,

@@ -57,7 +57,6 @@ const SHOWN = {
 
 type Kind = keyof typeof SHOWN
 
-/** Compares a shown object with its item. */
 export function differences(
   kind: Kind,
   shown: Shown | undefined,
@@ -67,7 +66,6 @@ export function differences(
   return different(`${how}${kind} ${idOf(kind, stored)}`, shown, SHOWN[kind](stored))
 }
 
-/** Fields whose shown value is not the stored value. */
 function different(who: string, shown: Shown = {}, stored: Shown): readonly string[] {
   return Object.entries(stored)
     .filter(([name, value]) => shown[name] !== value)
@@ -132,7 +130,6 @@ const LISTS = {
 
 type Filter = Readonly<Record<string, string>>
 
-/** Compares the list of a kind, page by page. */
 async function listProblems(ask: Ask, kind: Kind, stored: readonly RawItem[], filter?: Filter) {
   const listed: Shown[] = []
   for (let page = 1; page <= Math.ceil(stored.length / PER_PAGE) + 1; page++) {
@@ -154,7 +151,6 @@ async function countProblems(ask: Ask, payments: readonly RawItem[], filter: Fil
     : [`the list counts ${total} payments, stored are ${payments.length}`]
 }
 
-/** The list by each reference that a merchant has used, with any status and with one. */
 async function referenceProblems(
   ask: Ask,
   own: readonly RawItem[],

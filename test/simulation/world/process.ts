@@ -19,7 +19,6 @@ type Host = {
   readonly tally: Tally
 }
 
-/** Starts a run of this function, with the faults that its world has now. */
 export function startProcess(
   host: Host,
   name: string,

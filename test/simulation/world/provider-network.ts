@@ -87,7 +87,6 @@ function textIn(json: unknown, field: string): string {
   return String(Object(json)[field])
 }
 
-/** The request that a cancel names. */
 export function cancelledRequest(method: string, path: string): string | undefined {
   return method === 'POST' ? /^\/v3\/payment_requests\/([^/]+)\/cancel$/.exec(path)?.[1] : undefined
 }
@@ -106,16 +105,12 @@ function isBusy(world: World): boolean {
   )
 }
 
-/** A 429, with the time to wait if that is below a minute. */
 function limited(resetMs: number): Answered {
   const answer = answered(429, { error_code: 'RATE_LIMIT_EXCEEDED' })
   return resetMs < MINUTE_MS ? { ...answer, rateLimit: { remaining: 0, resetMs } } : answer
 }
 
-/**
- * Counts a call against the operation's quota of a sliding minute. Undefined if the provider has no
- * quota.
- */
+/** Undefined if the provider has no quota. */
 function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   if (world.faults.providerQuota === 0) return undefined
   const nowMs = world.scheduler.nowMs()
@@ -129,7 +124,6 @@ function takeFromQuota(world: World, operation: string): RateLimit | undefined {
   return { remaining, resetMs }
 }
 
-/** The answer instead of one that the provider withholds from every caller for hours or days. */
 function withheldAnswer(
   world: World,
   { method, url: { pathname, searchParams } }: HttpCall,

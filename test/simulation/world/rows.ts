@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
 
-/** All rows of a kind with these values, without the other items of their partitions. */
+/** Without the other items of their partitions. */
 export function rowsOf(
   { table }: WithTable,
   kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',
@@ -32,14 +32,12 @@ function rowOf(kind: string) {
     table.item({ pk: `${kind}#${String(id)}`, sk: kind })
 }
 
-/** The window of a client: what is settled and paid out. */
 export function windowRow({ table }: WithTable, clientId: unknown): StoredItem {
   return table.item({ pk: `LEDGER#${String(clientId)}`, sk: 'WINDOW' }) ?? {}
 }
 
 export const paymentRow = rowOf('PAYMENT')
 
-/** The payment of a reference at the provider. */
 export function paymentOfReference(
   world: WithTable,
   reference: string | undefined,
@@ -47,7 +45,6 @@ export function paymentOfReference(
   return paymentRow(world, reference?.slice(0, 36))
 }
 
-/** Calls back for each cancel that the provider is asked for, with the payment of its request. */
 export function onCancel(
   world: World,
   listen: (requestId: string, payment: StoredItem | undefined) => void,
@@ -64,12 +61,11 @@ export function deliveryStatus(row: StoredItem = {}): string {
   return text(row, 'status') || text(row, 'state')
 }
 
-/** The journal of a client. */
 export function entriesOf({ table }: WithTable, clientId: unknown): readonly RawItem[] {
   return booksOf(table.items(`JOURNAL#${String(clientId)}`)).entries
 }
 
-/** The settlement that contains the payment's own entry; undefined before there is one. */
+/** Undefined before a settlement contains the payment's own entry. */
 export function settlementOf(world: WithTable, payment: RawItem): RawItem | undefined {
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
@@ -81,7 +77,6 @@ export function settlementOf(world: WithTable, payment: RawItem): RawItem | unde
   )
 }
 
-/** The stage of a payment when money of it is reversed, or returns after a won dispute. */
 export const STAGES = ['open', 'posted', 'recorded', 'failed', 're-credited', 'paid out'] as const
 
 export function stageOf(world: WithTable, payment: RawItem): (typeof STAGES)[number] {

@@ -9,7 +9,7 @@ import { faultyRequests } from './table-faults.ts'
 import { count } from './tally.ts'
 import { hasFault, noteFault, queuesDownUntilMs, SIM_STAGE, trace, type World } from './world.ts'
 
-/** Everything a handler may touch. Each call is an await at which the process can die. */
+/** Each call is an await at which the process can die. */
 export function simDeps(
   world: World,
   process: () => Process,

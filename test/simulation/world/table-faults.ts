@@ -26,7 +26,7 @@ const metadata = { $metadata: {} }
 
 type Applied = { readonly applied: boolean }
 
-/** The table's single requests with their faults. The adapter's retries, as deployed, are above. */
+/** The adapter's retries, as deployed, are above these requests. */
 export function faultyRequests(world: World, process: () => Process): TableRequests {
   const { requests } = world.table
   const send = countedCarry(
@@ -119,7 +119,6 @@ function meetsThrottledIndex(world: World, steps: readonly Step[]): boolean {
   return [...new Set(indexes.map(([name]) => name))].some((index) => isThrottled(world, index))
 }
 
-/** The attributes that a step writes or removes. */
 function touchedBy(step: Step): ReadonlySet<string> {
   if (step.kind === 'put') return new Set(Object.keys(step.item))
   if (step.kind !== 'update') return new Set()
@@ -139,7 +138,6 @@ function isThrottled(world: World, index: string): boolean {
   return true
 }
 
-/** A write, or a fault instead of it or after it. */
 function written<Answer extends Applied>(
   world: World,
   steps: readonly Step[],
@@ -173,7 +171,6 @@ function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean 
   return true
 }
 
-/** A batch read that leaves some keys unprocessed. */
 function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGet']>) {
   if (keys.length < 2 || !hasFault(world, 'batchCut'))
     return world.table.requests.batchGet(keys, reads)
@@ -184,7 +181,7 @@ function batch(world: World, ...[keys, reads]: Parameters<TableRequests['batchGe
   }
 }
 
-/** One page, which DynamoDB may end early because a megabyte is full. */
+/** DynamoDB may end a page early because a megabyte is full. */
 function page(world: World, input: QueryInput): QueryPage {
   if (input.index !== undefined && isThrottled(world, input.index))
     throw new Error('the index was throttled')

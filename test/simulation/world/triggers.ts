@@ -18,7 +18,6 @@ import { hasFault, lag, queuesDownUntilMs, type World, waitFor } from './world.t
 
 const QUEUE_CONSUMERS = 5
 
-/** Connects everything that starts a function without a caller. */
 export function connectSources(world: World): void {
   connectIndexes(world)
   connectExpiry(world)
@@ -61,7 +60,6 @@ function connectExpiry(world: World) {
   })
 }
 
-/** One consumer of a queue: takes what is visible, runs the worker, deletes what succeeded. */
 function connectQueue(
   world: World,
   name: string,
@@ -211,7 +209,6 @@ function fireAround(world: World, fire: () => void): void {
   if (hasFault(world, 'scheduleTwice')) world.scheduler.after(world.prng.int(1, 5_000), fire)
 }
 
-/** When the schedule fires next, at or after a time. */
 function nextFiring(schedule: ScheduleSpec, notBeforeMs: number): number {
   const everyMs = 'everyMinutes' in schedule ? schedule.everyMinutes * MINUTE_MS : DAY_MS
   const daily = 'dailyAt' in schedule ? DAILY_TIMES[schedule.dailyAt] : { hour: 0, minute: 0 }
