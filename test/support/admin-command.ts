@@ -4,7 +4,6 @@ import { type ActionCall, defineAction } from '../../infra/operate/admin/action-
 import { runAdmin } from '../../infra/operate/admin/run-admin.ts'
 import { type Script, startScriptedServer } from './scripted-server.ts'
 
-/** The input of an operator's arguments after an action, or their errors. */
 export function askedOf(described: ActionDescription, args: readonly string[], operator?: string) {
   let asked: ActionCall | undefined
   let error = ''

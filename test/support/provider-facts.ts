@@ -190,14 +190,12 @@ const Basic = v.pipe(v.string(), v.regex(/^Basic [A-Za-z0-9+/]+=*$/))
 const Headers = { authorization: Basic, accept: v.literal('application/json') }
 const V3 = { ...Headers, 'api-version': v.literal('2024-11-11') }
 
-/** A call without body and query. */
 const BARE = {
   headers: v.object({ ...V3, 'content-type': v.optional(v.never()) }),
   query: v.strictObject({}),
   body: v.literal(''),
 }
 
-/** By call: its headers, query and body. */
 export const REQUESTS = {
   create: {
     ...BARE,

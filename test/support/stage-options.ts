@@ -60,7 +60,6 @@ function atQuota(providerCallsPerMinute: number, options: Partial<DeployedStage>
   )
 }
 
-/** Production at the published quota, at ten times and at a hundred times of it. */
 export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedStage])[] = [
   [1, prod],
   [

@@ -14,7 +14,7 @@ export type GatewayStart = {
 /** The last words of a banner that is complete enough to be read. */
 const READY = 'Try it'
 
-/** Starts `npm start` as a child process. The test that starts it ends it. */
+/** The test that starts the process ends it. */
 export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: GatewayStart = {}) {
   const child = spawn(
     process.execPath,
@@ -31,10 +31,7 @@ export function startGatewayProcess({ args = [], port = 0, nodeArgs = [] }: Gate
   return {
     pid: child.pid ?? 0,
     output,
-    /**
-     * Resolves with the banner when the gateway is ready. Rejects with the output if it ends
-     * before, or is late.
-     */
+    /** Rejects with the output if the gateway ends before, or is late. */
     ready: async () => {
       const late = AbortSignal.timeout(PATIENCE_MS)
       await Promise.race([printed, exited, once(late, 'abort')])
