@@ -105,7 +105,6 @@ function settlement(changes: number, entered: object, accountNo = '99') {
 const REGISTERED = { bank, bank_since: since, bank_is_change: true }
 const ON_SETTLEMENT = { since, isChange: true }
 
-// That auditBank finds nothing in an intact table: `corruptions-by-hand.test.ts`.
 describe('auditBank', () => {
   it('takes the account that was entered last, even if the clock of its operator was slow', () => {
     const records = [

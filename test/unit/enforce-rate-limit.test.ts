@@ -28,10 +28,7 @@ async function spreadOver(environments: number, { losesFirstReports = false } = 
   const writes = () =>
     all.flatMap(({ calls }) => calls.flatMap((made) => ('steps' in made ? made.steps : [])))
 
-  /**
-   * Sends requests for some seconds to all environments in turn. Answers how many passed in each
-   * second.
-   */
+  /** Answers how many requests passed in each second. */
   const flow = async (perSecond: number, seconds: number) => {
     const passed: number[] = []
     for (let second = 0; second < seconds; second++) {

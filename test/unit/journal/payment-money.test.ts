@@ -53,7 +53,7 @@ const PRICES = [
   [10, 40, 0],
 ] as const
 
-/** Plays one history. Answers the rows up to the first row that the model contradicts. */
+/** Answers the rows up to the first row that the model contradicts. */
 function findContradiction(prng: Prng): readonly MoneyRow[] | undefined {
   const [gross, fee, markup] = prng.pick(PRICES)
   const model = modelOf(gross, fee, markup)

@@ -31,7 +31,6 @@ function texts(limit: number) {
 
 const ODD = [null, {}, [], [1], 'Sari', { odd: 1 }, { phone: null }, { phone: '0812' }]
 
-/** Nearly right bodies of each kind of payment. */
 const bodies = fc.oneof(
   ...[
     { method: 'virtual_account', channel_code: 'BCA' },

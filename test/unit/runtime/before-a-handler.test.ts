@@ -31,7 +31,6 @@ async function statusesFrom(deps: Deps, ...origins: readonly string[]) {
 }
 
 describe('origin guard of a stage behind a front', () => {
-  // More values that are nearly right, by the same comparison: `fuzz-background.test.ts`.
   it('refuses every other header, and quotes nothing of the secret', async () => {
     for (const value of [
       '',
@@ -159,7 +158,6 @@ describe('the environment of a deployed function', () => {
 
 const CONTEXT = lambdaContext('gateway-test-any')
 
-/** A function whose only middleware is the probe. */
 function answeringProbes(deps: Deps, handle: (event: unknown) => Promise<unknown>) {
   return pipeline([probe(deps)], handle)
 }
