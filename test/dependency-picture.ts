@@ -9,7 +9,7 @@ export function dependencyPicture(sources: readonly SourceFile[]): string {
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`
 }
 
-/** Imports between folders. Imports of types alone are separate, because they load no code. */
+/** Imports of types alone are separate, because they load no code. */
 function importsOf(sources: readonly SourceFile[], kind: 'values' | 'types'): Graph {
   const folders = [...new Set(sources.map(({ path }) => folderOf(path)))].toSorted()
   const usedBy = (folder: string, typeOnly: boolean) =>

@@ -3,7 +3,7 @@ import { projectText, type SourceFile } from './support/source-file.ts'
 
 export type Rule = (file: SourceFile) => readonly string[]
 
-/** The layers, lowest first. A file imports only from its own layer and lower layers. */
+/** A file imports only from its own layer and lower layers. */
 export const LAYERS = ['shared', 'functions', 'infra', 'test']
 
 export function layerOf(path: string) {
@@ -93,7 +93,6 @@ function simulationPlace(path: string): number {
   return match === undefined ? -1 : [...SIMULATION_FOLDERS, ''].indexOf(folder)
 }
 
-/** A file imports only from its own place in an order and earlier places. */
 function inOrder(placeOf: (path: string) => number): Rule {
   return (file) =>
     placeOf(file.path) < 0

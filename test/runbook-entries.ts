@@ -51,7 +51,6 @@ function span(minutes: number) {
   return minutes % 60 === 0 ? several(minutes / 60, 'hour') : several(minutes, 'minute')
 }
 
-/** The hand-written text of a heading: between the lines of its alarms and the next heading. */
 function writtenUnder(heading: string, runbook: string): string {
   const [, after = ''] = runbook.split(`\n## ${heading}\n`)
   const [entry = ''] = after.split(/\n#{1,2} |\n<!-- /)

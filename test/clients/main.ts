@@ -8,10 +8,6 @@ import { startLocalCloud } from '../../infra/local/local-cloud.ts'
 import { runCommand, UsageError } from '../../infra/local/terminal/command-line.ts'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
-/**
- * The commands that make a client of the folder's `openapi.yaml`, and the program that uses the
- * client.
- */
 type Generator = { readonly program: string; readonly commands: readonly string[] }
 
 const TYPESCRIPT =

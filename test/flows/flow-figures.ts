@@ -1,6 +1,6 @@
 import type { ExecutedFile } from './executed-files.ts'
 
-/** A flow's files are counted in these groups, in this order. Each file is in one of them. */
+/** Each file of a flow is in one of these groups. */
 export const GROUPS = {
   own: 'own code',
   technical: '`runtime/` and `table/`',
@@ -32,7 +32,6 @@ export function groupOf(path: string): Group {
 /** Limits are multiples of these numbers. */
 const STEPS: Figures = { files: 5, lines: 50 }
 
-/** The limits to write down for a flow with these figures. */
 export function limitsFor(figures: FlowFigures): FlowFigures {
   const roundedUp = (figure: number, step: number) => Math.ceil(figure / step) * step
   return byGroup((group) => ({
