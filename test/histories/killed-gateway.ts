@@ -1,6 +1,6 @@
 import { type Banner, startGatewayProcess } from '../support/start-gateway-process.ts'
 
-export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
+export function startKilledGateway(data: string) {
   let process: ReturnType<typeof startGatewayProcess>
   let ready: Promise<Banner>
   let kills = 0
@@ -8,7 +8,7 @@ export function startKilledGateway(data: string, nodeArgs: readonly string[]) {
   let upSince: number | undefined
   const upMs = () => ranMs + (upSince === undefined ? 0 : performance.now() - upSince)
   const start = async (): Promise<Banner> => {
-    process = startGatewayProcess({ args: ['--data', data], nodeArgs })
+    process = startGatewayProcess({ args: ['--data', data] })
     const banner = await process.ready()
     upSince = performance.now()
     return banner

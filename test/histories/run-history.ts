@@ -20,17 +20,11 @@ const BETWEEN_KILLS_MS = [1_000, 8_000] as const
  */
 const PATIENCE = 6
 
-type HistoryOptions = {
-  readonly seed: number
-  readonly seconds: number
-  readonly nodeArgs: readonly string[]
-}
-
 /** The gateway is up for so many seconds. The time of its restarts comes on top. */
-export async function runHistory({ seed, seconds, nodeArgs }: HistoryOptions) {
+export async function runHistory(seed: number, seconds: number) {
   const prng = createPrng(seed)
   const data = mkdtempSync(join(tmpdir(), 'gateway-history-'))
-  const gateway = startKilledGateway(data, nodeArgs)
+  const gateway = startKilledGateway(data)
   // Also when this process is killed during the run.
   const end = () => void gateway.end()
   process.once('exit', end)
