@@ -54,10 +54,7 @@ export async function wallsReport() {
     ),
     speedText(speeds),
     markdownTable(
-      (
-        'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,Most calls in a ' +
-        'minute,By the model'
-      ).split(','),
+      'Calls a minute,Payments a second,Paid,Payments,Backlog by thirds,By the model'.split(','),
       singles,
     ),
   ]
@@ -204,18 +201,11 @@ function listingWall(quota: number, earlyRows: number): number {
 }
 
 function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
-  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog, maxCalls } = figures
+  const { callsPerMinute, perSecond, paidPart, minutes, payments, backlog } = figures
   const third = (part: number) =>
     Math.max(...backlog.slice((minutes * part) / 3, (minutes * (part + 1)) / 3))
   const numbers = [callsPerMinute, perSecond, paidPart].map(rounded)
-  const [operation, calls] = maxCalls
-  return [
-    ...numbers,
-    String(payments),
-    [0, 1, 2].map(third).join(', '),
-    `${calls} (\`${operation}\`)`,
-    says,
-  ]
+  return [...numbers, String(payments), [0, 1, 2].map(third).join(', '), says]
 }
 
 /**
