@@ -49,11 +49,11 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   })
 }
 
-export function isPaidOut({ status }: RawItem): boolean {
+function isPaidOut({ status }: RawItem): boolean {
   return status === 'manual_paid'
 }
 
-export function isInSettlement(settlement: RawItem): boolean {
+function isInSettlement(settlement: RawItem): boolean {
   return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
 }
 
