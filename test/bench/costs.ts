@@ -201,7 +201,6 @@ function oneDecimal(value: number): string {
   return value.toFixed(1)
 }
 
-/** The tables of docs/operations.md. */
 export function costReport(templates: Templates, measured: Measured): string {
   const { region, readOn } = PRICED
   return [

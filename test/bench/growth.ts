@@ -243,7 +243,6 @@ export async function measureMonthEnd(clients: number, weeks = 52) {
   return measured
 }
 
-/** The commands of the month end on a year of made data, on the table in memory. */
 export async function monthEndReport() {
   const commands = await measureMonthEnd(1_000)
   const inAll = commands.reduce((sum, { seconds }) => sum + seconds, 0)

@@ -15,7 +15,6 @@ import {
 
 const COMPARED = ['p50 ms', 'p99 ms'].flatMap((figure) => [figure, 'floor', 'ratio'])
 
-/** Fails when webhooks are slow, or late under a flat-out load. */
 export async function floorReport() {
   const { figures, paces } = await measureFloor()
   const table = markdownTable(['At once', ...COMPARED, 'Callbacks'], figures.map(rowOf))
@@ -40,10 +39,7 @@ const LOADS = [
 ] as const
 const [, WARM_UP] = LOADS
 
-/**
- * Gateway and floor program are processes on the same DynamoDB Local. They get the same callbacks
- * in turn.
- */
+/** Gateway and floor program are processes on the same DynamoDB Local. */
 async function measureFloor() {
   await using started = new AsyncDisposableStack()
   const receiver = await startWebhookReceiver()

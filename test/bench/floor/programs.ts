@@ -75,7 +75,6 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(late)
 }
 
-/** Returns the headers of the merchant's requests. */
 export async function addMerchant(gateway: Program, url: string): Promise<Record<string, string>> {
   // Far above what the bench asks, so that the limit refuses no request.
   const { client_id } = await act(gateway, 'create-client', {
@@ -126,7 +125,6 @@ const Requests = v.array(
   }),
 )
 
-/** Returns the callback that the provider would send. */
 export async function payAtProvider({ provider }: Program, paymentId: string): Promise<string> {
   const find = async () => {
     const url = `${provider}/_simulator/payment_requests?reference_id=${paymentId}`
@@ -171,7 +169,6 @@ export async function startWebhookReceiver() {
   return {
     url: `${url}/hooks`,
     close,
-    /** Ids of the payments whose webhooks have come. */
     came: came as ReadonlySet<string>,
     arrivalOf: async (id: string): Promise<void> => {
       const { promise, reject } = arrivalAt(id)

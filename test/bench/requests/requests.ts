@@ -17,7 +17,6 @@ import {
 } from '../../support/webhook-builders.ts'
 import { meteredDeps } from '../meter-table.ts'
 
-/** What one request used, and the points that were taken before it worked. */
 type RequestCost = { readonly request: string } & Readonly<
   Record<'reads' | 'writes' | 'before', number>
 >
@@ -225,7 +224,6 @@ async function webhooks({ memory, deps, caller, measure }: MeteredApi): Promise<
   await measure('a hundred old events of such payments', 1, 'redeliverToEndpoint', all)
 }
 
-/** The table of docs/reliability.md. */
 export function requestsReport(costs: readonly RequestCost[]): string {
   return markdownTable(
     ['Request', 'Write units', 'Read units', 'Points before', 'Points in all'],

@@ -6,7 +6,6 @@ import { SECONDS_A_PAYMENT } from '../../../shared/provider/quota-store.ts'
 import { LEDGER_SHARDS, WORK_SLOTS } from '../../../shared/table/schema.ts'
 import { AUDIT_READS_A_MONTH, KEY_UNITS, PAYMENT_UNITS, RUN_SECONDS } from './payment-use.ts'
 
-/** A limit of AWS, and how many payments a second it carries without a growing backlog. */
 export type Station = { readonly name: string; readonly perSecond: number }
 
 export function stationsOf(stage: DeployedStage): readonly Station[] {

@@ -87,10 +87,6 @@ function wallsOf(model: FlowModel) {
   )
 }
 
-/**
- * The highest rate of payments without a growing backlog, and the first backlog that grows above
- * it.
- */
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
   // Infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
@@ -208,10 +204,7 @@ function singlesRow(figures: SinglesFigures, says: string): readonly string[] {
   return [...numbers, String(payments), [0, 1, 2].map(third).join(', '), says]
 }
 
-/**
- * Compares single payments with the model: nothing waits below the create's limit, and a backlog
- * grows above listing's.
- */
+/** Nothing waits below the create's limit, and a backlog grows above listing's. */
 function modelDifferences(
   { callbacks, perSecond, backlog }: SinglesFigures,
   listing: number,
