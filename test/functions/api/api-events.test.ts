@@ -162,7 +162,6 @@ const POLL_SECONDS = 10
 
 type Query = Readonly<Record<string, string>>
 
-/** One poll: the ids of each page until no more are listed, and the query of the next poll. */
 async function poll(
   { ask }: Pick<Awaited<ReturnType<typeof anApi>>, 'ask'>,
   limit: number,

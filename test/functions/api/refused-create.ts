@@ -20,7 +20,6 @@ export async function refusedCreate(body: unknown, merchant = anApi()) {
   return answer.body
 }
 
-/** Sends a body without an idempotency key. */
 export async function sendCreate(body: unknown, asBase64 = false) {
   return (await anApi()).ask('createPayment', { body, asBase64 })
 }

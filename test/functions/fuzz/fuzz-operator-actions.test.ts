@@ -86,7 +86,6 @@ const UNKNOWN: Readonly<Record<string, readonly unknown[]>> = {
   ['__proto__']: [null],
 }
 
-/** The item that each action must find first, by the id in its right payload. */
 const FOUND_FIRST = ACTIONS.flatMap(({ name, entry }) => {
   const fields = Object.keys(RIGHT_PAYLOADS[name] ?? {})
   // A key is looked for by its own id, for any client; payments are found by more than their

@@ -93,7 +93,6 @@ function dueWorkAfter(seconds: number) {
   }
 }
 
-/** Each trigger checks its own reply. */
 const TRIGGERS = Object.entries({
   callback: async ({ deps, payment: { paymentRequestId } }: Scene) => {
     const data = { payment_id: 'py-1', payment_request_id: paymentRequestId, reference_id: 'any' }
@@ -140,10 +139,6 @@ const OwnRow = v.pipe(
 )
 const Ended = v.object({ status: v.picklist(['FAILED', 'EXPIRED', 'CANCELED']) })
 
-/**
- * The provider's answers about a payment: the captured amounts in rupiah, and whether a request has
- * ended.
- */
 function answersAbout(answers: readonly Answered[], { paymentId }: Scene['payment']) {
   const about = answers
     .filter(({ status }) => status === 200)
