@@ -56,13 +56,11 @@ const FIELDS = new Map(
   CODES.map((code) => [
     code,
     [
-      // The client of the request.
       ...(code.startsWith('request.') ? fieldsOfFile('shared/client/authenticate.ts') : []),
       ...sources
         .filter((file) => writtenIn(file).includes(code))
         .flatMap((file) => [
           ...keysIn(file),
-          // Fields that a function of another file adds.
           ...file.imports.flatMap(({ path = '', typeOnly }) =>
             !typeOnly && /\/log(ged-[a-z]+)?\.ts$/.test(path) ? fieldsOfFile(path) : [],
           ),
@@ -74,7 +72,6 @@ const FIELDS = new Map(
 const WORDS =
   /^(?:filter|stats|sort|desc|asc|by|and|or|in|like|fields|display|limit|count|count_distinct|sum|min|max|pct|latest|bin|n|\d+[mhd]?)$/
 
-/** The fields that a query names, without its texts and the names that it gives to its counts. */
 function fieldsOf(query: string): readonly string[] {
   const countNames = matchesIn(query, / as (\w+)/g)
   const bare = query.replaceAll(/"[^"]*"|\/[^/]*\/|`/g, ' ').replaceAll(/ as \w+/g, ' ')

@@ -73,10 +73,6 @@ export function lambdaEnvironment({ environment }: BundledFunction, tableUrl: st
   }
 }
 
-/**
- * The files of an assembly that decide what is deployed: templates and lists of assets, whose names
- * are hashes.
- */
 export function assemblyFiles(directory: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     readdirSync(directory)

@@ -129,8 +129,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
   'api-errors-lasting': refuseCreate,
   'canary-server-errors': refuseCreate,
   'money-not-moving': createAndPay,
-  // One payment succeeds by its callback. The callback of the second payment is lost, and due work
-  // finds that payment.
   'callbacks-missing': async (deps) => {
     await createAndPay(deps)
     const { paymentRequestId } = await aPending(deps)
@@ -138,8 +136,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(A_DAY_S)
     await runDueWork(deps)
   },
-  // The provider answers neither the read for a cancel that is too late, nor the read for a
-  // callback.
   'provider-failing': async (deps) => {
     const { paymentRequestId } = await aPending(deps)
     deps.provider.close(paymentRequestId, 'expired')
@@ -201,7 +197,6 @@ export const SCENES: Readonly<Record<string, Scene>> = {
     deps.clock.advance(30 * 60)
     await run(syncProviderTransactions, deps)
   },
-  // The provider refuses a filter or a value of the call.
   'provider-refuses-calls': async (deps) => {
     const refusal = { kind: 'unanswered', reason: 'refused', code: 'API_VALIDATION_ERROR' } as const
     deps.provider.script('listTransactions', async () => refusal)

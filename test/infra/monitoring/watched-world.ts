@@ -11,7 +11,6 @@ import { type MemoryDeps, memoryDeps } from '../../support/test-deps.ts'
 
 export const WATCHED_STAGE = 'prod'
 
-/** An event in a gateway, caused by its real handlers and use cases. */
 export type Scene = (deps: MemoryDeps) => Promise<unknown>
 
 /** Calls of the provider are logged as on AWS. */

@@ -10,7 +10,6 @@ import { synthesised } from '../../support/stack-template.ts'
 import { captureOutput } from './around-tools.ts'
 import { type ExaminedStage, examinedStage } from './examined-stage.ts'
 
-/** Runs the tool with a fake CDK process. */
 async function runDeployTool(
   argv: readonly string[],
   overrides: Partial<DeployIo> & { readonly cdkAnswers?: number } = {},

@@ -170,8 +170,6 @@ describe('what the code of a function can write of events and payments', () => {
   })
 })
 
-/* The cases that the search refuses to follow. */
-
 function bundle(code: string) {
   return `
 // shared/table/keys.ts

@@ -146,7 +146,6 @@ function isPartition(text: unknown): text is keys.Partition {
   return keys.PARTITIONS.some((partition) => partition === text)
 }
 
-/** The expressions from which an expression takes its keys, if it builds no key itself. */
 function sourcesOf(node: Node, { valueOf }: Bundle): readonly Expression[] | undefined {
   const { type } = node
   if (type === 'Identifier') return [valueOf(node)]

@@ -80,7 +80,6 @@ const SEND = ['Decrypt', 'GenerateDataKey']
 const READ_TABLE = ['Decrypt', 'DescribeKey']
 const WRITE_TABLE = [...READ_TABLE, 'Encrypt', 'GenerateDataKey', 'ReEncryptFrom', 'ReEncryptTo']
 
-/** The permissions on the customer key that the services called by the function need. */
 function keyPermissions(permissions: readonly string[]): readonly string[] {
   const does = (...actions: readonly string[]) =>
     permissions.some((permission) => actions.some((action) => permission.startsWith(`${action} `)))
