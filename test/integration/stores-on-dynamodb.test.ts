@@ -116,7 +116,6 @@ const Answer = v.object({
   batchItemFailures: v.optional(v.array(v.unknown())),
 })
 
-/** Runs what no single call reaches. */
 async function runRareCases(deps: TestDeps) {
   const merchant = await anApiClient(deps)
   deps.provider.script('createRequest', async () => ({

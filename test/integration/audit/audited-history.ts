@@ -83,7 +83,6 @@ export async function auditedHistory(givenDeps?: TestDeps) {
     })
     return item.suspenseId
   }
-  /** A minute later the sync reads the actual fees. */
   const syncFees = async (...payments: readonly PaidUpstream[]) => {
     deps.clock.advance(60)
     for (const payment of payments) rows.push(rowNow(deps, payment))
@@ -217,7 +216,6 @@ export type Place = () => Key | Promise<Key>
 
 export const paymentRow = placeBy((name: string) => paymentKey(paymentCalled(name).paymentId))
 
-/** The event of a payment's end, or of the nth movement of its money. */
 export function eventRow(name: string, nth = 0): Place {
   return () =>
     eventKey(

@@ -64,7 +64,6 @@ export const Body = v.object({
   balanced: v.boolean(),
 })
 
-/** The figures that are not zero. */
 export async function booksOf(deps: TestDeps, input: Readonly<Record<string, unknown>> = {}) {
   const { figures, ...body } = v.parse(Body, (await invokeAdmin(getBooks, deps, input)).body)
   const shown = figures.filter(({ amount_minor }) => amount_minor !== 0)

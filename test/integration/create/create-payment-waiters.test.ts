@@ -20,7 +20,6 @@ async function aLateCreate({ fields = {}, waiters = 1, secondsBefore = 0 } = {})
   const scene = await aCreate(fields)
   const { deps, make } = scene
   const ended = Promise.withResolvers<void>()
-  /** How many callers wait, or have ended already. */
   let idle = 0
   const sleep = async (ms: number) => {
     idle++

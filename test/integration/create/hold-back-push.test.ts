@@ -39,7 +39,6 @@ async function lostPush(waitedSeconds = 60) {
       const ids = { providerPaymentId: `py-${crypto.randomUUID()}`, reference }
       return settledRow(ids, deps.now(), { ...NOT_SETTLED, paymentRequestId, status, ...fields })
     },
-    /** The provider lists `transactions` for any filter. */
     listRows: (
       transactions: readonly ProviderTransaction[],
       more: Partial<TransactionPage> = {},

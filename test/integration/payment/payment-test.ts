@@ -40,7 +40,6 @@ function sceneOf<Deps extends TestDeps>(deps: Deps, client: Client, payment: Pay
     suspenseOf: (providerPaymentId: string) => findSuspense(deps, providerPaymentId),
     /** No callback reaches the gateway. */
     pay: (amountMinor?: number) => deps.provider.pay(paymentRequestId, amountMinor),
-    /** The payment's request at the provider, after `changes` are stored in it. */
     request: (changes: Partial<ReturnType<typeof deps.provider.requestOf>> = {}) => {
       const request = { ...deps.provider.requestOf(paymentRequestId), ...changes }
       deps.provider.requests.set(paymentRequestId, request)
@@ -59,9 +58,6 @@ export const paymentTest = clientTest
   .extend('payment', ({ deps, client }) => aPendingPayment(deps, client))
   .extend('scene', ({ deps, client, payment }) => sceneOf(deps, client, payment))
 
-/**
- * The first `times` tries of a transaction fail with a conflict, and each conflict takes `seconds`.
- */
 export function withFrozenConflicts(deps: TestDeps, times: number, seconds: number): TestDeps {
   let conflicts = 0
   return interceptTable(deps, {

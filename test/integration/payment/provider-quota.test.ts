@@ -142,7 +142,6 @@ describe('a pause', () => {
   })
 })
 
-/** Two clients of a provider that takes eight creates a minute, at the beginning of a minute. */
 async function aScarceProvider(callsLeft: number | undefined) {
   const deps = testDeps({ stage: { providerCallsPerMinute: 8 } })
   deps.provider.script('callsLeft', () => callsLeft)

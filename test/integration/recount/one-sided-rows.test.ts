@@ -33,9 +33,6 @@ import { clientTest as it } from '../settlement/client-test.ts'
 import { receiveEverything } from './torn-flows.ts'
 import { differencesOf, expectRefused, recount, removeEvent } from './torn-world.ts'
 
-/**
- * A settlement of two payments, and a late payment of the same window that the settlement misses.
- */
 async function settleWithoutLate(deps: TestDeps, client: Client) {
   for (let at = 0; at < 2; at++) await aSucceededPayment(deps, client)
   deps.clock.advance(1)
@@ -181,7 +178,6 @@ it('a recount puts back an entry that a settlement has taken, and credits nothin
   await expectBalanced(deps, client.clientId)
 })
 
-/** A payment that was paid, or failed, of which a restore kept only the event. */
 async function anEventAlone({ hasFailed = false } = {}) {
   const deps = memoryDeps()
   const client = await withoutFloor(deps)

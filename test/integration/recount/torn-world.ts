@@ -67,7 +67,6 @@ type WrittenItem = {
   readonly after: StoredItem | undefined
 }
 
-/** A transaction, with the whole table and the provider right after the write. */
 export type RecordedTransaction = {
   readonly written: readonly WrittenItem[]
   readonly items: readonly StoredItem[]
@@ -152,7 +151,6 @@ function titleOf({ key: { pk, sk } }: WrittenItem) {
   return String(kind).toLowerCase()
 }
 
-/** The table after the last recorded transaction, with the kept items of each transaction. */
 function worldOf(transactions: readonly RecordedTransaction[], kept: readonly Cut[]): MemoryDeps {
   const last = transactions.at(-1)
   if (last === undefined) throw new Error('no transaction was recorded')

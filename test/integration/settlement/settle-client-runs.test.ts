@@ -73,7 +73,6 @@ function messagesIn({ sent }: TestDeps) {
   return sent.splice(0).map(({ message }) => JSON.stringify(message.body))
 }
 
-/** Runs the worker twice for each message. */
 async function drainQueue(deps: TestDeps) {
   let runs = 0
   for (let bodies = messagesIn(deps); bodies.length > 0 && runs < 100; bodies = messagesIn(deps)) {

@@ -31,7 +31,6 @@ const ACTIONS = {
 }
 type Action = keyof typeof ACTIONS
 
-/** A payout first waits for the settlement's audit. */
 async function act(
   deps: TestDeps,
   action: Action,

@@ -53,7 +53,6 @@ function idsOf(deliveries: readonly Delivery[]) {
   return deliveries.map(({ deliveryId }): string => deliveryId)
 }
 
-/** The deps with a topic that runs `act` for each alert, then refuses the alert. */
 function withFailingTopic(
   deps: TestDeps,
   act: (...alert: Parameters<TestDeps['alerts']['publish']>) => unknown,
