@@ -32,7 +32,6 @@ export function installMinistack(): Promise<void> {
  */
 const CACHED_SECONDS = 1
 
-/** The clock of emulator, functions and tools: this machine's clock and an offset. */
 export async function rehearsalClock(directory: string) {
   const where = ['-c', 'import libfaketime; print(libfaketime.__path__[0])']
   const library = join(

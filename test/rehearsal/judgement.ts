@@ -18,7 +18,6 @@ export function judgementOn(verdicts: readonly Verdict[]) {
     silent: MANIFEST.map(({ name }) => name).filter(
       (name) => !calls.has(name) && !askNothing.includes(name),
     ),
-    /** Functions whose role allows no call. */
     askNothing,
   }
 }

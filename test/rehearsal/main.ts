@@ -96,10 +96,6 @@ async function outside(keep: boolean, argv: readonly string[]): Promise<number> 
   }
 }
 
-/**
- * Inside the namespaces: runs the whole life of a stage, or some parts of it. Returns the exit
- * code.
- */
 async function rehearse(directory: string, only: readonly Part[]): Promise<number> {
   const certificates = certificatesIn(directory)
   await furnishNamespace(directory)

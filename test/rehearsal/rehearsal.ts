@@ -26,10 +26,7 @@ type Parts = {
   readonly clock: RehearsalClock
   readonly world: OutsideWorld
   readonly verdicts: () => readonly Verdict[]
-  /**
-   * The time limit of a step. The default is longer than the limit of a program
-   * (support/run-tool.ts).
-   */
+  /** The default is longer than the limit of a program (support/run-tool.ts). */
   readonly stepMs?: number
   readonly envOf: (action: string) => NodeJS.ProcessEnv
 }
@@ -55,7 +52,6 @@ export function startRehearsal(parts: Parts) {
   }
   return {
     ...parts,
-    /** Reports and throws what fails or takes too long. */
     step: async <T>(what: string, run: () => Promise<T>): Promise<T> => {
       const begun = performance.now()
       const report = (said: string) =>

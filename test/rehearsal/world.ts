@@ -32,7 +32,6 @@ const merchantAddress = Buffer.alloc(16)
 merchantAddress.writeUInt16BE(Number.parseInt(MERCHANT_ADDRESS, 16), 0)
 merchantAddress.writeUInt8(1, 15)
 
-/** All parties outside of AWS, each at its own address. Provider and merchant use TLS. */
 export async function startWorld(certificates: Certificates) {
   await using started = new AsyncDisposableStack()
   const clock = startLocalClock()
@@ -41,9 +40,6 @@ export async function startWorld(certificates: Certificates) {
   started.defer(() => names.close())
 
   let apiUrl = ''
-  /**
-   * The API keys that the provider accepts, the token that it sends, and the key of the last call.
-   */
   const dashboard = { keys: [PROVIDER_KEY], token: CALLBACK_TOKEN, lastKey: '' }
   // The simulator speaks plain HTTP to servers on its own machine.
   const relay = await startLocalHttpServer({
@@ -118,10 +114,7 @@ function ipv4(address: string) {
 
 export type OutsideWorld = Awaited<ReturnType<typeof startWorld>>
 
-/**
- * Terminates TLS for a server of this machine, at the address to which its name leads. May replace
- * the authorization.
- */
+/** May replace the authorization. */
 async function startTlsFront(
   { certificate, key }: Certificates,
   address: string,

@@ -19,7 +19,6 @@ const LOOKUPS = MANIFEST.flatMap(({ trigger }) =>
   trigger.kind === 'http' && trigger.method === 'GET' ? [trigger.path.replace('/v1/', '')] : [],
 )
 
-/** Operators run every action that no earlier step needed. */
 export function operateStage(
   { step, admin, clock, verdicts }: Rehearsal,
   { merchant, payments }: Done,
@@ -167,9 +166,6 @@ export function wakeHelpers({ step, verdicts }: Rehearsal) {
   })
 }
 
-/**
- * Runs the doctor, which asks over HTTPS and AWS's own interfaces. Drift detection is among them.
- */
 export function examineStage({ step, npm }: Rehearsal): Promise<void> {
   return step('npm run doctor finds nothing wrong', async () => {
     const { output } = await npm(['doctor', '--json'], { codes: [0, 1, 3] })
