@@ -1,4 +1,3 @@
-/** One process of `npm run sim -- --seeds A..B`. */
 import { runSeed, type SeedTask } from './run-seeds.ts'
 
 process.on('message', (task: SeedTask) => {

@@ -14,7 +14,7 @@ import type { QueryInput } from '../../../shared/table/table.ts'
 import { dynamoDb } from '../../support/dynamodb.ts'
 import { PATIENCE_MS } from '../../support/patience.ts'
 
-/** A request as plain data, so that a failure can print it. A step alone is a single write. */
+/** Plain data, so that a failure can print it. A step alone is a single write. */
 export type Asked =
   | Step
   | { readonly kind: 'get'; readonly key: Key }
@@ -32,7 +32,6 @@ export type Answer =
     }
   | undefined
 
-/** Both tables must answer the same. */
 export async function onBoth(sequence: readonly Asked[]): Promise<readonly Answer[]> {
   const { model, local } = bothTables()
   const answers: Answer[] = []
@@ -119,7 +118,6 @@ export function aKey(): Key {
   return { pk: `conformance-${randomUUID()}`, sk: 'ITEM' }
 }
 
-/** All pages of a query, or the first refused page. */
 export async function queryOnBoth(input: QueryInput): Promise<readonly Answer[]> {
   const answers = [...(await onBoth([query(input)]))]
   for (let cursor = answers[0]?.cursor; cursor; cursor = answers.at(-1)?.cursor) {

@@ -27,7 +27,6 @@ import {
   upstreamOf,
 } from './payment-flows.ts'
 
-/** A credited payment whose row the provider settles meanwhile. */
 const creditUnposted = thenWait(creditPayment, 26 * HOUR_MS)
 
 const deliver = run('deliver-webhook')
@@ -114,7 +113,6 @@ async function scheduleMessage(play: Play, key?: string): Promise<ReceivedMessag
   return message
 }
 
-/** A delivery that waits for an endpoint marked as slow, as a message of either lane. */
 function scheduleToSlow(slow: boolean) {
   return async (play: Play) => {
     const message = await scheduleMessage(play)
@@ -161,14 +159,12 @@ async function reachLastAttempt(
   world.paused.add('webhooks')
   await passTime(play, 3_840_000)
   const last = world.queues.webhooks.receive({ max: 10, nowMs: world.scheduler.nowMs() })
-  // The merchant has two endpoints.
   if (last.length !== 2 * keys.length)
     throw new Error(`${last.length} deliveries are at their last attempt`)
   world.paused.delete('webhooks')
   return last.map((message) => sqsEvent([message]))
 }
 
-/** Several abandoned deliveries. The first of each endpoint is reported to the operators. */
 async function makeAlertsDue(play: Play): Promise<void> {
   for (const event of await reachLastAttempt(play, 'first', 'second', 'third'))
     await runUntil(play.world, invoke(play.world, 'deliver-webhook', event))
@@ -180,7 +176,6 @@ function messageOf(body: object): object {
   return sqsEvent([{ messageId: 'm', body: JSON.stringify(body) }])
 }
 
-/** Funds that are posted and may be settled. */
 async function ageFunds(play: Play): Promise<void> {
   await creditUnposted(play)
   await syncNow(play)
@@ -236,7 +231,6 @@ async function voidPayment(play: Play): Promise<void> {
   play.world.provider.reversePayment(upstreamOf(play, id).payment_request_id, { kind: 'voided' })
 }
 
-/** A credited payment whose money a dispute took and gives back. The sync has read the dispute. */
 async function winDispute(play: Play): Promise<void> {
   const id = await creditPayment(play)
   const take = (kind: string) =>

@@ -9,7 +9,6 @@ import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 
 /** Brings the world to just before a flow, without faults, and stops what would start it. */
 export type Prepare = (play: Play) => Promise<unknown>
-/** The one invocation of a flow that is killed. */
 export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
 /** What the caller of a flow does afterwards; time passes until it has its answer. */
 export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
@@ -141,7 +140,6 @@ function cancel(play: Play, id: unknown, options: InvokeOptions = {}) {
   return http(play, tenantOf(play), 'api-cancel-payment', { id: String(id) }, options)
 }
 
-/** A payment after its expiry time that no worker has expired yet. */
 const createExpired = thenWait((play) => createPayment(play, QRIS), 601_000)
 
 function sendCreate(play: Play, _: unknown, options: InvokeOptions): Promise<unknown> {
@@ -159,7 +157,6 @@ async function loseAnswer(play: Play): Promise<void> {
   stopTriggers(play)
 }
 
-/** An expired payment whose cancel could not reach the provider. */
 const failCancel = thenWait(async (play) => {
   const id = await createPayment(play, QRIS)
   stopTriggers(play, { providerUnreachable: 1 })

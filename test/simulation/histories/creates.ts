@@ -156,10 +156,6 @@ export const CREATE_FAULTS = [
   { fault: 'refuse', value: 'CHANNEL_NOT_ACTIVATED' },
 ]
 
-/**
- * A merchant that keeps retrying: its create fails in every way, and it retries when a lease or a
- * push ends.
- */
 export async function createStubbornly(play: Play): Promise<void> {
   const { world, prng, provider } = play
   const wanted = newCreate(play)

@@ -12,7 +12,6 @@ export function wrongAmount({ prng }: World, amount: number): number {
   return amount > 1 && prng.chance(0.5) ? amount - 1 : amount + 1
 }
 
-/** A customer pays any open request, also requests that the merchant never saw. */
 export async function pay(play: Play): Promise<void> {
   const { world } = play
   const late = hasFault(world, 'paidLate')

@@ -85,7 +85,6 @@ describe('an outage of the queues', () => {
  * same seed gives the same times.
  */
 const LOAD_MS = 60_000
-/** The time between two events of an endpoint. */
 const EVERY_MS = 500
 /** An attempt that hangs ends after ten seconds, and then its endpoint is marked. */
 const KNOWN_AFTER_MS = 12_000
@@ -108,9 +107,6 @@ async function measureUnderLoad(hangs: boolean) {
   }
   const of = ({ endpointId }: SimEndpoint) =>
     rowsOf(world, 'DELIVERY').filter((row) => row['endpoint_id'] === endpointId)
-  /**
-   * Milliseconds from each delivery of the neighbours to its POST, after the endpoint is marked.
-   */
   const waits = () => {
     const came = new Map(world.merchants.received.map(({ deliveryId, atMs }) => [deliveryId, atMs]))
     return neighbours.flatMap(of).flatMap((row) => {

@@ -66,19 +66,13 @@ export async function overtakeCreate(play: Play): Promise<void> {
   await send()
 }
 
-/** When actors do something, relative to the expiry. */
 const AROUND_MS = [-20_000, -3_000, -500, -300, 0, 0, 0, 500, 3_000, 30_000]
 
-/**
- * A payment in its last seconds is cancelled, paid, expired and read, while the provider may not
- * answer.
- */
 export async function actNearExpiry(play: Play): Promise<void> {
   const { world, prng, scheduler } = play
   const isPush = prng.chance(0.2)
   const livesSeconds = prng.int(30, 70)
   if (prng.chance(0.5)) {
-    // It expires just before due work runs.
     const lookMs =
       Math.ceil((scheduler.nowMs() + (livesSeconds + 1) * SECOND_MS) / MINUTE_MS) * MINUTE_MS
     await waitUntil(world, lookMs - livesSeconds * SECOND_MS - prng.int(50, 800))
@@ -150,7 +144,6 @@ function fails({ world }: Play, target: 'cancel' | 'get') {
 
 const MAX_RIVALS = 12
 
-/** Acts while another worker's write is delayed: one at a time, and a bounded number of times. */
 function rivalOf({ world }: Play, acts: readonly (() => unknown)[]) {
   let left = MAX_RIVALS
   let isUnderWay = false

@@ -16,7 +16,6 @@ import { sendCreate } from './creates.ts'
 import { customerPays } from './customers.ts'
 import type { Play } from './play.ts'
 
-/** The duration of one call. */
 const CALL_MS = 20
 
 export function arrangeRaces(play: Play, happens: Happens): void {

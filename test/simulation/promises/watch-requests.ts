@@ -109,7 +109,6 @@ export function watchOrphans(world: World): () => readonly string[] {
     )
       return
     const requestId = text(after, 'payment_request_id')
-    // It was paid through another request.
     if (world.acting && isPayable(world, requestId))
       mustEnd(world.acting, {
         requestId,
@@ -145,7 +144,6 @@ export function watchOrphans(world: World): () => readonly string[] {
         number: number
         outcome: string
       }[]
-      // The payment notes that the request of the attempt may exist.
       const isReported = attempts.some(
         ({ number, outcome }) =>
           number === Number(attempt) && ['started', 'unknown'].includes(outcome),

@@ -9,7 +9,6 @@ import type { Scene } from './http.ts'
 /** A revocation acts within fifteen seconds, by clocks that differ by twenty at most. */
 const ACTS_MS = 40_000
 
-/** Keys are rotated and restricted, clients changed and disabled, during all other work. */
 export async function changeKeys(play: Scene): Promise<void> {
   const { world, tenants } = play
   if (!hasFault(world, 'clientChanges')) return

@@ -57,7 +57,6 @@ function bookBeside(world: World, paid: PaymentRequest): void {
   const { latest_payment_id: id = '', reference_id } = paid
   const [what, row] = drawConflictingRow(world, reference_id, paid.request_amount)
   const own = provider.transactionRecords().find((record) => record.row.product_id === id)
-  // Often at the moment when the payment's own row is settled.
   const settlesInMs = (own?.settleAtMs ?? 0) - scheduler.nowMs()
   const book = () => {
     const like = { type: 'PAYMENT', settlement_status: 'SETTLED', cashflow: 'MONEY_IN' }

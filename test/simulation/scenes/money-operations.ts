@@ -82,10 +82,6 @@ export async function payOutTwice(scene: Scene): Promise<void> {
     world.problems.push('one transfer has paid out two settlements')
 }
 
-/**
- * An operator adjusts a ledger: a repayment, a write-off or a correction, sometimes twice at once
- * by one reference.
- */
 export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void> {
   const owing = tenants.filter(({ clientId }) => balanceOf(world, clientId) < 0)
   const { clientId } = scenePrng.pick(owing.length > 0 && scenePrng.chance(0.8) ? owing : tenants)
@@ -93,7 +89,6 @@ export async function adjust({ world, tenants, scenePrng }: Scene): Promise<void
   const kind = scenePrng.pick(['recovered', 'written_off', 'correction'])
   const booked = world.table.items('JOURNAL#house#')
   const rows = booked.filter(({ type }) => type === 'unmatched' || type === 'withdrawal')
-  // A correction may name the transaction of a house entry.
   const isNamed = kind === 'correction' && scenePrng.chance(0.6) && rows.length > 0
   const row = isNamed && { provider_transaction_id: scenePrng.pick(rows)['transaction_id'] }
   const minor = owed > 0 ? scenePrng.int(1, owed) : scenePrng.int(1, 5_000)

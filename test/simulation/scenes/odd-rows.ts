@@ -172,7 +172,6 @@ function drawAtStage(world: World, payments: readonly StoredItem[]): StoredItem 
     : world.scenePrng.pick(world.scenePrng.pick([...byStage.values()]))
 }
 
-/** The provider voids the row of a reversal or of a won dispute, which undoes it. */
 function voidMovement(world: World, requestId: string, paidId: string | undefined): boolean {
   const rows = world.provider
     .transactionRecords()
@@ -204,7 +203,6 @@ export async function overlappingReversals({ world }: Scene): Promise<void> {
   }
 }
 
-/** The delay of a fee. It is often after the day of the assumed fee. */
 function lateSeconds({ scenePrng }: World): number {
   return scenePrng.chance(0.6)
     ? scenePrng.int(...LATEST_FEE_SECONDS)

@@ -94,10 +94,6 @@ function beginRound(play: Scene, row: StoredItem, afterMs: number): void {
 const DOWN_MS = [20_000, 90_000, 90_000, 4 * MINUTE_MS, 16 * MINUTE_MS]
 const SHORT_MS = DOWN_MS.slice(0, 2)
 
-/**
- * The alert topic is down when an alert is due. Meanwhile or soon after, the delivery is
- * redelivered.
- */
 export function breakAlertTopic(play: Scene, happens: Happens): void {
   const { world, scenePrng, scheduler } = play
   world.onChange.push(({ key, before, after }) => {

@@ -18,10 +18,6 @@ const CHANNELS = [
   { method: 'ewallet', channel_code: 'DANA' },
 ]
 
-/**
- * One client sells to several customers at once, often in one shard; the sync credits lost
- * callbacks.
- */
 export async function sellMany(scene: Scene, tenant: Tenant, isAtOnce = false): Promise<void> {
   const { world, scenePrng, prng, provider, scheduler } = scene
   const shard = scenePrng.chance(0.6) ? scenePrng.int(0, LEDGER_SHARDS - 1) : undefined

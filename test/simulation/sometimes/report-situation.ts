@@ -9,7 +9,6 @@ import { type World } from '../world/world.ts'
  */
 export type Within = 25 | 250 | 1_000
 
-/** Situations by name: the number of seeds, and whether one thing that happens is it. */
 export type Situations<Happened> = Readonly<
   Record<string, readonly [Within, (happened: Happened) => boolean]>
 >

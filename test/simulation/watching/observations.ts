@@ -3,7 +3,6 @@ import type { HttpReply, HttpRequest } from '../world/lambda.ts'
 import type { Tenant } from '../world/tenants.ts'
 import { addTo, type World } from '../world/world.ts'
 
-/** One request of a merchant, and how much of its rate limit it takes. */
 export type Asked = {
   readonly clientId: string
   readonly atMs: number

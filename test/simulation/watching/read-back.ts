@@ -14,7 +14,6 @@ type Ask = (functionName: string, asked?: HttpRequest) => Promise<HttpReply | un
 
 type Shown = Readonly<Record<string, unknown>>
 
-/** By kind: what the API shows of a row. */
 const SHOWN = {
   payment: (row: RawItem) => ({
     id: row['payment_id'],
@@ -68,10 +67,6 @@ function idOf(kind: Kind, item: RawItem) {
   return String(SHOWN[kind](item).id)
 }
 
-/**
- * At rest: compares every payment, settlement and delivery in its list, page by page, and the
- * balance.
- */
 export async function readBackProblems(
   items: readonly RawItem[],
   { clientId }: Tenant,

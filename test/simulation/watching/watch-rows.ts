@@ -174,7 +174,6 @@ function isUnforeseen(error: Error): boolean {
   )
 }
 
-/** From one time to another, without a gap. */
 function isCovered({ written }: Write, from: string, to: string): boolean {
   const slices = written.flatMap(({ before, after }) =>
     before === undefined && after?.['kind'] === 'head' ? [after] : [],

@@ -27,7 +27,6 @@ const WORST = {
   tableRetried: 0.1,
   /** A page ends before its limit, as DynamoDB ends pages at 1 MB. */
   pageCut: 0.3,
-  /** A batch read leaves some of its keys unprocessed. */
   batchCut: 0.2,
   /**
    * An index is throttled for some minutes, and the table is not: reads of it, and writes that
@@ -74,7 +73,6 @@ const WORST = {
   paidLate: 0.2,
   /** The most by which a machine's clock is early or late. */
   clockSkewMs: 10_000,
-  /** An environment's monotonic clock stops while it is frozen. */
   monotonicStops: 1,
   /**
    * The platform answers for a function at its time limit; the function continues when it is

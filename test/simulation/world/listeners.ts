@@ -32,7 +32,6 @@ export function createListeners() {
      */
     onStarted: [] as ((process: Process, event: unknown) => void)[],
     onEnded: [] as ((process: Process, how: 'done' | 'failed' | 'died') => void)[],
-    /** A process whose write is delayed, and the keys that it writes. */
     onOvertaken: [] as ((process: Process, keys: readonly Key[]) => void)[],
     onFault: [] as ((fault: keyof Faults) => void)[],
     /** A call to the provider before it leaves, and its answer when the process has it. */
@@ -41,10 +40,8 @@ export function createListeners() {
     onSent: [] as ((queue: QueueName, message: QueueMessage, process: Process) => void)[],
     onHandedOut: [] as ((queue: QueueName, messages: readonly ReceivedMessage[]) => void)[],
     onError: [] as ((process: Process, error: unknown) => void)[],
-    /** A webhook before it leaves. */
     onPost: [] as ((request: WebhookRequest, process: Process) => void)[],
     onAlerted: [] as ((alert: Alert, process: Process) => void)[],
-    /** A callback of the provider, its token, and the status of the reply. */
     onCallback: [] as ((body: string, token: string | undefined, status: number) => void)[],
   }
 }

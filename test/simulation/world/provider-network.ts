@@ -12,7 +12,6 @@ import { actingAs, hasFault, isFaultOn, lag, noteFault, PROVIDER_KEY, type World
 const MINUTE_MS = 60_000
 const REQUESTS = '/v3/payment_requests'
 
-/** The provider's network: the real adapter on one side, the simulator's core on the other. */
 export function providerNetwork(world: World, process: () => Process) {
   return async (asked: HttpCall): Promise<HttpOutcome> => {
     const { method, url, headers, body, timeoutMs } = asked
@@ -33,7 +32,6 @@ export function providerNetwork(world: World, process: () => Process) {
         noteFault(world, 'providerQuota')
         return limited(quota.resetMs)
       }
-      // The provider captured this payment and sent its callback, but does not show it yet.
       const unseenUntilMs = world.unseenUntilMs.get(url.pathname.slice('/v3/payments/'.length)) ?? 0
       const isUnseen = () =>
         unseenUntilMs > world.scheduler.nowMs() || hasFault(world, 'providerBehind')

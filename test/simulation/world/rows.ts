@@ -26,7 +26,6 @@ export function clientRow(world: WithTable, id: unknown): StoredItem {
   return rowOf('CLIENT')(world, id) ?? {}
 }
 
-/** Items with their own partition, whose sort key is their kind. */
 function rowOf(kind: string) {
   return ({ table }: WithTable, id: unknown): StoredItem | undefined =>
     table.item({ pk: `${kind}#${String(id)}`, sk: kind })
@@ -70,7 +69,6 @@ export function settlementOf(world: WithTable, payment: RawItem): RawItem | unde
   const postedAt = text(payment, 'posted_at')
   if (postedAt === '') return undefined
   const aDayOld = new Date(Date.parse(text(payment, 'paid_at')) + DAY_MS).toISOString()
-  // The time from which the payment's own entry can be settled.
   const at = postedAt > aDayOld ? postedAt : aDayOld
   return rowsOf(world, 'SETTLEMENT', { client_id: payment['client_id'] }).find(
     (settlement) => text(settlement, 'swept_from') <= at && at < text(settlement, 'swept_until'),

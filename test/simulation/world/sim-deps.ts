@@ -17,7 +17,6 @@ export function simDeps(
 ): Deps {
   const prng = world.prng.fork()
   const log = simLog(world, process)
-  // How far off the machine's clock is, for as long as it lives.
   const worstMs = Math.floor(world.faults.clockSkewMs)
   const skewMs = worstMs === 0 ? 0 : prng.int(-worstMs, worstMs)
   if (worstMs > 0) count(world.tally, 'fault clockSkewMs')

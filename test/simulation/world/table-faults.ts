@@ -19,7 +19,6 @@ const TOKEN_MS = 10 * 60_000
 /** Shorter and longer than another worker needs for the same work. */
 const DELAYS_MS = [100, 1_000, 10_000]
 
-/** How long other writers of an item may take. */
 const CONTESTED_MS = [20, 100, 500, 1_500, 4_000]
 
 const metadata = { $metadata: {} }
@@ -40,9 +39,6 @@ export function faultyRequests(world: World, process: () => Process): TableReque
       return own.call(`table ${name}`, actingAs(world, own, effect))
     },
   )
-  /**
-   * Delays a write, so that another worker can do the same work or change the same item meanwhile.
-   */
   const overtaken = async (steps: readonly Step[]): Promise<void> => {
     const own = process()
     const keys = steps.map(({ key }) => key)
@@ -160,7 +156,6 @@ function written<Answer extends Applied>(
   return answer
 }
 
-/** Whether a transaction is one of the next on its item that get no answer. */
 function isLeftUnanswered({ impaired }: World, steps: readonly Step[]): boolean {
   const pk =
     steps.length < 2 ? undefined : steps.map(({ key }) => key.pk).find((one) => impaired.has(one))

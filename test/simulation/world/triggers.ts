@@ -52,7 +52,6 @@ function connectExpiry(world: World) {
         Number(world.table.item(key)?.[TABLE_SCHEMA.ttl]),
         world.scheduler.nowMs(),
       ]
-      // It was deleted, or its expiry moved.
       if (!(ttl * 1_000 <= now)) return
       count(world.tally, 'expired item deleted')
       world.table.requests.write(remove(key, exists))
@@ -183,7 +182,6 @@ function connectDueWork(world: World, name: string, schedule: ScheduleSpec) {
   }
   const tick = () => {
     armed = undefined
-    // The work may have been done meanwhile.
     if (earliest() <= world.scheduler.nowMs()) fireAround(world, fire)
     arm()
   }

@@ -19,7 +19,6 @@ export const PROVIDER_KEY = 'xnd_development_simulation'
 export const CALLBACK_TOKEN = 'simulation-callback-token'
 const START_MS = Date.UTC(2026, 10, 2, 3, 0, 0)
 
-/** The largest page of the provider, in rows. */
 export const MAX_ROWS_A_PAGE = 50
 
 export type WorldOptions = {
@@ -148,7 +147,6 @@ export function createWorld({
     ),
     provider,
     merchants: createMerchants(prng.fork(), (fault) => count(tally, `fault ${fault}`)),
-    /** By client: how many endpoints an operator tried to register. */
     registrations: new Map<string, number>(),
     alerts: [] as (Alert & { readonly atMs: number })[],
     logLines: [] as string[],
@@ -167,7 +165,6 @@ export function createWorld({
   })
 }
 
-/** Calls every listener, including those added later. */
 function toAll<Args extends readonly unknown[]>(listeners: readonly ((...args: Args) => void)[]) {
   return (...args: Args): void => {
     for (const listen of listeners) listen(...args)
