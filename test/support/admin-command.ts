@@ -20,7 +20,6 @@ export function askedOf(described: ActionDescription, args: readonly string[], o
   return { asked, error }
 }
 
-/** The tool against an Invoke API that answers as scripted. */
 export async function cli(script: Script, env: Record<string, string> = {}) {
   const server = await startScriptedServer(script)
   const run = async (...argv: string[]) => {

@@ -17,7 +17,6 @@ type RawAlarm = RawMetric &
     readonly AlarmActions?: readonly unknown[]
   }
 
-/** All alarms in a stage's template, also a canary's. */
 export function alarmsIn(template: StackTemplate, stage: string) {
   return template.all('AWS::CloudWatch::Alarm').map((properties) => {
     const alarm = properties as RawAlarm

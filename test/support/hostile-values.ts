@@ -71,7 +71,6 @@ export function objectOf(
     )
 }
 
-/** A valid object with up to two fields changed or removed, and sometimes with an unknown field. */
 export function nearlyRight(
   right: Readonly<Record<string, unknown>>,
   others: Readonly<Record<string, readonly unknown[] | fc.Arbitrary<unknown>>> = {},
@@ -90,7 +89,6 @@ export function nearlyRight(
   return weighted<object>([5, known], [1, strange]).map((changes) => ({ ...right, ...changes }))
 }
 
-/** Replaces these names, at any depth, by their values. */
 export function fillIn(value: unknown, names: Readonly<Record<string, string>>): unknown {
   if (typeof value === 'string') return Object.hasOwn(names, value) ? names[value] : value
   if (Array.isArray(value)) return value.map((inner) => fillIn(inner, names))

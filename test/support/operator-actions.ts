@@ -11,7 +11,6 @@ import { type Overrides, type TestDeps, testDeps } from './test-deps.ts'
 
 export const OPERATOR = 'sari@gateway.example'
 
-/** The part of Lambda's context that handlers read. */
 export function lambdaContext(functionName: string, remainingMs = 60_000) {
   return {
     awsRequestId: crypto.randomUUID(),

@@ -50,7 +50,6 @@ export type ChannelFacts = {
   readonly channelCode: string | undefined
   readonly providerCode: string
   readonly transactionCode: string
-  /** The fields of `channel_properties`. */
   readonly properties: v.GenericSchema
   /** The fee of spec 2.1.1, in tenths of a percent and whole rupiah. */
   readonly permille: bigint
@@ -63,7 +62,6 @@ export type ChannelFacts = {
   readonly amounts: readonly [number, number]
 }
 
-/** Every channel with its latest terms. */
 export const CHANNEL_FACTS: readonly ChannelFacts[] = [
   bank('BCA', [10_000, 50_000_000]),
   bank('BNI', [1, 50_000_000]),

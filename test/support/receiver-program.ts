@@ -68,7 +68,6 @@ createServer(async (request, response) => {
 }).listen(Number(process.env.PORT))`,
 }
 
-/** The process runs until the test ends. */
 export async function startReceiver(
   block: Block,
   { port, secret }: { readonly port: number; readonly secret: string },

@@ -85,7 +85,6 @@ export const QUOTA_STAGES: readonly (readonly [factor: number, stage: DeployedSt
   ],
 ]
 
-/** Production with every setting that a deployment requires. */
 export const READY_PRODUCTION: DeployedStage = stageWith(
   {
     settings: {

@@ -32,7 +32,6 @@ export async function paidUpstream(
   }
 }
 
-/** A succeeded payment, credited with the estimate of its fee: 95,900 of 100,000. */
 export async function creditedPayment(
   deps: TestDeps,
   client: Client,

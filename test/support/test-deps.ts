@@ -212,7 +212,6 @@ export function queriesIn(calls: readonly TableCall[]): readonly QueryInput[] {
   return calls.flatMap((call) => ('query' in call ? [call.query] : []))
 }
 
-/** The keys of every item that recorded calls wrote or tried to write, in order. */
 export function writtenKeys(calls: readonly TableCall[]): readonly Key[] {
   return calls.flatMap((call) =>
     'steps' in call ? call.steps.flatMap(({ kind, key }) => (kind === 'check' ? [] : [key])) : [],
