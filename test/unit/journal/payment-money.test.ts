@@ -44,9 +44,6 @@ const ROWS: readonly Pick<MoneyRow, 'type' | 'transactionId' | 'isOwnRow'>[] = [
   { type: 'reversal', transactionId: 'own', isOwnRow: true },
 ]
 
-/**
- * Gross, fee and markup of three payments: with a net, without a net, and with a net below zero.
- */
 const PRICES = [
   [100, 9, 1],
   [100, 99, 1],

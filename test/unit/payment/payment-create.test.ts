@@ -123,7 +123,6 @@ describe('parsePaymentRequest (spec 4.1)', () => {
   })
 })
 
-/** The timeout of each call at a time after a request with 22 seconds began. */
 async function timeoutsAfter(seconds: number) {
   const clock = manualClock()
   const deadline = startDeadline(clock)

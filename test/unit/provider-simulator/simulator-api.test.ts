@@ -8,9 +8,6 @@ import {
   simulatorIt as it,
 } from '../../support/provider-simulator-harness.ts'
 
-// The form of each answer and refusal is held against the provider's documents in
-// `provider-contract.test.ts`.
-
 type Menu = {
   controls: { example: string; body?: object }[]
   faults: { target: string; fault: string }[]

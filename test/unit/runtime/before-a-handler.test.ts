@@ -13,7 +13,6 @@ import { interceptTable, recordTable, testDeps } from '../../support/test-deps.t
 const CURRENT = 'current-origin-secret-'.padEnd(64, 'c')
 const PREVIOUS = 'previous-origin-secret-'.padEnd(64, 'p')
 
-/** A stage behind a front, with the origin secret as an operator or Secrets Manager wrote it. */
 function behindFront(secret = JSON.stringify({ current: CURRENT })) {
   const deps = testDeps({ stage: { ...testDeps().stage, behindFront: true } })
   const write = (text: string) => deps.secretValues.set(originSecretName('test'), text)
