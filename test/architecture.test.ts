@@ -26,7 +26,7 @@ function violations(rule: RuleName) {
 const RULE_NAMES = Object.keys(RULES) as RuleName[]
 const TREE_RULE_NAMES = Object.keys(TREE_RULES) as TreeRuleName[]
 
-/** The path of every file in the folders of code. Some are not code: a certificate, for example. */
+/** Some of these files are not code: a certificate, for example. */
 const PATHS = ['shared', 'functions', 'infra', 'test'].flatMap((folder) =>
   readdirSync(join(PROJECT_ROOT, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

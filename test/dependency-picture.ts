@@ -1,9 +1,7 @@
 import type { SourceFile } from './support/source-file.ts'
 
-/** Folders, and those they import from, in the order of their names. */
 type Graph = ReadonlyMap<string, readonly string[]>
 
-/** The generated part of docs/dependencies.md. */
 export function dependencyPicture(sources: readonly SourceFile[]): string {
   const values = importsOf(sources, 'values')
   return `\`\`\`mermaid\n${mermaidOf(values)}\n\`\`\`\n\n${tableOf(values, importsOf(sources, 'types'))}`

@@ -59,7 +59,6 @@ async function fuzz(): Promise<number> {
   }
   const cloud = await startLocalCloud({ port: 0, writeLog: count })
   try {
-    // The walk makes items of every kind.
     await demoWalk(cloud, () => undefined)
     const operations = Object.values(DESCRIPTION.paths).flatMap((methods) =>
       Object.keys(methods),

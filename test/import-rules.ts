@@ -55,7 +55,6 @@ function isExample(path: string) {
   return path.startsWith('docs/examples/')
 }
 
-/** The folders of shared in the order of its README. */
 export const SHARED_FOLDERS: readonly string[] = [
   ...projectText('shared/README.md').matchAll(/^\| `([a-z/-]+)\/` \|/gm),
 ].map(([, folder]) => `shared/${folder}`)

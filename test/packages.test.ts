@@ -22,7 +22,6 @@ const SOURCES = [
   ...[...filesIn('.', /\.ts$/), '.ci/check-lock.mjs', 'infra/operate/deploy/link-node.mjs'].map(
     (path) => parseSource(path, projectText(path)),
   ),
-  // The programs in the documents for merchants. Tests run them.
   ...filesIn('docs/merchants', /\.md$/).flatMap((path) =>
     blocksOf(path)
       .filter(({ language }) => language === 'ts' || language === 'js')

@@ -7,7 +7,6 @@ import {
 import { alarmTable } from '../infra/stack/monitoring/alarms/alarm-table.ts'
 import type { Watched } from '../infra/stack/monitoring/watched-stack.ts'
 
-/** The entries of docs/runbook.md: lines from the table of alarms, then the hand-written text. */
 export function runbookEntries(watched: Watched, runbook: string): string {
   return alarmTable(watched)
     .map(({ heading, alarms }) => {

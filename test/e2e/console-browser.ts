@@ -39,7 +39,6 @@ export function describeInChromium(tests: () => void) {
   )
 }
 
-/** The page is closed after the test. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({
     viewport: { width: 1_440, height: 900 },

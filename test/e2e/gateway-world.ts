@@ -61,7 +61,6 @@ export function worldAt(urls: LocalCloud['urls']) {
     })
   const list = async <Item>(url: string) => (await (await fetch(url)).json()) as Item[]
 
-  /** The answer of an operator's action is `{status, body}`. */
   const invoke = async (name: string, payload: unknown = {}) =>
     (await post(`${urls.lambda}/2015-03-31/functions/gateway-local-${name}/invocations`, payload))
       .body

@@ -3,10 +3,6 @@ import { relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { PROJECT_ROOT, projectText } from '../support/source-file.ts'
 
-/**
- * A file of which a function ran, from the project's root, and how many lines its functions that
- * ran have.
- */
 export type ExecutedFile = { readonly path: string; readonly lines: number }
 
 /**

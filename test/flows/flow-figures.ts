@@ -1,6 +1,5 @@
 import type { ExecutedFile } from './executed-files.ts'
 
-/** Each file of a flow is in one of these groups. */
 export const GROUPS = {
   own: 'own code',
   technical: '`runtime/` and `table/`',
@@ -29,7 +28,6 @@ export function groupOf(path: string): Group {
   return /^shared\/[^/]+$/.test(path) ? 'basic' : 'own'
 }
 
-/** Limits are multiples of these numbers. */
 const STEPS: Figures = { files: 5, lines: 50 }
 
 export function limitsFor(figures: FlowFigures): FlowFigures {
@@ -40,10 +38,7 @@ export function limitsFor(figures: FlowFigures): FlowFigures {
   }))
 }
 
-/**
- * A sentence for each figure above its limit, and for each limit so far above its figure that it
- * limits nothing.
- */
+/** A limit that is far above its figure limits nothing. */
 export function problemsOf(
   name: string,
   figures: FlowFigures,

@@ -19,7 +19,6 @@ export const FLOWS = {
 
 export type FlowName = keyof typeof FLOWS
 
-/** Everything that comes before the flow is done. */
 type OnFlow = (name: FlowName, run: () => Promise<unknown>) => Promise<unknown>
 
 type Walk = Awaited<ReturnType<typeof startMerchant>> & { readonly onFlow: OnFlow }

@@ -119,9 +119,6 @@ async function act(
 const LEASES_SECONDS = 40
 const ENDED_UPSTREAM = ['SUCCEEDED', 'FAILED', 'CANCELED', 'EXPIRED']
 
-/**
- * The faults end, and the gateway finishes what it has begun. Then every caller reads once more.
- */
 export async function comeToRest(
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -162,7 +159,6 @@ export async function comeToRest(
 
 const TRIES = 3
 
-/** Days later: fees become final, each client is settled, and most settlements are paid out. */
 export async function operatorDay(
   calls: GatewayCalls,
   clients: readonly Client[],
@@ -172,7 +168,6 @@ export async function operatorDay(
   for (let tried = 0; tried < TRIES; tried++) {
     if ((await calls.invoke('sync-provider-transactions')) !== undefined) break
   }
-  // The nightly sweep, or an operator for each client; sometimes both at once.
   if (draw.chance(0.5)) await calls.invoke('sweep-settlements')
   for (const client of clients) {
     await calls.settle(client)

@@ -42,7 +42,6 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
     authorization: `Bearer ${apiKey}`,
   })
 
-  /** The call begins when the gateway runs. */
   const recorded = async (asked: Asked, call: () => Promise<Outcome | undefined>) => {
     await gateway.up()
     return record(asked, call)
@@ -184,7 +183,6 @@ export function gatewayCalls(gateway: KilledGateway, { record, clockJumps }: His
         const answer = await invoke('mark-settlement-paid', payload)
         if (isLost(answer)) return { outcome: 'unknown' }
         if (answer.status === 200) return { outcome: 'ok' }
-        // The settlement waits for its audit: nothing was done.
         if (answer.body['retry_at'] !== undefined) return undefined
         const status = statusIn(answer)
         return status === 'manual_paid' ? { outcome: 'refused', status } : unexpected(answer)

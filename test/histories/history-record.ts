@@ -23,7 +23,6 @@ export type Asked = { readonly client: string } & (
       readonly key: string
       readonly reference: string
       readonly amount: number
-      /** Whether the API accepts the body. */
       readonly valid: boolean
     }
   | { readonly op: 'find'; readonly key: string }
@@ -125,10 +124,6 @@ const Verdicts = v.array(
 
 export type Verdict = v.InferOutput<typeof Verdicts>[number]
 
-/**
- * Writes the history to a file, one call a line, and judges it. The pages of refuted parts are in
- * the same folder.
- */
 export async function judgeHistory(
   checker: string,
   records: readonly HistoryRecord[],

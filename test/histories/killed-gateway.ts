@@ -23,12 +23,10 @@ export function startKilledGateway(data: string) {
   }
   waitFor(start())
   return {
-    /** Rejects with the gateway's output when it does not start. */
     up: (): Promise<Banner> => ready,
     kills: () => kills,
     /** How long the gateway has been ready, over all its starts. */
     upMs,
-    /** Resolves when the gateway runs again. */
     kill: async (): Promise<void> => {
       kills++
       ranMs = upMs()

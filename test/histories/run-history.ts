@@ -11,7 +11,6 @@ import { type Client, planPayments } from './plan-payments.ts'
 
 const CLIENTS = 3
 const CALLERS = 12
-/** When operators work, as parts of the whole history. */
 const DAYS_AT = [0.5, 0.9]
 const BETWEEN_KILLS_MS = [1_000, 8_000] as const
 /**

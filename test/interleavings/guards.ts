@@ -133,7 +133,6 @@ const GUARDS_OF: Readonly<Record<string, Readonly<Record<string, Border>>>> = {
   },
 }
 
-/** Each guard of the books, the border that removes it, and the scenario that then goes wrong. */
 export const GUARDS = Object.entries(GUARDS_OF).flatMap(([scenario, guards]) =>
   Object.entries(guards).map(([name, own]) => ({ name, border: own, scenario })),
 )

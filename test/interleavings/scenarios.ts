@@ -18,7 +18,6 @@ import type { Bounds } from './search.ts'
 export type Scenario = {
   readonly name: string
   readonly actions: Readonly<Record<string, Act>>
-  /** How much of the journal one run of a sum reads. */
   readonly steps?: HistorySteps
   readonly bounds: Pick<Bounds, 'preemptions' | 'partial'>
 }

@@ -52,7 +52,6 @@ export type Setting = {
 export type Ran = {
   readonly table: PartialTable
   readonly now: Timestamp
-  /** By action: the error with which it ended. */
   readonly errors: readonly unknown[]
   readonly taken: readonly Taken[]
 }
@@ -189,7 +188,6 @@ export function chance(process: number | string) {
   }
 }
 
-/** Resolves when all actions wait for the scheduler. */
 function untilQuiet(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve))
 }

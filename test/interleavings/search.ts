@@ -7,9 +7,6 @@ import {
   type Waiting,
 } from './scheduler.ts'
 
-/**
- * Preemptions and transactions in parts that one schedule has at most, and the number of schedules.
- */
 export type Bounds = {
   readonly preemptions: number
   readonly partial: number

@@ -45,10 +45,7 @@ export async function runTask(task: Task): Promise<TaskResult> {
   }
 }
 
-/**
- * Judges the end state of a schedule: by a recount that shares no code with the gateway, and by the
- * client's whole audit.
- */
+/** Judges by a recount that shares no code with the gateway, and by the client's whole audit. */
 function judgeOf({ client: { clientId } }: BusyClient, { steps }: Scenario) {
   const known = new Map<string, readonly string[]>()
 

@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { PROJECT_ROOT } from '../support/source-file.ts'
 
 export type Ask = {
-  /** Test files, which run in this order up to the first failure. */
   readonly checks: readonly string[]
   readonly replaced?: { readonly path: string; readonly text: string } | undefined
 }
@@ -18,7 +17,6 @@ export type CheckResult = {
   readonly hits: readonly string[]
 }
 
-/** The messages of the process: that it waits for a question, and the result of each check. */
 export type Said =
   | { readonly ready: true }
   | { readonly ended: CheckResult }

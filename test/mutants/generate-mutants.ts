@@ -11,7 +11,6 @@ export type Mutant = Break & {
    */
   readonly id: string
   readonly path: string
-  /** The function, constant or class at the top of the file that it breaks. */
   readonly declaration: string
   readonly area: Area
   readonly line: number
