@@ -49,14 +49,6 @@ export function entryProblems({ entries, houseEntries }: Books): string[] {
   })
 }
 
-function isPaidOut({ status }: RawItem): boolean {
-  return status === 'manual_paid'
-}
-
-function isInSettlement(settlement: RawItem): boolean {
-  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
-}
-
 export function ledgerProblems(books: Books, block: number): string[] {
   return booksOfClients(books).flatMap((own) => [
     ...windowProblems(own),
@@ -117,6 +109,14 @@ function windowProblems({ window, shards, payments, entries, settlements }: OwnB
     ],
     ['last settlement', settlements.at(-1)?.['settlement_id'], window['last_settlement_id']],
   ])
+}
+
+function isPaidOut({ status }: RawItem): boolean {
+  return status === 'manual_paid'
+}
+
+function isInSettlement(settlement: RawItem): boolean {
+  return !isPaidOut(settlement) && settlement['recredited_at'] === undefined
 }
 
 /**
