@@ -40,7 +40,7 @@ async function coverageOf(
  * The numbers of the lines with text of a function that ran. An inner function counts only if it
  * ran itself. The module is no function: its own code runs when it is loaded, before any flow.
  */
-export function executedLines(
+function executedLines(
   text: string,
   functions: readonly Pick<Profiler.FunctionCoverage, 'ranges'>[],
 ): readonly number[] {

@@ -46,7 +46,7 @@ export type Outcome =
   /** An answer that the gateway must never give. */
   | { readonly outcome: 'other'; readonly status: string }
 
-export type HistoryRecord = Asked &
+type HistoryRecord = Asked &
   Outcome & {
     /** Nanoseconds of this process's monotonic clock. */
     readonly call: number

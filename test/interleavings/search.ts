@@ -15,7 +15,7 @@ export type Bounds = {
 
 type Violation = { readonly problems: readonly string[]; readonly taken: readonly Taken[] }
 
-export type Found = {
+type Found = {
   readonly schedules: number
   /** Every schedule within the other bounds was run. */
   readonly isWhole: boolean

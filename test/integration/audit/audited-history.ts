@@ -198,7 +198,7 @@ export async function auditedHistory(givenDeps?: TestDeps) {
   }
 }
 
-export type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
+type AuditedHistory = Awaited<ReturnType<typeof auditedHistory>>
 
 export let history: AuditedHistory
 

@@ -67,7 +67,7 @@ type WrittenItem = {
   readonly after: StoredItem | undefined
 }
 
-export type RecordedTransaction = {
+type RecordedTransaction = {
   readonly written: readonly WrittenItem[]
   readonly items: readonly StoredItem[]
   readonly provider: FakeProvider

@@ -11,7 +11,7 @@ import { CALLBACK_TOKEN, runUntil, waitFor } from '../world/world.ts'
 export type Prepare = (play: Play) => Promise<unknown>
 export type Run = (play: Play, prepared: unknown, options: InvokeOptions) => Promise<unknown>
 /** What the caller of a flow does afterwards; time passes until it has its answer. */
-export type Retry = (play: Play, prepared: unknown) => Promise<unknown>
+type Retry = (play: Play, prepared: unknown) => Promise<unknown>
 
 /** `awaits`: how many calls the flow's run awaits. */
 export type Flow = readonly [
