@@ -38,7 +38,7 @@ export async function listen(server: Server): Promise<number> {
   return address.port
 }
 
-/** Below HTTP, where servers really misbehave. */
+/** Works below HTTP, where servers really misbehave. */
 export function startTcpServer(behave: (socket: Socket) => void): Promise<number> {
   return listen(createTcpServer(behave))
 }

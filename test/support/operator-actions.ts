@@ -55,7 +55,7 @@ export const TYPED_BANK = {
   bank_account_name: 'PT Warung Kopi',
 }
 
-/** Oldest first. */
+/** The oldest record comes first. */
 export async function auditRecordsOf(deps: TestDeps, subject: string) {
   const { items } = await deps.table.query({ partition: [auditRecordPk(subject)], limit: 50 })
   return items.map(({ operator, action, before, after }) => ({ operator, action, before, after }))

@@ -84,7 +84,7 @@ export function anIdOfShard(shard: number): PaymentId {
   }
 }
 
-/** Exactly as succeed-payment writes them. */
+/** The items are exactly those that succeed-payment writes. */
 export async function storeOpen(deps: TestDeps, payments: readonly Payment[]): Promise<void> {
   // As many as fit one transaction beside their events and their pointers.
   for (const some of chunks(payments, 25)) {
@@ -118,7 +118,7 @@ type RowFields = {
   readonly settledAt?: Timestamp | undefined
 }
 
-/** By default with the estimated fee. */
+/** The fee is the estimated fee by default. */
 export function settledRowFor(
   payment: Payment,
   {
@@ -154,7 +154,7 @@ async function postedAll(
   return posted
 }
 
-/** As if the row of the payment had not come in time. */
+/** The fee is assumed, as if the row of the payment had not come in time. */
 export async function postAssumed(deps: TestDeps, payment: Payment): Promise<Payment> {
   const assumed = finding({
     subject: payment.paymentId,
@@ -189,7 +189,7 @@ export async function anOpenPayment(
   return payment
 }
 
-/** By default with the tariff's fee. */
+/** The fee is the tariff's by default. */
 export async function aSucceededPayment(
   deps: TestDeps,
   client: Client,
@@ -202,7 +202,7 @@ export async function aSucceededPayment(
   return post(deps, await anOpenPayment(deps, client, fields), { feeMinor, settledAt })
 }
 
-/** By default settled, with the payment's fee. */
+/** The transaction is settled by default, with the payment's fee. */
 export function aTransaction(
   payment: Payment,
   fields: { readonly keptMinor?: number; readonly settledAt?: Timestamp } = {},
@@ -229,7 +229,7 @@ export async function feeOf(deps: TestDeps, { paymentId }: Payment) {
     : []
 }
 
-/** In the order of the journal. */
+/** The entries are in the order of the journal. */
 export async function entriesIn(
   deps: TestDeps,
   { clientId }: Pick<Client, 'clientId'>,

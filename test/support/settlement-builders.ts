@@ -75,7 +75,7 @@ export function sweptADayLater(
   return sweptNow(deps, client)
 }
 
-/** By default of one payment, 95,900 net. */
+/** The settlement has one payment by default, 95,900 net. */
 export async function aSettledClient(
   deps: TestDeps,
   payments: readonly SucceededFields[] = [{}],

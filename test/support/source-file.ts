@@ -23,7 +23,7 @@ type Import = {
   readonly typeOnly: boolean
 }
 
-/** Parsed, so that comments and strings cannot fool the architecture test. */
+/** The file is parsed, so that comments and strings cannot fool the architecture test. */
 export type SourceFile = {
   /** The path from the project's root, with slashes. */
   readonly path: string

@@ -10,7 +10,7 @@ import { GatewayStack } from '../../infra/stack/gateway-stack.ts'
 import type { Watched } from '../../infra/stack/monitoring/watched-stack.ts'
 import { type DeployedStage, deployedStage } from '../../infra/stack/stage.ts'
 
-export type Properties = Readonly<Record<string, unknown>>
+type Properties = Readonly<Record<string, unknown>>
 
 type RawResource = {
   readonly Type: string
@@ -72,7 +72,7 @@ type RawTemplate = {
   readonly Outputs: Properties
 }
 
-/** Without the check against CloudFormation's schemas, which takes most of the time. */
+/** Leaves out the check against CloudFormation's schemas, which takes most of the time. */
 function rawStacks(addTo: (app: App) => void) {
   const outdir = mkdtempSync(join(tmpdir(), 'gateway-synth-'))
   const context = { ...cdkJson.context, 'aws:cdk:bundling-stacks': [] }

@@ -66,7 +66,7 @@ export function rowNow(
   return settledRow(paid, deps.now(), fields)
 }
 
-/** Such a row proves nothing, so the sync asks the provider. */
+/** A row of another attempt proves nothing, so the sync asks the provider. */
 export function rowOfOtherAttempt(deps: TestDeps, paid: PaidUpstream) {
   return rowNow(deps, paid, { reference: `${paid.payment.paymentId}-9` })
 }

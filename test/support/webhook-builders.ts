@@ -81,7 +81,7 @@ export async function storedEvent(deps: TestDeps, overrides: Partial<Event> = {}
   return event
 }
 
-/** Without a given event it also stores an event. */
+/** Also stores an event if none is given. */
 export async function storedDelivery(
   deps: TestDeps,
   endpoint: Endpoint,
@@ -113,7 +113,7 @@ export function makeAlertDue(
   )
 }
 
-/** From then on the row is in the list of its status. */
+/** After its first failure a delivery is in the list of its status. */
 export function listedDelivery(delivery: Delivery): Delivery {
   const { unlisted: _, ...row } = delivery
   return row

@@ -88,7 +88,7 @@ function wallsOf(model: FlowModel) {
 }
 
 function modelWall(model: FlowModel, stage: DeployedStage, paidPart: number) {
-  // Infinite for a station that no payment uses.
+  // The rate is infinite for a station that no payment uses.
   const asked = stations(model, stage).map(({ name, capacity, paid, unpaid }) => ({
     name,
     perSecond: capacity / 60 / (paid * paidPart + unpaid * (1 - paidPart)),

@@ -53,7 +53,7 @@ export function openBundle(code: string) {
   }
 }
 
-/** Such a name refers to no variable. */
+/** The name of a member or a property refers to no variable. */
 function nameInside(node: Node): unknown {
   if (node.type === 'MemberExpression' && !node.computed) return node.property
   return node.type === 'Property' && !node.computed ? node.key : undefined

@@ -41,7 +41,7 @@ describe('a crash at every await', () => {
 /** One seed for all runs, so they differ only in the crash. */
 const SEED = 1
 
-/** Counted by running the flow once without a crash. */
+/** The awaits are counted by running the flow once without a crash. */
 async function awaitsOf([, , prepare, run]: Flow): Promise<readonly string[]> {
   const play = await startPlay({ seed: SEED })
   const prepared = await prepare(play)

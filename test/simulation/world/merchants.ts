@@ -26,7 +26,7 @@ export function createMerchants(prng: Prng, onFault: (fault: keyof Faults) => vo
   const impaired = new Map<string, Impairment>()
   const lastingFaults = new Map<string, { readonly hangs: boolean; readonly untilMs: number }>()
 
-  /** Drawn again after minutes or hours. */
+  /** Whether a server hangs is drawn again after minutes or hours. */
   const isStuck = (url: string, { endpointHangs }: Faults, nowMs: number): boolean => {
     if (endpointHangs === 0) return false
     const known = lastingFaults.get(url)

@@ -6,7 +6,7 @@ import type { World } from './world.ts'
 
 type WithTable = Pick<World, 'table'>
 
-/** Without the other items of their partitions. */
+/** Leaves out the other items of the rows' partitions. */
 export function rowsOf(
   { table }: WithTable,
   kind: 'PAYMENT' | 'DELIVERY' | 'SETTLEMENT',

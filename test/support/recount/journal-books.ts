@@ -16,7 +16,7 @@ import {
   text,
 } from './books.ts'
 
-/** Without the entries that the settlement excludes. */
+/** Leaves out the entries that the settlement excludes. */
 export function sweptBy(settlement: RawItem, entries: readonly RawItem[]) {
   const { swept_from: from, swept_until: until, left_out: leftOut = [] } = settlement
   const outside = new Set((leftOut as readonly RawItem[]).map(({ entryId }) => entryId))
